@@ -1,0 +1,40 @@
+"""Plain Python control flow for JAX: `@autograph` stages if, while, for, return, break and `x[i] = y` where values are traced.
+
+The names below are the public interface. They are imported when they are first used, so that the command line and the
+converters work without JAX.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from autograph_jax.errors import AutographError as AutographError
+
+if TYPE_CHECKING:
+    from autograph_jax.runtime.decorator import autograph as autograph
+    from autograph_jax.runtime.decorator import source as source
+    from autograph_jax.runtime.transforms import jit as jit
+    from autograph_jax.runtime.unconverted import do_not_convert as do_not_convert
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "autograph": "autograph_jax.runtime.decorator",
+    "source": "autograph_jax.runtime.decorator",
+    "do_not_convert": "autograph_jax.runtime.unconverted",
+    "jit": "autograph_jax.runtime.transforms",
+}
+__all__ = ["AutographError", "__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

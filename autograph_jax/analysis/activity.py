@@ -1,0 +1,46 @@
+"""The names that a piece of a program reads and writes, in its own scope.
+
+What a nested `def`, `lambda` or `class` writes is its own business; what it reads from here counts as read here. A
+comprehension's targets are its own, too, but a walrus inside it binds in the function around it:
+
+    [last := x for x in xs]     reads xs, writes last
+
+Globals and builtins are names like any other: whoever asks knows which of them are variables of the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import gast
+
+from autograph_jax.analysis.collect import scope_by_node, scopes_in
+
+
+def writes(nodes: gast.AST | Iterable[gast.AST]) -> frozenset[str]:
+    """The names that these nodes bind or delete: y for `y = 1`, `y += 1`, `import y.z`, `except E as y`, `del y`."""
+    return frozenset(scopes_in(nodes).writes)
+
+
+def reads(nodes: gast.AST | Iterable[gast.AST]) -> frozenset[str]:
+    """The names that these nodes load: x for `y = x`, `x += 1`, `x[i] = 1`, `def f(): return x`; not for `del x`."""
+    piece = scopes_in(nodes)
+    return frozenset(piece.reads).union(*(scope.read_outside for scope in piece.nested))
+
+
+def free_names(node: gast.AST) -> frozenset[str]:
+    """The names that a function, lambda, class or comprehension takes from around it when its body runs.
+
+    Decorators, default values and annotations are evaluated around it, and do not count.
+    """
+    return scope_by_node(scopes_in(node))[node].free
+
+
+def nonlocal_writes(node: gast.AST) -> frozenset[str]:
+    """The variables of a function that functions inside it assign or delete through `nonlocal`.
+
+    A walrus in a generator expression is such an assignment: `any((found := x) > 1 for x in xs)` writes found when the
+    generator runs, and perhaps never.
+    """
+    scope = scope_by_node(scopes_in(node))[node]
+    return scope.inner_writes() & scope.bound

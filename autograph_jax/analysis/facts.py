@@ -1,0 +1,159 @@
+"""What the converters know about a function: its variables, which of them may be read later, which may have no value.
+
+    facts = analyse(tree)[function]
+    facts.live_after[loop] & writes(loop.body)
+
+are the variables that a loop computes for what comes after it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar, cast
+
+import gast
+
+from autograph_jax.analysis.aliases import alias_groups
+from autograph_jax.analysis.blocks import Block, Flow
+from autograph_jax.analysis.collect import FunctionNode, scope_by_node, scopes_in
+from autograph_jax.analysis.definitions import unbound_reads
+from autograph_jax.analysis.flow import flow_of
+from autograph_jax.analysis.liveness import live_at
+from autograph_jax.analysis.scopes import Scope
+
+Key = TypeVar("Key")
+Raw = TypeVar("Raw")
+Names = frozenset[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """Facts about one `def`, `async def` or `lambda`, not about the functions inside it.
+
+    bound: the local variables: parameters, everything bound here, and what is only annotated (`y: float`); not what is
+        declared global or nonlocal
+    parameters, declared_global, declared_nonlocal: as they stand in the source
+    escaping: variables that nested functions, lambdas, classes or generator expressions capture, which may be read at
+        any time later, and global or nonlocal names written here. Other comprehensions run at once and do not count
+    nonlocal_writes: variables that inner functions bind or delete through `nonlocal`, generator expressions by walrus
+    live_before, live_after, live_head: the variables that may be read before they are next assigned, on some path from:
+        where the statement starts; where it ends normally (return, raise, break, continue: where it goes); where a
+        `while` asks its test, or a `for` takes its next item. They follow the paths alone: a name in `escaping` is
+        there only if it is read or captured on the way. In dead code they may hold too much
+    maybe_unbound: the Names that read a variable, in this function or its comprehensions, which some path reaches
+        before the variable is bound or after it was deleted
+    maybe_unbound_targets: the same for the targets of `x += 1` and `del x`, whose Names are no loads
+    aliases: for each variable the others that may hold the same object, wherever in the function. Names from outside
+        are among them: after `y = TABLE`, what is written into y is seen there
+    """
+
+    bound: Names
+    parameters: Names
+    declared_global: Names
+    declared_nonlocal: Names
+    escaping: Names
+    nonlocal_writes: Names
+    live_before: Mapping[gast.stmt, Names]
+    live_after: Mapping[gast.stmt, Names]
+    live_head: Mapping[gast.stmt, Names]
+    maybe_unbound: frozenset[gast.Name]
+    maybe_unbound_targets: frozenset[gast.Name]
+    aliases: Mapping[str, Names]
+
+
+def analyse(tree: gast.AST) -> dict[gast.AST, Facts]:
+    """The facts of every function and lambda in the tree, itself included."""
+    scopes = scope_by_node(scopes_in(tree))
+    return {node: _facts(scope, scopes) for node, scope in scopes.items() if scope.kind == "function"}
+
+
+def _facts(scope: Scope, scopes: Mapping[gast.AST, Scope]) -> Facts:
+    declared = scope.declared_global | scope.declared_nonlocal
+    flow = flow_of(cast(FunctionNode, scope.node), scopes)
+    before, after, head = _live_at_statements(flow, sorted(scope.bound | declared))
+    unbound = _unbound(flow, scope)
+    reads = frozenset(name for name in unbound if isinstance(name.ctx, gast.Load))
+    return Facts(
+        bound=scope.bound,
+        parameters=frozenset(scope.parameters),
+        declared_global=frozenset(scope.declared_global),
+        declared_nonlocal=frozenset(scope.declared_nonlocal),
+        escaping=scope.captured() & scope.bound | declared & scope.writes,
+        nonlocal_writes=scope.inner_writes() & scope.bound,
+        live_before=before,
+        live_after=after,
+        live_head=head,
+        maybe_unbound=reads,
+        maybe_unbound_targets=unbound - reads,
+        aliases=_aliases(scope),
+    )
+
+
+def _live_at_statements(flow: Flow, names: list[str]) -> list[Mapping[gast.stmt, Names]]:
+    live = live_at(flow, _bits(names))
+    reachable = frozenset(flow.reachable())
+    decode = _Decoder(names)
+
+    def at(places: dict[gast.stmt, list[Block]]) -> Mapping[gast.stmt, Names]:
+        return _Lazy({node: _anywhere(blocks, live, reachable) for node, blocks in places.items()}, decode)
+
+    return [at(flow.before), at(flow.after), at(flow.head)]
+
+
+def _anywhere(blocks: list[Block], live: Mapping[Block, int], reachable: frozenset[Block]) -> int:
+    """What is live at any of the places that a statement stands in; places that control never gets to do not count."""
+    result = 0
+    for block in [block for block in blocks if block in reachable] or blocks:
+        result |= live[block]
+    return result
+
+
+def _unbound(flow: Flow, scope: Scope) -> frozenset[gast.Name]:
+    bits = _bits(sorted(scope.bound))
+    at_start = sum(bits[name] for name in scope.bound - scope.parameters)
+    fickle = sum(bits[name] for name in scope.inner_deletes() & scope.bound)
+    return unbound_reads(flow, bits, at_start=at_start, fickle=fickle)
+
+
+def _aliases(scope: Scope) -> Mapping[str, Names]:
+    groups = {name: frozenset({name}) for name in scope.bound} | alias_groups(scope)
+    return _Lazy({name: (name, group) for name, group in groups.items()}, lambda pair: pair[1] - {pair[0]})
+
+
+def _bits(names: list[str]) -> dict[str, int]:
+    """Sets of variables as sums of powers of two: unions over long functions stay cheap."""
+    return {name: 1 << place for place, name in enumerate(names)}
+
+
+class _Decoder:
+    """The set of names that a sum of bits stands for; the same sum gives the same set."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._names = names
+        self._known: dict[int, Names] = {}
+
+    def __call__(self, bits: int) -> Names:
+        if bits not in self._known:
+            digits = reversed(f"{bits:b}")
+            self._known[bits] = frozenset(n for n, d in zip(self._names, digits, strict=False) if d == "1")
+        return self._known[bits]
+
+
+class _Lazy(Mapping[Key, Names]):
+    """A mapping whose sets are made when they are asked for: most statements of a long function never are."""
+
+    def __init__(self, raw: dict[Key, Raw], decode: Callable[[Raw], Names]) -> None:
+        self._raw, self._decode = raw, decode
+
+    def __getitem__(self, key: Key) -> Names:
+        return self._decode(self._raw[key])
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._raw)
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))

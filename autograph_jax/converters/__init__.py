@@ -1,0 +1,25 @@
+"""One construct, one file: a tree goes in, a tree comes out. `convert_tree` runs them in order. Never imports jax."""
+
+from __future__ import annotations
+
+import gast
+
+from autograph_jax.analysis import analyse
+from autograph_jax.converters import blocks, expressions, matches, plain, stores
+from autograph_jax.syntax.names import Names
+
+
+def convert_tree(tree: gast.AST, class_name: str | None = None) -> tuple[gast.AST, Names]:
+    """The converted tree of a function or lambda, and the names that were made for it. Changes the tree it is given.
+
+    The order: `plain` writes out what only works inside a class; `matches` makes if chains; `stores` makes item writes
+    into assignments, which the blocks then count as written variables; `blocks` cuts statements into functions, and
+    needs facts about the tree as the stores left it; `expressions` last, when tests stand where they will be evaluated.
+    """
+    names = Names(tree)
+    tree = plain.convert(tree, class_name)
+    tree = matches.convert(tree, names)
+    tree = stores.convert(tree, analyse(tree), names)
+    facts = analyse(tree)
+    tree = blocks.convert(tree, facts, names)
+    return expressions.convert(tree, facts), names

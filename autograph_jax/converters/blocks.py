@@ -1,0 +1,368 @@
+"""if, while and for become functions and a call of ag__.if_stmt, ag__.while_stmt, ag__.for_stmt.
+
+Before:
+    while err > tol:
+        if err > big:
+            return big
+        x = 0.5 * (x + a / x)
+        err = f(x)
+    return x
+
+After:
+    def body():
+        nonlocal err, x
+
+        def otherwise():
+            nonlocal err, x
+            x = 0.5 * (x + a / x)
+            err = f(x)
+        return ag__.if_stmt(err > big, lambda: ag__.Return(big), otherwise, 'err', 'x')
+    return ag__.returned(ag__.while_stmt(lambda: err > tol, body, 'err', 'x'), lambda: x)
+
+The names at the end are the variables that a block writes and that are read after it; the operators find them through
+the functions' closure cells. How return, break and continue leave is told in exits.py.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+import gast
+
+from autograph_jax.analysis import Facts, writes
+from autograph_jax.converters import exits
+from autograph_jax.converters.base import Pass
+from autograph_jax.syntax import template
+from autograph_jax.syntax.names import Names
+from autograph_jax.syntax.template import Template
+
+_BLOCK = Template("""
+    def NAME_(PARAMETERS):
+        global GLOBALS
+        nonlocal NONLOCALS
+        BODY
+""")
+_SCOPE = Template("global GLOBALS\nnonlocal NONLOCALS")
+_DECLARE = Template("NAME_: ...")
+_IF = Template("ag__.if_stmt(TEST, ARGUMENTS)")
+_WHILE = Template("ag__.while_stmt(ARGUMENTS)")
+_FOR = Template("ag__.for_stmt(ARGUMENTS)")
+_LOOP_ELSE = Template("ag__.LOOP(ARGUMENTS, orelse=ORELSE)")
+_UNLESS = Template("ag__.UNLESS(EXIT, ARGUMENTS)")
+_RETURN = Template("return VALUE")
+_RETURN_VALUE = Template("ag__.Return(VALUE)")
+_BREAK = Template("return ag__.BREAK")
+_CONTINUE = Template("return")
+_TARGET = Template("TARGET = VALUE")
+
+
+def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.AST:
+    return _Functions(facts, names).visit(tree)
+
+
+class _Functions(Pass):
+    """Converts the body of every function; lambdas have no statements, classes are left as they are."""
+
+    def __init__(self, facts: dict[gast.AST, Facts], names: Names) -> None:
+        self._facts, self._names = facts, names
+
+    def function(self, node: gast.FunctionDef) -> gast.AST:
+        _Blocks(node, self._facts[node], self._names, self).convert()
+        return node
+
+
+@dataclasses.dataclass(frozen=True)
+class _Context:
+    """How statements are left, and what is read after them.
+
+    `in_loop`: this is a loop's body, where an exit is a marker; else the function's own end, where it is the value.
+    `exit_name`: the marker goes into this variable, since the statements stand in a `with` or `try` that goes on.
+    """
+
+    in_loop: bool
+    live_out: frozenset[str]
+    exit_name: str | None = None
+
+    def marked(self) -> _Context:
+        return dataclasses.replace(self, in_loop=True, exit_name=None)
+
+
+class _Blocks:
+    """The blocks of one function."""
+
+    def __init__(self, function: gast.FunctionDef, facts: Facts, names: Names, functions: _Functions) -> None:
+        self._function, self._facts, self._names, self._functions = function, facts, names, functions
+        self._occurrences = collections.Counter(_occurrences(function.body))
+
+    def convert(self) -> None:
+        body = self._suite(self._function.body, _Context(in_loop=False, live_out=frozenset()))
+        body = [s for s in body if not isinstance(s, gast.Global | gast.Nonlocal)]
+        scope = _SCOPE(
+            at=self._function.body[0],
+            GLOBALS=sorted(self._facts.declared_global),
+            NONLOCALS=sorted(self._facts.declared_nonlocal),
+        )
+        body = self._declared(body or [gast.copy_location(gast.Pass(), self._function.body[0])], self._facts.parameters)
+        position = 1 if _is_docstring(body[0]) else 0
+        self._function.body = body[:position] + scope + body[position:]
+
+    def _suite(self, statements: Sequence[gast.stmt], context: _Context) -> list[gast.stmt]:
+        """Statements of one block; ends where the rest has moved into another."""
+        converted: list[gast.stmt] = []
+        for number, statement in enumerate(statements):
+            rest = list(statements[number + 1 :])
+            if isinstance(statement, gast.Return | gast.Break | gast.Continue):
+                return converted + self._exit(statement, context)
+            if isinstance(statement, gast.If):
+                if exits.may_exit(statement):
+                    return converted + self._exiting_if(statement, rest, context)
+                converted += self._plain_if(statement)
+            elif isinstance(statement, gast.While | gast.For):
+                if exits.may_return(statement) or exits.may_exit(statement.orelse):
+                    return converted + self._exiting(self._loop(statement, context), statement, rest, context)
+                definitions, call = self._loop(statement, context)
+                converted += [*definitions, template.expression_statement(call, at=call)]
+            elif isinstance(statement, exits.NATIVE):
+                if exits.exits_staged(statement):
+                    return converted + self._exiting_native(statement, rest, context)
+                converted.append(self._native(statement, dataclasses.replace(context, exit_name=None)))
+            else:
+                converted.append(self._functions.visit(statement))
+        return converted
+
+    # Leaving
+
+    def _exit(self, statement: gast.stmt, context: _Context) -> list[gast.stmt]:
+        """`return v`, `break` or `continue` where it stands by itself."""
+        if isinstance(statement, gast.Break):
+            return _BREAK(at=statement)
+        if isinstance(statement, gast.Continue):
+            return _CONTINUE(at=statement)
+        if not context.in_loop:
+            return [statement]
+        value = statement.value or template.constant(None, at=statement)
+        return _RETURN(at=statement, VALUE=_RETURN_VALUE.expression(at=statement, VALUE=value))
+
+    def _exiting_if(self, node: gast.If, rest: list[gast.stmt], context: _Context) -> list[gast.stmt]:
+        """An `if` that may leave: what follows it moves into the path that goes on, if only one does."""
+        body, orelse = list(node.body), list(node.orelse)
+        if rest and exits.always_exits(body):
+            orelse, rest = orelse + rest, []
+        elif rest and exits.always_exits(orelse):
+            body, rest = body + rest, []
+        if rest:
+            after = self._live_before(rest, context.live_out)
+            branches = _Context(in_loop=True, live_out=after)
+            return self._exiting(self._if(node, body, orelse, branches), node, rest, context)
+        branches = context if context.exit_name is None else context.marked()
+        definitions, call = self._if(node, body, orelse, branches)
+        return [*definitions, *self._leave(call, context)]
+
+    def _exiting(
+        self,
+        statement: tuple[list[gast.stmt], gast.expr],
+        node: gast.stmt,
+        rest: list[gast.stmt],
+        context: _Context,
+    ) -> list[gast.stmt]:
+        """A call that gives a marker: go on with the rest unless it says to leave."""
+        definitions, call = statement
+        markers = context.in_loop or context.exit_name is not None
+        if not rest and markers:
+            return [*definitions, *self._leave(call, context)]
+        inner = context if context.exit_name is None else context.marked()
+        following, reference = self._block("rest", rest, inner, node)
+        names = self._state_names(rest, context.live_out, node)
+        arguments = [reference, *names] if reference is not None else []
+        operator = "unless" if markers else "returned"
+        value = _UNLESS.expression(at=call, UNLESS=operator, EXIT=call, ARGUMENTS=arguments)
+        return [*definitions, *following, *self._leave(value, context)]
+
+    def _leave(self, value: gast.expr, context: _Context) -> list[gast.stmt]:
+        if context.exit_name is None:
+            return _RETURN(at=value, VALUE=value)
+        return [template.assign([template.name(context.exit_name, at=value, store=True)], value, at=value)]
+
+    # Statements that stay Python's: with, try, match
+
+    def _native(self, statement: gast.stmt, context: _Context) -> gast.stmt:
+        for field in ("body", "orelse", "finalbody"):
+            if getattr(statement, field, None):
+                setattr(statement, field, self._native_suite(getattr(statement, field), context))
+        for part in [*getattr(statement, "handlers", []), *getattr(statement, "cases", [])]:
+            part.body = self._native_suite(part.body, context)
+        return statement
+
+    def _native_suite(self, statements: list[gast.stmt], context: _Context) -> list[gast.stmt]:
+        return self._suite(statements, context) or [gast.copy_location(gast.Pass(), statements[0])]
+
+    def _exiting_native(self, statement: gast.stmt, rest: list[gast.stmt], context: _Context) -> list[gast.stmt]:
+        """A with, try or match whose inside may leave: the marker is kept until the statement has ended."""
+        exit_name = self._names.fresh("exit")
+        inner = _Context(context.in_loop, self._live_before(rest, context.live_out), exit_name)
+        none = template.constant(None, at=statement)
+        start = template.assign([template.name(exit_name, at=statement, store=True)], none, at=statement)
+        marker = template.name(exit_name, at=statement)
+        orelse: list[gast.stmt] = []
+        if isinstance(statement, gast.Try | gast.TryStar) and statement.orelse:
+            # `else` runs where the body came to its end, and whether it did may only be known at run time.
+            orelse = self._exiting(([], marker), statement, statement.orelse, inner)
+            statement.orelse = []
+        native = self._native(statement, inner)
+        if orelse:
+            native.orelse = orelse
+        return [start, native, *self._exiting(([], template.name(exit_name, at=statement)), statement, rest, context)]
+
+    # if, while, for
+
+    def _plain_if(self, node: gast.If) -> list[gast.stmt]:
+        context = _Context(in_loop=False, live_out=self._facts.live_after[node])
+        definitions, call = self._if(node, node.body, node.orelse, context)
+        return [*definitions, template.expression_statement(call, at=call)]
+
+    def _if(
+        self, node: gast.If, body: list[gast.stmt], orelse: list[gast.stmt], context: _Context
+    ) -> tuple[list[gast.stmt], gast.expr]:
+        names = self._state_names(body + orelse, context.live_out, node)
+        then_definition, then = self._block("then", body, context, node)
+        else_definition, otherwise = self._block("otherwise", orelse, context, node)
+        none = template.constant(None, at=node.test)
+        arguments = [then or none]
+        if otherwise is not None or names:
+            arguments.append(otherwise or none)
+        call = _IF.expression(at=node.test, TEST=node.test, ARGUMENTS=arguments + names)
+        return then_definition + else_definition, call
+
+    def _loop(self, node: gast.While | gast.For, outer: _Context) -> tuple[list[gast.stmt], gast.expr]:
+        live_out = self._facts.live_head[node] | self._facts.live_after[node]
+        context = _Context(in_loop=True, live_out=live_out)
+        if isinstance(node, gast.While):
+            operator, at, parts = "while_stmt", node.test, [gast.Expr(node.test), *node.body]
+            definitions, first = self._test(node)
+            body_definition, body = self._block("body", node.body, context, node)
+        else:
+            operator, at, parts = "for_stmt", node.iter, [gast.Expr(node.target), *node.body]
+            definitions, first = [], node.iter
+            body_definition, body = self._for_body(node, context)
+        names = self._state_names(parts, live_out, node)
+        arguments = [first, body or template.constant(None, at=at), *names]
+        definitions = definitions + body_definition
+        if not node.orelse:
+            template_ = _WHILE if operator == "while_stmt" else _FOR
+            return definitions, template_.expression(at=at, ARGUMENTS=arguments)
+        after = self._facts.live_after[node]
+        orelse_context = _Context(in_loop=exits.may_exit(node.orelse), live_out=after | outer.live_out)
+        else_definition, orelse = self._block("orelse", node.orelse, orelse_context, node)
+        names = self._state_names([*parts, *node.orelse], live_out | outer.live_out, node)
+        arguments = [first, body or template.constant(None, at=at), *names]
+        call = _LOOP_ELSE.expression(at=at, LOOP=operator, ARGUMENTS=arguments, ORELSE=orelse)
+        return definitions + else_definition, call
+
+    def _test(self, node: gast.While) -> tuple[list[gast.stmt], gast.expr]:
+        if not writes(node.test):
+            return [], template.lambda_of(node.test, at=node.test)
+        statement = gast.copy_location(gast.Return(node.test), node.test)
+        definition, reference = self._block("test", [statement], _Context(False, frozenset()), node)
+        assert reference is not None
+        return definition, reference
+
+    def _for_body(self, node: gast.For, context: _Context) -> tuple[list[gast.stmt], gast.expr | None]:
+        """The body takes the element: as its own variable where nobody else sees it, else into the target."""
+        target = node.target
+        live_in = self._facts.live_head[node]
+        if isinstance(target, gast.Name) and self._is_local(target.id, [gast.Expr(target), *node.body], live_in):
+            return self._block("body", node.body, context, node, parameter=target.id)
+        element = self._names.fresh("element")
+        take = _TARGET(at=target, TARGET=target, VALUE=template.name(element, at=target))
+        return self._block("body", [*take, *node.body], context, node, parameter=element)
+
+    # Blocks and their variables
+
+    def _block(
+        self,
+        wish: str,
+        statements: list[gast.stmt],
+        context: _Context,
+        node: gast.stmt,
+        *,
+        parameter: str | None = None,
+    ) -> tuple[list[gast.stmt], gast.expr | None]:
+        """A function for these statements, and the expression that names it: a lambda if one value is all of it."""
+        if all(isinstance(statement, gast.Pass) for statement in statements):
+            return [], None
+        live_in = next((self._facts.live_before[s] for s in statements if s in self._facts.live_before), frozenset())
+        written = self._written(statements) - {parameter}
+        shared = frozenset(name for name in written if not self._is_local(name, statements, live_in))
+        body = self._suite(statements, dataclasses.replace(context, exit_name=None))
+        if parameter is None and not written and len(body) == 1 and isinstance(body[0], gast.Return):
+            value = body[0].value or template.constant(None, at=body[0])
+            return [], template.lambda_of(value, at=body[0])
+        global_names = sorted(shared & self._facts.declared_global)
+        nonlocal_names = sorted(shared - self._facts.declared_global)
+        body = [s for s in body if not isinstance(s, gast.Global | gast.Nonlocal | gast.Pass)] or body[:1]
+        name = self._names.block(wish)
+        definition = _BLOCK(
+            at=statements[0],
+            NAME_=name,
+            PARAMETERS=[template.parameter(parameter, at=statements[0])] if parameter else [],
+            GLOBALS=global_names,
+            NONLOCALS=nonlocal_names,
+            BODY=self._declared(body, shared | {parameter}),
+        )
+        return definition, template.name(name, at=statements[0])
+
+    def _declared(self, body: list[gast.stmt], known: frozenset[str | None]) -> list[gast.stmt]:
+        """Make those names local here that only inner functions bind, so that their `nonlocal` compiles."""
+        needed = {name for inner in _inner_nonlocals(body) for name in inner.names}
+        missing = (needed & self._facts.bound) - known - writes(body)
+        targets = [template.name(name, at=body[0], store=True) for name in sorted(missing)]
+        declarations = [statement for target in targets for statement in _DECLARE(at=target, NAME_=target)]
+        position = 1 if body and _is_docstring(body[0]) else 0
+        return body[:position] + declarations + body[position:]
+
+    def _state_names(self, nodes: list[gast.stmt], live_out: frozenset[str], at: gast.stmt) -> list[gast.expr]:
+        """The variables that these statements write and that are read afterwards, as string constants."""
+        names = self._written(nodes) & (live_out | self._facts.escaping)
+        return [template.constant(name, at=at) for name in sorted(names)]
+
+    def _written(self, nodes: Sequence[gast.AST]) -> frozenset[str]:
+        own = self._facts.bound | self._facts.declared_global | self._facts.declared_nonlocal
+        return writes(nodes) & own
+
+    def _is_local(self, name: str, statements: Sequence[gast.AST], live_in: frozenset[str]) -> bool:
+        """Is a written name a temporary of this block: it occurs nowhere else and starts without a value?"""
+        facts = self._facts
+        if name in facts.escaping or name in facts.parameters or name in facts.declared_nonlocal:
+            return False
+        if sum(occurrence == name for occurrence in _occurrences(statements)) < self._occurrences[name]:
+            return False
+        return name not in live_in
+
+    def _live_before(self, statements: list[gast.stmt], otherwise: frozenset[str]) -> frozenset[str]:
+        return self._facts.live_before[statements[0]] if statements else otherwise
+
+
+def _is_docstring(statement: gast.stmt) -> bool:
+    return isinstance(statement, gast.Expr) and isinstance(statement.value, gast.Constant)
+
+
+def _inner_nonlocals(body: list[gast.stmt]) -> Iterator[gast.Nonlocal]:
+    """The `nonlocal` statements of functions directly or indirectly inside these statements, but not of their own."""
+    for statement in body:
+        for node in gast.walk(statement):
+            if isinstance(node, gast.Nonlocal) and node is not statement:
+                yield node
+
+
+def _occurrences(nodes: Sequence[gast.AST]) -> Iterator[str]:
+    """Each occurrence of a name, nested functions included."""
+    for root in nodes:
+        for node in gast.walk(root):
+            if isinstance(node, gast.Name):
+                yield node.id
+            elif isinstance(node, gast.FunctionDef | gast.ClassDef | gast.MatchAs | gast.MatchStar) and node.name:
+                yield node.name
+            elif isinstance(node, gast.alias):
+                yield (node.asname or node.name).partition(".")[0]

@@ -1,0 +1,71 @@
+"""Where return, break and continue leave from: questions about statements that the blocks converter asks.
+
+A block is a function, and what ends it early is what it returns: `continue` returns nothing, `break` returns `ag__.BREAK`,
+and `return v` inside a loop returns `ag__.Return(v)`. What follows an `if` that may leave is moved into the path that goes
+on, so that no flag has to be carried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import gast
+
+_SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
+NATIVE = (gast.With, gast.Try, gast.TryStar, gast.Match)
+_LOOPS = (gast.For, gast.While)
+
+
+def may_exit(node: gast.AST | Sequence[gast.AST]) -> bool:
+    """Can this leave the block around it by return, break or continue?"""
+    return _contains(node, (gast.Return, gast.Break, gast.Continue), in_loop=False)
+
+
+def may_return(node: gast.AST | Sequence[gast.AST]) -> bool:
+    """Does a `return` stand anywhere in it?"""
+    return _contains(node, (gast.Return,), in_loop=False)
+
+
+def _contains(node: gast.AST | Sequence[gast.AST], kinds: tuple[type, ...], *, in_loop: bool) -> bool:
+    if isinstance(node, Sequence):
+        return any(_contains(child, kinds, in_loop=in_loop) for child in node)
+    if isinstance(node, _SCOPES):
+        return False
+    if isinstance(node, gast.Break | gast.Continue):
+        return not in_loop and isinstance(node, kinds)
+    if isinstance(node, gast.Return):
+        return gast.Return in kinds
+    if isinstance(node, _LOOPS):
+        return _contains(node.body, kinds, in_loop=True) or _contains(node.orelse, kinds, in_loop=in_loop)
+    if isinstance(node, gast.stmt):
+        return any(_contains(child, kinds, in_loop=in_loop) for child in suites(node))
+    return False
+
+
+def suites(statement: gast.stmt) -> list[list[gast.stmt]]:
+    """The statement lists directly inside a compound statement."""
+    lists = [getattr(statement, name, None) or [] for name in ("body", "orelse", "finalbody")]
+    lists += [handler.body for handler in getattr(statement, "handlers", [])]
+    lists += [case.body for case in getattr(statement, "cases", [])]
+    return lists
+
+
+def exits_staged(statement: gast.stmt) -> bool:
+    """Does a with, try or match hold an `if` or loop that may leave? (A bare `return` in it is left to Python.)"""
+    for inner in (s for suite in suites(statement) for s in suite):
+        if isinstance(inner, gast.If | gast.While | gast.For):
+            if may_return(inner) if isinstance(inner, _LOOPS) else may_exit(inner):
+                return True
+        elif isinstance(inner, NATIVE) and exits_staged(inner):
+            return True
+    return False
+
+
+def always_exits(statements: Sequence[gast.stmt]) -> bool:
+    """Does every path through these statements leave by return, break, continue or raise?"""
+    for statement in statements:
+        if isinstance(statement, gast.Return | gast.Break | gast.Continue | gast.Raise):
+            return True
+        if isinstance(statement, gast.If) and always_exits(statement.body) and always_exits(statement.orelse):
+            return True
+    return False

@@ -1,0 +1,115 @@
+"""and, or, not, chained comparison, in, is, and `a if c else b` become operators; every call goes through ag__.call.
+
+Before:
+    a = x if x > 0 and g(x) else -x
+    b = 0 < x < 1 or x is None
+
+After:
+    a = ag__.if_expr(ag__.and_(x > 0, lambda: ag__.call(g)(x)), lambda: x, lambda: -x)
+    b = ag__.or_(ag__.compare(0, '<', x, '<', lambda: 1), lambda: ag__.is_(x, None))
+
+What Python may leave out is handed over as a lambda.
+"""
+
+from __future__ import annotations
+
+import gast
+
+from autograph_jax.analysis import Facts, writes
+from autograph_jax.converters.base import Pass
+from autograph_jax.converters.unsupported import OPERATORS
+from autograph_jax.syntax import template
+from autograph_jax.syntax.template import Template
+
+_CALL = Template("ag__.call(FUNCTION)")
+_IF_EXPR = Template("ag__.if_expr(TEST, THEN, OTHERWISE)")
+_BOOL = Template("ag__.OPERATOR(FIRST, OTHERS)")
+_NOT = Template("ag__.not_(VALUE)")
+_COMPARE = Template("ag__.compare(PARTS)")
+_BINARY = Template("ag__.OPERATOR(LEFT, RIGHT)")
+_BOUND = Template("ag__.bound(NAME_, VALUE)")
+_SYMBOLS = {
+    gast.Lt: "<", gast.LtE: "<=", gast.Gt: ">", gast.GtE: ">=", gast.Eq: "==", gast.NotEq: "!=",
+    gast.Is: "is", gast.IsNot: "is not", gast.In: "in", gast.NotIn: "not in",
+}  # fmt: skip
+_SINGLE = {gast.Is: "is_", gast.IsNot: "is_not", gast.In: "in_", gast.NotIn: "not_in"}
+
+
+def convert(tree: gast.AST, facts: dict[gast.AST, Facts]) -> gast.AST:
+    unbound = frozenset(name for scope in facts.values() for name in scope.maybe_unbound)
+    return _Expressions(unbound).visit(tree)
+
+
+class _Expressions(Pass):
+    def __init__(self, unbound: frozenset[gast.Name]) -> None:
+        self._unbound = unbound
+
+    def function(self, node: gast.FunctionDef) -> gast.AST:
+        """Only what runs when the function runs; defaults and decorators were evaluated when it was defined."""
+        node.body = [self.visit(statement) for statement in node.body]
+        return node
+
+    def visit_Call(self, node: gast.Call) -> gast.AST:
+        self.generic_visit(node)
+        if _is_operator(node.func) or _is_super(node.func):
+            return node
+        node.func = _CALL.expression(at=node, FUNCTION=node.func)
+        return node
+
+    def visit_IfExp(self, node: gast.IfExp) -> gast.AST:
+        self.generic_visit(node)
+        if writes([node.body, node.orelse]):
+            return node  # a walrus in a lambda would bind the lambda's own variable
+        then, otherwise = (template.lambda_of(part, at=part) for part in (node.body, node.orelse))
+        return _IF_EXPR.expression(at=node.test, TEST=node.test, THEN=then, OTHERWISE=otherwise)
+
+    def visit_BoolOp(self, node: gast.BoolOp) -> gast.AST:
+        self.generic_visit(node)
+        first, *others = node.values
+        if writes(others):
+            return node
+        operator = "and_" if isinstance(node.op, gast.And) else "or_"
+        thunks = [template.lambda_of(other, at=other) for other in others]
+        return _BOOL.expression(at=node, OPERATOR=operator, FIRST=first, OTHERS=thunks)
+
+    def visit_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:
+        self.generic_visit(node)
+        return _NOT.expression(at=node, VALUE=node.operand) if isinstance(node.op, gast.Not) else node
+
+    def visit_Compare(self, node: gast.Compare) -> gast.AST:
+        self.generic_visit(node)
+        if len(node.ops) == 1:
+            operator = _SINGLE.get(type(node.ops[0]))
+            if operator is None:
+                return node
+            return _BINARY.expression(at=node, OPERATOR=operator, LEFT=node.left, RIGHT=node.comparators[0])
+        if writes(node.comparators[1:]):
+            return node
+        parts = [node.left, *self._comparisons(node)]
+        return _COMPARE.expression(at=node, PARTS=parts)
+
+    def _comparisons(self, node: gast.Compare) -> list[gast.expr]:
+        """The operators and operands after the first; from the third operand on evaluated only if needed."""
+        parts: list[gast.expr] = []
+        for position, (operator, operand) in enumerate(zip(node.ops, node.comparators, strict=True)):
+            parts.append(template.constant(_SYMBOLS[type(operator)], at=node))
+            parts.append(operand if position == 0 else template.lambda_of(operand, at=operand))
+        return parts
+
+    def visit_Name(self, node: gast.Name) -> gast.AST:
+        if node not in self._unbound:
+            return node
+        name = template.constant(node.id, at=node)
+        return _BOUND.expression(at=node, NAME_=name, VALUE=template.lambda_of(node, at=node))
+
+
+def _is_operator(function: gast.expr) -> bool:
+    return (
+        isinstance(function, gast.Attribute)
+        and isinstance(function.value, gast.Name)
+        and function.value.id == OPERATORS
+    )
+
+
+def _is_super(function: gast.expr) -> bool:
+    return isinstance(function, gast.Name) and function.id == "super"

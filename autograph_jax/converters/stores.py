@@ -1,0 +1,283 @@
+"""Attribute and item writes become calls of ag__.set_attr, ag__.set_item and ag__.set_path.
+
+Before:
+    y[i] = x
+    self.t += h
+    d['a'][i] = v
+    a[i], a[j] = a[j], a[i]
+
+After:
+    y = ag__.set_item(x, y, i)
+    ag__.set_attr(ag__.iadd(self.t, h), self, 't')
+    d = ag__.set_path(v, d, ag__.item['a'], ag__.item[i])
+    item, item_2 = (a[j], a[i])
+    a = ag__.set_item(item, a, i)
+    a = ag__.set_item(item_2, a, j)
+
+The value stands first because Python evaluates it first. A JAX array cannot change, so the variable takes the new one.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import gast
+
+from autograph_jax.analysis import Facts
+from autograph_jax.converters.base import Pass
+from autograph_jax.syntax import template
+from autograph_jax.syntax.names import Names
+from autograph_jax.syntax.template import Template
+
+_SET_ATTR = Template("ag__.set_attr(VALUE, OBJECT, ATTRIBUTE)")
+_SET_ITEM = Template("ag__.set_item(VALUE, OBJECT, INDEX)")
+_SET_ITEM_ALIASED = Template("ag__.set_item(VALUE, OBJECT, INDEX, ALIASES)")
+_PUT_ITEM = Template("ag__.put_item(VALUE, OBJECT, INDEX)")
+_SET_PATH = Template("ag__.PATH(VALUE, OBJECT, STEPS)")
+_DEL_ATTR = Template("ag__.del_attr(OBJECT, ATTRIBUTE)")
+_DEL_ITEM = Template("ag__.del_item(OBJECT, INDEX)")
+_STEP_ATTR = Template("ag__.attr(NAME_)")
+_STEP_ITEM = Template("ag__.item[INDEX]")
+_AT = Template("ag__.at[INDEX]")
+_INPLACE = Template("ag__.INPLACE(OLD, VALUE)")
+_OPERATORS = {
+    gast.Add: "iadd", gast.Sub: "isub", gast.Mult: "imul", gast.Div: "itruediv", gast.FloorDiv: "ifloordiv",
+    gast.Mod: "imod", gast.Pow: "ipow", gast.MatMult: "imatmul", gast.LShift: "ilshift", gast.RShift: "irshift",
+    gast.BitAnd: "iand", gast.BitOr: "ior", gast.BitXor: "ixor",
+}  # fmt: skip
+
+
+def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.AST:
+    return _Stores(facts, names).visit(tree)
+
+
+class _Stores(Pass):
+    def __init__(self, facts: dict[gast.AST, Facts], names: Names) -> None:
+        self._facts, self._names = facts, names
+        self._scopes: list[Facts] = []
+        self._captured: list[set[str]] = []  # per function: captured names that an item write has to rebind
+        self._numbers = itertools.count(1)
+
+    def function(self, node: gast.FunctionDef) -> gast.AST:
+        self._scopes.append(self._facts[node])
+        self._captured.append(set())
+        node.body = self._suite(node.body)
+        captured = self._captured.pop()
+        if captured:
+            # `def fill(): y[0] = 1` writes the array of the function around it.
+            node.body.insert(0, gast.copy_location(gast.Nonlocal(sorted(captured)), node.body[0]))
+        self._scopes.pop()
+        return node
+
+    def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
+        return node
+
+    def _suite(self, statements: list[gast.stmt]) -> list[gast.stmt]:
+        converted: list[gast.stmt] = []
+        for statement in statements:
+            new = self.visit(statement)
+            converted += new if isinstance(new, list) else [new]
+        return converted
+
+    def visit_Assign(self, node: gast.Assign) -> list[gast.stmt]:
+        if not any(_writes_places(target) for target in node.targets):
+            return [node]
+        if len(node.targets) == 1 and isinstance(node.targets[0], gast.Attribute | gast.Subscript):
+            return self._store(node.targets[0], node.value, node)
+        moved, stores = self._through_variables(node.targets, node)
+        return [template.assign(moved, node.value, at=node), *stores]
+
+    def _through_variables(
+        self, targets: list[gast.expr], node: gast.stmt
+    ) -> tuple[list[gast.expr], list[gast.stmt]]:
+        """The targets with each place replaced by a fresh variable, and the writes from these, left to right."""
+        places: list[tuple[gast.expr, str]] = []
+
+        def without_places(target: gast.expr) -> gast.expr:
+            if isinstance(target, gast.Tuple | gast.List):
+                target.elts = [without_places(element) for element in target.elts]
+            elif isinstance(target, gast.Starred):
+                target.value = without_places(target.value)
+            elif isinstance(target, gast.Attribute | gast.Subscript):
+                places.append((target, self._variable()))
+                return template.name(places[-1][1], at=target, store=True)
+            return target
+
+        moved = [without_places(target) for target in targets]
+        stores = [s for place, name in places for s in self._store(place, template.name(name, at=place), node)]
+        return moved, stores
+
+    def _variable(self) -> str:
+        number = next(self._numbers)
+        return self._names.fresh("item" if number == 1 else f"item_{number}")
+
+    def visit_AugAssign(self, node: gast.AugAssign) -> list[gast.stmt]:
+        if isinstance(node.target, gast.Name):
+            return [node]
+        before: list[gast.stmt] = []
+        target = self._stable(node.target, before)
+        old = _as_load(target)
+        operation = _OPERATORS[type(node.op)]
+        value = _INPLACE.expression(at=node, INPLACE=operation, OLD=old, VALUE=node.value)
+        return before + self._store(target, value, node)
+
+    def _stable(self, target: gast.expr, before: list[gast.stmt]) -> gast.expr:
+        """The target with parts that may have effects taken out, since it is now written twice: `a[f()] += 1`."""
+        target.value = self._stable_part(target.value, before)
+        if isinstance(target, gast.Subscript):
+            target.slice = self._stable_part(target.slice, before)
+        return target
+
+    def _stable_part(self, part: gast.expr, before: list[gast.stmt]) -> gast.expr:
+        if _is_pure(part):
+            return part
+        if isinstance(part, gast.Attribute | gast.Subscript) and isinstance(part.ctx, gast.Load):
+            return self._stable(part, before)
+        if isinstance(part, gast.Slice | gast.Tuple):
+            for name, value in gast.iter_fields(part):
+                if isinstance(value, list):
+                    setattr(part, name, [self._stable_part(v, before) for v in value])
+                elif isinstance(value, gast.AST) and name != "ctx":
+                    setattr(part, name, self._stable_part(value, before))
+            return part
+        name = self._variable()
+        before.append(template.assign([template.name(name, at=part, store=True)], part, at=part))
+        return template.name(name, at=part)
+
+    def _store(self, target: gast.expr, value: gast.expr, node: gast.stmt) -> list[gast.stmt]:
+        """The write of one place, as a statement."""
+        root, steps = _path(target)
+        if all(isinstance(step, gast.Attribute) for step in steps):
+            attribute = template.constant(target.attr, at=target)
+            call = _SET_ATTR.expression(at=node, VALUE=value, OBJECT=_as_load(target.value), ATTRIBUTE=attribute)
+            return [template.expression_statement(call, at=node)]
+        rebinds = self._rebinds(root, steps)
+        if len(steps) == 1:
+            written = self._set_item(root, target, value, node, rebinds)
+        else:
+            path = "set_path" if rebinds or isinstance(steps[0], gast.Attribute) else "put_path"
+            written = _SET_PATH.expression(at=node, PATH=path, VALUE=value, OBJECT=root, STEPS=[_step(s) for s in steps])
+        if not rebinds:
+            return [template.expression_statement(written, at=node)]
+        return [template.assign([template.name(root.id, at=root, store=True)], written, at=node)]
+
+    def _set_item(
+        self, root: gast.expr, target: gast.expr, value: gast.expr, node: gast.stmt, rebinds: bool
+    ) -> gast.expr:
+        index = _index(target.slice)
+        if not rebinds:
+            return _PUT_ITEM.expression(at=node, VALUE=value, OBJECT=root, INDEX=index)
+        aliases = self._aliases(root, node)
+        if not aliases:
+            return _SET_ITEM.expression(at=node, VALUE=value, OBJECT=root, INDEX=index)
+        elements = [template.name(name, at=node) for name in aliases]
+        others = template.lambda_of(template.tuple_of(elements, at=node), at=node)
+        return _SET_ITEM_ALIASED.expression(at=node, VALUE=value, OBJECT=root, INDEX=index, ALIASES=others)
+
+    def _aliases(self, root: gast.expr, node: gast.stmt) -> list[str]:
+        """Other variables that may hold the array that is written, and are read later."""
+        if not self._scopes or not isinstance(root, gast.Name):
+            return []
+        facts = self._scopes[-1]
+        later = facts.live_after.get(node, facts.bound) | facts.escaping
+        return sorted((facts.aliases.get(root.id, frozenset()) - {root.id}) & later & facts.bound)
+
+    def _rebinds(self, root: gast.expr, steps: list[gast.expr]) -> bool:
+        """Is the root a variable of this function (or of one around it) that takes the new array?"""
+        if not isinstance(root, gast.Name) or isinstance(steps[0], gast.Attribute) or not self._scopes:
+            return False
+        facts = self._scopes[-1]
+        if root.id in facts.bound | facts.declared_global | facts.declared_nonlocal:
+            return True
+        if any(root.id in outer.bound for outer in self._scopes[:-1]):
+            self._captured[-1].add(root.id)
+            return True
+        return False  # a global or a captured variable: only what is mutable by itself can be written
+
+    def visit_Delete(self, node: gast.Delete) -> list[gast.stmt]:
+        if not any(isinstance(target, gast.Attribute | gast.Subscript) for target in node.targets):
+            return [node]
+        return [self._delete(target, node) for target in node.targets]
+
+    def _delete(self, target: gast.expr, node: gast.stmt) -> gast.stmt:
+        if isinstance(target, gast.Attribute):
+            attribute = template.constant(target.attr, at=target)
+            call = _DEL_ATTR.expression(at=node, OBJECT=_as_load(target.value), ATTRIBUTE=attribute)
+        elif isinstance(target, gast.Subscript):
+            call = _DEL_ITEM.expression(at=node, OBJECT=_as_load(target.value), INDEX=_index(target.slice))
+        else:
+            return gast.copy_location(gast.Delete([target]), node)
+        return template.expression_statement(call, at=node)
+
+    def visit_For(self, node: gast.For) -> gast.AST:
+        """`for a[i] in xs` and `for self.x in xs` first take the element into a variable."""
+        stores: list[gast.stmt] = []
+        if _writes_places(node.target):
+            [node.target], stores = self._through_variables([node.target], node)
+        node.body = stores + self._suite(node.body)
+        node.orelse = self._suite(node.orelse)
+        return node
+
+    def visit_With(self, node: gast.With) -> gast.AST:
+        """`with f() as self.x` likewise."""
+        stores: list[gast.stmt] = []
+        for item in node.items:
+            if item.optional_vars is not None and _writes_places(item.optional_vars):
+                [item.optional_vars], more = self._through_variables([item.optional_vars], node)
+                stores += more
+        node.body = stores + self._suite(node.body)
+        return node
+
+
+def _writes_places(target: gast.expr) -> bool:
+    return any(
+        isinstance(node, gast.Attribute | gast.Subscript) and isinstance(node.ctx, gast.Store)
+        for node in gast.walk(target)
+    )
+
+
+def _path(target: gast.expr) -> tuple[gast.expr, list[gast.expr]]:
+    """`d['a'][i]` -> (d, [d['a'], d['a'][i]]): the root, and each step from it."""
+    steps: list[gast.expr] = []
+    while isinstance(target, gast.Attribute | gast.Subscript):
+        steps.append(target)
+        target = target.value
+    return target, steps[::-1]
+
+
+def _step(place: gast.expr) -> gast.expr:
+    if isinstance(place, gast.Attribute):
+        return _STEP_ATTR.expression(at=place, NAME_=template.constant(place.attr, at=place))
+    return _STEP_ITEM.expression(at=place, INDEX=place.slice)
+
+
+def _index(index: gast.expr) -> gast.expr:
+    """An index as an expression; `a:b` can only stand in brackets, so it is written `ag__.at[a:b]`."""
+    if any(isinstance(node, gast.Slice) for node in gast.walk(index)):
+        return _AT.expression(at=_with_position(index), INDEX=index)
+    return index
+
+
+def _with_position(index: gast.expr) -> gast.AST:
+    return next((node for node in gast.walk(index) if getattr(node, "lineno", None) is not None), index)
+
+
+def _as_load(expression: gast.expr) -> gast.expr:
+    """A copy of a pure target expression, to be read."""
+    if isinstance(expression, gast.Attribute):
+        copy = gast.Attribute(_as_load(expression.value), expression.attr, gast.Load())
+    elif isinstance(expression, gast.Subscript):
+        copy = gast.Subscript(_as_load(expression.value), expression.slice, gast.Load())
+    else:
+        return expression
+    return gast.copy_location(copy, expression)
+
+
+def _is_pure(expression: gast.AST | None) -> bool:
+    """Names, constants and slices or tuples of them: evaluating them twice changes nothing."""
+    if expression is None or isinstance(expression, gast.Name | gast.Constant):
+        return True
+    if isinstance(expression, gast.UnaryOp | gast.Slice | gast.Tuple | gast.BinOp):
+        children = [c for c in gast.iter_child_nodes(expression) if isinstance(c, gast.expr)]
+        return all(_is_pure(child) for child in children)
+    return False

@@ -1,0 +1,189 @@
+"""Every error class of the package, and how a message is laid out.
+
+A message says what happened, shows the user's line with a caret, and gives one way to write it instead:
+
+    `v` changes its shape in this loop  [AG0201]
+      model.py:15, in Model.step
+        while err > tol:
+              ^^^^^^^^^
+      `v` enters as float32[3] and leaves as float32[6].
+      help: give `v` its final shape before the loop and write into it.
+
+Each class also inherits the Python error that a user would catch.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import linecache
+import os
+import sys
+import types
+from collections.abc import Sequence
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+@dataclasses.dataclass(frozen=True)
+class Location:
+    """A place in the user's source: file, line (from 1), columns in characters (from 0), and the function's name."""
+
+    filename: str
+    line: int
+    column: int | None = None
+    end_column: int | None = None
+    function: str | None = None
+
+    def lines(self) -> list[str]:
+        """The place as the lines of a message: file and line, the user's text, carets under it."""
+        where = f"{self.filename}:{self.line}" + (f", in {self.function}" if self.function else "")
+        text = linecache.getline(self.filename, self.line).rstrip("\n")
+        if not text.strip():
+            return [f"  {where}"]
+        indent = len(text) - len(text.lstrip())
+        shown = [f"  {where}", f"    {text.strip()}"]
+        if self.column is not None:
+            end = self.end_column if self.end_column and self.end_column > self.column else len(text)
+            shown.append("    " + " " * (self.column - indent) + "^" * (end - self.column))
+        return shown
+
+
+class AutographError(Exception):
+    """Base of every error that the package raises on its own account.
+
+    `code` is stable and has a page in the documentation; `location` is the user's place, or None.
+    """
+
+    code = "AG0000"
+
+    def __init__(
+        self, what: str, *, location: Location | None = None, details: Sequence[str] = (), help: str | None = None
+    ) -> None:
+        self.what, self.location, self.details, self.help = what, location, tuple(details), help
+        lines = [f"{what}  [{self.code}]"]
+        lines += location.lines() if location else []
+        lines += [f"  {detail}" for detail in details]
+        lines += [f"  help: {help}"] if help else []
+        super().__init__("\n".join(lines))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.what, self.location, self.details, self.help)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def _rebuild(
+    kind: type[AutographError], what: str, location: Location | None, details: tuple[str, ...], help: str | None
+) -> AutographError:
+    return kind(what, location=location, details=details, help=help)
+
+
+class NotAFunctionError(AutographError, TypeError):
+    """`autograph` got something that is neither a function nor a class nor a callable object."""
+
+    code = "AG0001"
+
+
+class SourceError(AutographError, OSError):
+    """The source of a function cannot be read (stdin, `python -c` on 3.11, `exec`, builtins, a file changed since)."""
+
+    code = "AG0002"
+
+
+class UnconvertibleError(AutographError, TypeError):
+    """A function that has to stay as it is (generator, async, `locals()`, `exec`) was to be converted strictly."""
+
+    code = "AG0101"
+
+
+class ShapeError(AutographError, TypeError):
+    """A value has one shape on one path, or before a loop's turn, and another shape on the other, or after it."""
+
+    code = "AG0201"
+
+
+class StructureError(AutographError, TypeError):
+    """Two paths leave values of different structure (a tuple and an array, dicts of different keys)."""
+
+    code = "AG0202"
+
+
+class UnboundError(AutographError, UnboundLocalError):
+    """A variable is read that one path leaves without a value."""
+
+    code = "AG0203"
+
+
+class PredicateError(AutographError, ValueError):
+    """A condition is an array of more than one element, or no number at all."""
+
+    code = "AG0204"
+
+
+class ChoiceError(AutographError, TypeError):
+    """A value that is one of several Python values, decided by traced data, was used where one of them is needed."""
+
+    code = "AG0205"
+
+
+class StagingError(AutographError, TypeError):
+    """A loop or branch has to be staged and cannot be."""
+
+    code = "AG0206"
+
+
+class AliasError(AutographError, ValueError):
+    """An in-place write would have to show through another name of the same array."""
+
+    code = "AG0301"
+
+
+class ImmutableError(AutographError, TypeError):
+    """An in-place write into a JAX array that sits in an immutable container, or is nobody's variable."""
+
+    code = "AG0302"
+
+
+class ArgumentError(AutographError, ValueError):
+    """`static_argnums`, `donate_argnames` and the like name an argument that is not there, or name it twice."""
+
+    code = "AG0401"
+
+
+for _class in [*AutographError.__subclasses__(), AutographError]:
+    _class.__module__ = "autograph_jax"  # what a traceback prints before the name
+
+
+def user_location() -> Location | None:
+    """Where the user's code is now: the innermost frame that is neither ours nor JAX's."""
+    frame = sys._getframe(1)
+    while frame is not None and not is_user_frame(frame):
+        frame = frame.f_back
+    return frame_location(frame) if frame is not None else None
+
+
+def is_user_frame(frame: types.FrameType) -> bool:
+    filename = frame.f_code.co_filename
+    module = frame.f_globals.get("__name__", "")
+    library = module.partition(".")[0] in ("jax", "jaxlib", "contextlib", "functools", "importlib")
+    return not (filename.startswith(_PACKAGE) or library or filename.startswith("<frozen"))
+
+
+def frame_location(frame: types.FrameType) -> Location:
+    """The place that a frame is at, with the columns of the expression that it is evaluating."""
+    code = frame.f_code
+    line, column, end = frame.f_lineno, None, None
+    positions = list(code.co_positions())
+    index = frame.f_lasti // 2
+    if 0 <= index < len(positions):
+        first, last, start_column, end_column = positions[index]
+        if first == line and start_column is not None:
+            column = _characters(code.co_filename, line, start_column)
+            end = _characters(code.co_filename, line, end_column) if last == first and end_column is not None else None
+    return Location(code.co_filename, line, column, end, code.co_qualname)
+
+
+def _characters(filename: str, line: int, utf8_offset: int) -> int:
+    """CPython counts columns in UTF-8 bytes, a caret in characters: `if ä > x:`."""
+    return len(linecache.getline(filename, line).encode()[:utf8_offset].decode(errors="replace"))

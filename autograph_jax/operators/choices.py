@@ -1,0 +1,137 @@
+"""A value that is one of several Python values, which one being decided by traced data.
+
+`method = 'newton' if x > 0 else 'halley'` under jit gives a Choice of two strings with a traced index; a variable that is
+None on one path and an array on the other is a Choice of None and that array. `ag.jit` returns the option itself; under a bare
+`jax.jit` the Choice comes out, and its `value` is the option.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph_jax.errors import ChoiceError, user_location
+from autograph_jax.operators import jax_private
+
+
+class Unbound:
+    """What a variable without a value holds in a Choice."""
+
+    def __repr__(self) -> str:
+        return "<unbound>"
+
+
+UNBOUND = Unbound()
+
+
+@dataclasses.dataclass(eq=False, frozen=True)
+class Choice:
+    """`options[index]`, for a traced index. The options may hold traced arrays."""
+
+    index: jax.Array
+    options: tuple[Any, ...]
+
+    @property
+    def value(self) -> Any:
+        """The option that was taken, once the index is known: outside of tracing."""
+        return self.options[int(self.index)]
+
+    def where(self, test: Callable[[Any], bool]) -> jax.Array | bool:
+        """Whether the option taken is one that passes the test: a traced bool, or a bool where all agree."""
+        passing = [bool(test(option)) for option in self.options]
+        if all(passing) or not any(passing):
+            return passing[0]
+        taken = [self.index == position for position, passes in enumerate(passing) if passes]
+        return functools.reduce(jnp.logical_or, taken)
+
+    def only(self, test: Callable[[Any], bool]) -> Any:
+        """This value where it is known that the option taken passes the test."""
+        kept = [position for position, option in enumerate(self.options) if test(option)]
+        if len(kept) == 1:
+            return self.options[kept[0]]
+        table = [kept.index(p) if p in kept else 0 for p in range(len(self.options))]
+        return Choice(jnp.asarray(table)[self.index], tuple(self.options[p] for p in kept))
+
+    def map(self, function: Callable[[Any], Any]) -> Any:
+        """Each option replaced; options that become the same object are one."""
+        new: list[Any] = []
+        table: list[int] = []
+        for option in map(function, self.options):
+            same = [position for position, other in enumerate(new) if other is option]
+            table.append(same[0] if same else len(new))
+            new += [] if same else [option]
+        if len(new) == 1:
+            return new[0]
+        index = self.index if table == list(range(len(table))) else jnp.asarray(table)[self.index]
+        return Choice(index, tuple(new))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise self._refusal(f"its attribute `{name}` is read")
+
+    def _refusal(self, use: str) -> ChoiceError:
+        names = " or ".join("an array" if _is_array(option) else repr(option) for option in self.options)
+        return ChoiceError(
+            f"a value that may be {names}, depending on traced data, is used as one of them: {use}",
+            location=user_location(),
+            help="test for the other case first (`if value is None: ...`), or give both paths the same kind of value",
+        )
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, jax.Array)
+
+
+def _refusing(name: str) -> Callable[..., Any]:
+    def operation(self: Choice, *_: Any) -> Any:
+        raise self._refusal(f"`{name}`")
+
+    return operation
+
+
+for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg pos abs
+    lt le gt ge getitem len iter call bool float int index contains""".split():
+    setattr(Choice, f"__{_name}__", _refusing(_name))
+
+
+def decided(index: Any, options: tuple[Any, ...]) -> Any:
+    """A Choice, or the option itself where the index is concrete."""
+    if isinstance(index, jax.core.Tracer) and jax_private.is_abstract(index):
+        return Choice(index, options)
+    if isinstance(index, jax.Array | int) and getattr(index, "ndim", 0) == 0:
+        return options[int(index)]
+    return Choice(index, options)  # JAX puts other things into pytrees: shapes, axes, specs
+
+
+def _flatten(choice: Choice) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    dynamic = tuple(option for option in choice.options if _is_dynamic(option))
+    static = tuple(_DYNAMIC if _is_dynamic(option) else option for option in choice.options)
+    return (choice.index, *dynamic), static
+
+
+def _unflatten(static: tuple[Any, ...], children: tuple[Any, ...]) -> Any:
+    index, *dynamic = children
+    remaining = iter(dynamic)
+    return Choice(index, tuple(next(remaining) if option is _DYNAMIC else option for option in static))
+
+
+class _Dynamic:
+    """Stands in a Choice's static description where an option has traced parts."""
+
+
+_DYNAMIC = _Dynamic()
+
+
+def _is_dynamic(option: Any) -> bool:
+    return any(hasattr(leaf, "dtype") for leaf in jax.tree.leaves(option))
+
+
+# A Choice passes through jax.jit as a Choice; `ag.jit` gives the option instead. Deciding here, in unflattening, would hand
+# jit's fast path fewer arrays than the program has, and jaxlib 0.10.2 then ends the process.
+jax.tree_util.register_pytree_node(Choice, _flatten, _unflatten)

@@ -1,0 +1,117 @@
+"""What `if` and `a if c else b` do: Python's own branch on a plain condition, lax.cond on a traced one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph_jax.operators import facts, state
+from autograph_jax.operators.choices import Choice
+from autograph_jax.operators.exits import Return
+from autograph_jax.operators.forms import Form, coerce, unflatten
+from autograph_jax.operators.staging import Traced, flatten_end, joined, shown, trace
+from autograph_jax.operators.values import is_traced, truth
+
+Block = Callable[[], Any]
+
+
+def if_stmt(predicate: Any, then: Block | None, otherwise: Block | None = None, *names: str) -> Any:
+    """Run one of two blocks and give what it returned; `names` are the variables that they write and that are read later."""
+    if not is_traced(predicate):
+        block = then if predicate else otherwise
+        return block() if block is not None else None
+    return _cond(truth(predicate), then, otherwise, names, narrowing=facts.of(predicate))
+
+
+def if_expr(predicate: Any, then: Block, otherwise: Block) -> Any:
+    """`then() if predicate else otherwise()`."""
+    if not is_traced(predicate):
+        return then() if predicate else otherwise()
+    return _cond(truth(predicate), then, otherwise, (), narrowing=facts.of(predicate), what="the value of this expression")
+
+
+def unless(exit: Any, rest: Block | None = None, *names: str) -> Any:
+    """Go on with `rest` unless a block has left by `exit` (BREAK, Return); gives how this one leaves."""
+    if not isinstance(exit, Choice):
+        return exit if exit is not None or rest is None else rest()
+    if rest is None:
+        return exit
+    left = exit.only(lambda option: option is not None)
+    return _cond(exit.where(lambda option: option is None), rest, lambda: left, names)
+
+
+def returned(exit: Any, rest: Block | None = None, *names: str) -> Any:
+    """The function's value: of the `return` that was reached, or of `rest`."""
+    if not isinstance(exit, Choice):
+        return exit.value if isinstance(exit, Return) else rest() if rest is not None else None
+    value = exit.only(lambda option: option is not None).value
+    predicate = exit.where(lambda option: option is None)
+    return _cond(predicate, rest, lambda: value, names, what="the value that this function returns")
+
+
+def _cond(
+    predicate: jax.Array,
+    then: Block | None,
+    otherwise: Block | None,
+    names: tuple[str, ...],
+    *,
+    narrowing: facts.Facts = facts.NONE,
+    what: str = "the value that this function returns",
+) -> Any:
+    """Trace both blocks, join what they leave, and stage one lax.cond."""
+    functions = (then, otherwise)
+    watched = state.variables(functions, names) if names else []
+    traced = []
+    for block, holds in ((then, True), (otherwise, False)):
+        active = predicate if holds else jnp.logical_not(predicate)
+        traced.append(trace(facts.narrowed(block or _nothing, functions, narrowing, holds), functions, watched, active=active))
+    first, second = traced
+    result = joined(what, first.result, second.result, before="one path gives", after="the other")
+    places = {key: place for branch in traced for key, (place, _) in branch.ends.items() if key not in branch.forgotten}
+    ends = {key: _joined_end(place, first, second) for key, place in places.items()}
+    outputs = jax.lax.cond(
+        predicate,
+        _named(then, lambda: _leaves(first, result, ends, places)),
+        _named(otherwise, lambda: _leaves(second, result, ends, places)),
+    )
+    value, *values = [unflatten(form, iter(leaves)) for form, leaves in zip([result, *ends.values()], outputs, strict=True)]
+    for key, new in zip(ends, values, strict=True):
+        state.write(places[key], new)
+    return value
+
+
+def _nothing() -> None:
+    return None
+
+
+def _joined_end(place: state.Place, first: Traced, second: Traced) -> Form:
+    """What a place holds after the branches; a branch that did not write it leaves what was there."""
+    forms = [_end(place, branch) for branch in (first, second)]
+    return joined(shown(place), *forms, before="one path leaves", after="the other")
+
+
+def _end(place: state.Place, branch: Traced) -> Form:
+    if place.key in branch.ends:
+        return branch.ends[place.key][1]
+    return flatten_end(place.read(), None)[0]
+
+
+def _leaves(
+    branch: Traced, result: Form, ends: dict[Any, Form], places: dict[Any, state.Place]
+) -> list[list[jax.Array]]:
+    """A branch's outputs, brought to the joined Forms."""
+    value, values = branch(())
+    leaves = [coerce(value, result)]
+    for key, form in ends.items():
+        leaves.append(coerce(values[key] if key in values else places[key].read(), form))
+    return leaves
+
+
+def _named(block: Block | None, function: Callable[[], Any]) -> Callable[[], Any]:
+    """What lax is handed wears the user's name, so that JAX's messages say where."""
+    if block is not None:
+        function.__name__, function.__qualname__ = block.__name__, block.__qualname__
+    return function

@@ -1,0 +1,278 @@
+"""A loop's state settles: entry is joined with the end of the body until nothing moves, then the loop is staged once.
+
+A counter that starts as 0 and becomes a float, a None that becomes an array, a scalar that becomes a vector, an attribute
+that a method sets: each shows up when the body is traced, and the body is traced again with what was learnt.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from autograph_jax.errors import StagingError, user_location
+from autograph_jax.operators import dependence, state
+from autograph_jax.operators.choices import UNBOUND
+from autograph_jax.operators.forms import (
+    Array,
+    Form,
+    Options,
+    Static,
+    array_forms,
+    coerce,
+    flatten,
+    number_as_array,
+    unflatten,
+)
+from autograph_jax.operators.staging import Traced, joined, shown, trace
+from autograph_jax.operators.state import Place
+
+Block = Callable[..., Any]
+_BOOL = Array((), np.dtype(bool))
+_NO_EXIT = Static(None)
+_MOST_ROUNDS = 16
+
+
+def settle(
+    body: Block,
+    functions: tuple[Block | None, ...],
+    names: tuple[str, ...],
+    *,
+    arguments: Sequence[Form] = (),
+    gives_more: bool = False,
+) -> Settled:
+    """Trace a loop's body until its state has one Form, and give that with the body's jaxpr.
+
+    The body returns its exit; with `gives_more`, a tuple of its exit and further values.
+    """
+    places: list[Place] = state.variables(functions, names) if names else []
+    forms = [_start(place) for place in places]
+    exit: Form = _NO_EXIT
+    for _ in range(_MOST_ROUNDS):
+        block = body if gives_more else _alone(body)
+        traced = trace(block, functions, (), list(zip(places, forms, strict=True)), arguments=[*arguments, _BOOL])
+        new_forms = [_next(place, form, traced) for place, form in zip(places, forms, strict=True)]
+        new_exit = joined("how this loop is left", exit, traced.result.children[0], before="once by", after="once by")  # type: ignore[union-attr]
+        settled = new_forms == forms or _only_strengthened(forms, new_forms, traced)
+        forms, exit = new_forms, new_exit
+        if settled and not traced.found:
+            return Settled(places, forms, exit, traced, [place.read() for place in places], len(arguments))
+        places, forms = places + traced.found, forms + [_start(place) for place in traced.found]
+    raise StagingError(
+        "the variables of this loop don't settle: each turn makes something new of them",
+        location=user_location(),
+        details=["Still changing: " + ", ".join(shown(place) for place in places)],
+    )
+
+
+def _alone(body: Block) -> Block:
+    def block(*arguments: Any) -> tuple[Any]:
+        return (body(*arguments),)
+
+    block.__name__, block.__qualname__ = body.__name__, body.__qualname__
+    return block
+
+
+def _start(place: Place) -> Form:
+    """A Python number that the loop writes is traced from the start: it is a counter, as a rule."""
+    return number_as_array(flatten(place.read())[0])
+
+
+def _next(place: Place, form: Form, traced: Traced) -> Form:
+    if place.key not in traced.ends:
+        return form
+    end = traced.ends[place.key][1]
+    return joined(shown(place), form, end, before="it enters this loop as", after="and a turn leaves it as")
+
+
+def _only_strengthened(old: Sequence[Form], new: Sequence[Form], traced: Traced) -> bool:
+    """Did only the weak types of Python numbers go, in a body where that changes no result?
+
+    Where all floats of the body have one dtype and all integers one, a strong float promotes as a weak one does.
+    """
+    if any(_without_weakness(a) != _without_weakness(b) for a, b in zip(old, new, strict=True)):
+        return False
+    return dependence.one_precision(traced.jaxpr.jaxpr)
+
+
+def _without_weakness(form: Form) -> Form:
+    return dataclasses.replace(form, weak=False) if isinstance(form, Array) else form
+
+
+@dataclasses.dataclass
+class Settled:
+    """A loop's state and its body, ready for lax: `start`, `turn`, `finish`.
+
+    The carry is a dict by the user's names. Leaves that the body hands on unchanged are not carried.
+    """
+
+    places: list[Place]
+    forms: list[Form]
+    exit: Form
+    traced: Traced
+    entries: list[Any]
+    argument_count: int
+
+    def __post_init__(self) -> None:
+        self._entry_leaves = [coerce(v, f) for v, f in zip(self.entries, self.forms, strict=True)]
+        self._varying = self._find_varying()
+        self._labels = _unique([place.name for place in self.places])
+        self._tainted = self._find_tainted()
+
+    @property
+    def inputs(self) -> list[tuple[Place, Form]]:
+        return list(zip(self.places, self.forms, strict=True))
+
+    @property
+    def has_exit(self) -> bool:
+        return self.exit != _NO_EXIT
+
+    # What varies, and what depends on traced data
+
+    def _find_varying(self) -> list[list[bool]]:
+        """For each place's leaves: does a turn give anything else than it got?"""
+        jaxpr = self.traced.jaxpr.jaxpr
+        outputs = self._output_positions()
+        inputs = iter(jaxpr.invars)
+        varying = []
+        for place, form in zip(self.places, self.forms, strict=True):
+            variables = [next(inputs) for _ in array_forms(form)]
+            if place.key not in self.traced.ends:
+                varying.append([False] * len(variables))
+                continue
+            end = self.traced.ends[place.key][1]
+            positions = outputs[place.key]
+            same = end == form and len(positions) == len(variables)
+            varying.append(
+                [not (same and jaxpr.outvars[p] is v) for p, v in zip(positions, variables, strict=True)]
+                if same
+                else [True] * len(variables)
+            )
+        return varying
+
+    def _output_positions(self) -> dict[Any, list[int]]:
+        position = len(array_forms(self.traced.result))
+        positions = {}
+        for key, (_, form) in self.traced.ends.items():
+            count = len(array_forms(form))
+            positions[key] = list(range(position, position + count))
+            position += count
+        return positions
+
+    def _find_tainted(self) -> list[bool]:
+        """Which input leaves hold data that was traced before the loop, or comes to depend on such data in it?"""
+        tainted = [isinstance(entry, jax.Array) or not _is_plain(entry) for entry in self.entries]
+        leaves = [t for t, form in zip(tainted, self.forms, strict=True) for _ in array_forms(form)]
+        outputs = self._output_positions()
+        while True:
+            out = dependence.tainted_outputs(self.traced.jaxpr, leaves)
+            new, position = list(leaves), 0
+            for place, form in zip(self.places, self.forms, strict=True):
+                count = len(array_forms(form))
+                if any(out[p] for p in outputs.get(place.key, ())):
+                    new[position : position + count] = [True] * count
+                position += count
+            if new == leaves:
+                return leaves
+            leaves = new
+
+    def exits_on_traced(self) -> bool:
+        """Does traced data decide whether this loop is left?"""
+        if not self.has_exit:
+            return False
+        out = dependence.tainted_outputs(self.traced.jaxpr, self._tainted)
+        exit_leaves = len(array_forms(self.traced.result.children[0]))  # type: ignore[union-attr]
+        return any(out[:exit_leaves])
+
+    def is_traced(self, condition: Traced) -> bool:
+        """Does a test of this state depend on traced data?"""
+        return any(dependence.tainted_outputs(condition.jaxpr, self._tainted))
+
+    def only_traced_state(self) -> bool:
+        """Would plain Python see every variable of this loop become traced too?
+
+        `fact *= k` and `t += 0.1` stay exact Python numbers in an unrolled loop; staged, they would overflow or round.
+        """
+        varying = [v for leaves in self._varying for v in leaves]
+        return any(varying) and all(t for t, v in zip(self._tainted, varying, strict=True) if v)
+
+    # lax's side
+
+    def start(self) -> dict[str, list[jax.Array]]:
+        carry = {label: self._carried(n, leaves) for n, (label, leaves) in enumerate(zip(self._labels, self._entry_leaves, strict=True))}
+        carry = {label: leaves for label, leaves in carry.items() if leaves}
+        if self.has_exit:
+            carry["exit"] = coerce(None, self.exit)
+        return carry
+
+    def _carried(self, number: int, leaves: Sequence[Any]) -> list[Any]:
+        return [leaf for leaf, varies in zip(leaves, self._varying[number], strict=True) if varies]
+
+    def _place_leaves(self, carry: dict[str, Any]) -> list[list[Any]]:
+        """Each place's leaves: carried ones from the carry, the others as they were at the entry."""
+        filled = []
+        for label, entry, varying in zip(self._labels, self._entry_leaves, self._varying, strict=True):
+            carried = iter(carry.get(label, ()))
+            filled.append([next(carried) if v else leaf for leaf, v in zip(entry, varying, strict=True)])
+        return filled
+
+    def leaves(self, carry: dict[str, Any]) -> list[Any]:
+        return [leaf for leaves in self._place_leaves(carry) for leaf in leaves]
+
+    def turn(self, carry: dict[str, Any], *arguments: Any, active: Any = True) -> dict[str, Any]:
+        return self.turn_with(carry, *arguments, active=active)[0]
+
+    def turn_with(self, carry: dict[str, Any], *arguments: Any, active: Any = True) -> tuple[dict[str, Any], list[Any]]:
+        """One turn: the new carry, and what the body gave beside its exit."""
+        (exit, *more), ends = self.traced([*self.leaves(carry), *arguments, active])
+        new = {}
+        for number, (label, place, form) in enumerate(zip(self._labels, self.places, self.forms, strict=True)):
+            if label in carry:
+                new[label] = self._carried(number, coerce(ends[place.key], form))
+        if self.has_exit:
+            new["exit"] = coerce(exit, self.exit)
+        return new, more
+
+    def not_left(self, carry: dict[str, Any], going: Any) -> Any:
+        """Go on, given the test: unless the body has left."""
+        if not self.has_exit:
+            return going
+        assert isinstance(self.exit, Options)
+        here = carry["exit"][0] == self.exit.forms.index(_NO_EXIT)
+        return here if going is True else jnp.logical_and(going, here)
+
+    def finish(self, carry: dict[str, Any]) -> Any:
+        """Write what the loop left into its places, and give how it left."""
+        for place, form, leaves in zip(self.places, self.forms, self._place_leaves(carry), strict=True):
+            if place.key in self.traced.ends:
+                state.write(place, unflatten(form, iter(leaves)))
+        return unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
+
+    @property
+    def uses_active(self) -> bool:
+        """Does the body ask whether its turn counts (run-time checks, under vmap)?"""
+        return dependence.uses(self.traced.jaxpr.jaxpr, self.traced.jaxpr.jaxpr.invars[-1])
+
+    @property
+    def uses_index(self) -> bool:
+        jaxpr = self.traced.jaxpr.jaxpr
+        return dependence.uses(jaxpr, jaxpr.invars[-1 - self.argument_count])
+
+
+def _is_plain(value: Any) -> bool:
+    """Is there no array in it, so that plain Python would go on computing with it exactly?"""
+    return value is UNBOUND or not array_forms(flatten(value)[0])
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """Names for the carry's dict: `x`, and `x (2)` where two places have one name."""
+    seen: dict[str, int] = {"exit": 1}
+    unique = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique

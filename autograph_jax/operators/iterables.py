@@ -1,0 +1,185 @@
+"""What a `for` can run over without asking Python for one element at a time: arrays, ranges, and zip, enumerate, reversed of these.
+
+`range`, `enumerate`, `zip` and `reversed` of traced values give these views; `view` finds the view of anything else.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from autograph_jax.errors import StagingError, user_location
+from autograph_jax.operators import jax_private
+from autograph_jax.operators.forms import Array, Form, flatten
+from autograph_jax.operators.values import is_traced
+
+
+class View:
+    """`length` elements; the k-th is `element(k, slices)`, with `slices` the k-th rows of the arrays in `arrays`."""
+
+    length: Any
+    arrays: tuple[jax.Array, ...] = ()
+    traced = True  # do the elements come from traced data?
+    _iterator: Iterator[Any] | None = None
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        raise NotImplementedError  # pragma: no cover - every view has its own
+
+    def __iter__(self) -> Iterator[Any]:
+        """Python's own loop over it, where that is wanted: `list(enumerate(x))`."""
+        if is_traced(self.length):
+            raise StagingError(
+                "the number of elements is only known at run time, and Python needs it here",
+                location=user_location(),
+                help="loop over it with a `for` statement, or make the bound a static argument",
+            )
+        for index in builtins.range(int(self.length)):
+            yield self.element(index, [array[index] for array in self.arrays])
+
+    def __next__(self) -> Any:
+        self._iterator = self._iterator or iter(self)
+        return next(self._iterator)
+
+
+class Rows(View):
+    """The rows of an array."""
+
+    def __init__(self, array: Any) -> None:
+        self.traced = isinstance(array, jax.Array)
+        self.arrays = (jnp.asarray(array),)
+        self.length = array.shape[0]
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        return slices[0]
+
+
+class Range(View):
+    """`range(start, stop, step)` with traced bounds, or a static one that is to be staged."""
+
+    def __init__(self, start: Any, stop: Any, step: Any) -> None:
+        self.start, self.stop, self.step = start, stop, step
+        self.traced = any(is_traced(bound) for bound in (start, stop, step))
+        self.length = _range_length(start, stop, step) if self.traced else len(builtins.range(start, stop, step))
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        scaled = index if isinstance(self.step, int) and self.step == 1 else index * self.step
+        return scaled if isinstance(self.start, int) and self.start == 0 else self.start + scaled
+
+    def reversed(self) -> Range:
+        return Range(self.start + (self.length - 1) * self.step, self.start - self.step, -self.step)
+
+
+def _range_length(start: Any, stop: Any, step: Any) -> Any:
+    if isinstance(step, int):
+        distance = stop - start if step > 0 else start - stop
+        steps = distance if abs(step) == 1 else (distance + (abs(step) - 1)) // abs(step)
+        return jnp.maximum(steps, 0)
+    size = jnp.abs(step)
+    return jnp.maximum((jnp.where(step > 0, stop - start, start - stop) + size - 1) // size, 0)
+
+
+class Zip(View):
+    def __init__(self, views: Sequence[View]) -> None:
+        self.views = views
+        self.traced = any(view.traced for view in views)
+        self.length = _shortest([view.length for view in views])
+        self.arrays = tuple(array for view in views for array in view.arrays)
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        remaining = iter(slices)
+        return tuple(view.element(index, [next(remaining) for _ in view.arrays]) for view in self.views)
+
+
+def _shortest(lengths: Sequence[Any]) -> Any:
+    if not any(is_traced(length) for length in lengths):
+        return min(lengths)
+    shortest = lengths[0]
+    for length in lengths[1:]:
+        shortest = jnp.minimum(shortest, length)
+    return shortest
+
+
+class Reversed(View):
+    def __init__(self, view: View) -> None:
+        self.view, self.length, self.traced = view, view.length, view.traced
+        self.arrays = tuple(jnp.flip(array[: self.length], 0) for array in view.arrays)
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        return self.view.element(self.length - 1 - index, slices)
+
+
+def view(iterable: Any) -> View | None:
+    """The view of an iterable that a staged loop can run over; None for what only Python can iterate."""
+    if isinstance(iterable, View):
+        return iterable
+    if isinstance(iterable, jax.Array | np.ndarray) and iterable.ndim > 0 and _is_numeric(iterable):
+        return Rows(iterable)
+    if isinstance(iterable, builtins.range):
+        return Range(iterable.start, iterable.stop, iterable.step)
+    return None
+
+
+def _is_numeric(array: Any) -> bool:
+    return isinstance(array, jax.Array) or array.dtype.kind in "biufc"
+
+
+def _is_traced_iterable(value: Any) -> bool:
+    return isinstance(value, View) or (isinstance(value, jax.Array) and value.ndim > 0 and jax_private.tracing())
+
+
+# Python's builtins of the same names
+
+
+def range_(*bounds: Any) -> Any:
+    """`range`: Python's own for plain integers, a view for traced ones."""
+    bounds = tuple(_plain_integer(bound) for bound in bounds)
+    if not any(is_traced(bound) for bound in bounds):
+        return builtins.range(*bounds)
+    for bound in bounds:
+        if not isinstance(bound, int) and (bound.shape or not jnp.issubdtype(bound.dtype, jnp.integer)):
+            raise TypeError(f"'{bound.dtype}{list(bound.shape)}' object cannot be interpreted as an integer")
+    start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    return Range(start, stop, step)
+
+
+def _plain_integer(bound: Any) -> Any:
+    """A bound as a Python int where it has a value; under an eager `jax.grad` a tracer has one too."""
+    return bound if is_traced(bound) else operator.index(bound)
+
+
+def enumerate_(iterable: Any, start: Any = 0) -> Any:
+    if not _is_traced_iterable(iterable) and not is_traced(start):
+        return builtins.enumerate(iterable, start)
+    rows = view(iterable)
+    if rows is None or is_traced(rows.length) and not isinstance(rows.length, jax.Array):
+        return builtins.enumerate(iterable, start)
+    return Zip([Range(start, start + rows.length, 1), rows])
+
+
+def zip_(*iterables: Any, strict: bool = False) -> Any:
+    views = [view(iterable) for iterable in iterables]
+    if strict or not any(map(_is_traced_iterable, iterables)) or any(v is None for v in views):
+        return builtins.zip(*iterables, strict=strict)
+    return Zip([v for v in views if v is not None])
+
+
+def reversed_(sequence: Any) -> Any:
+    if isinstance(sequence, Range):
+        return sequence.reversed()
+    if _is_traced_iterable(sequence) and (rows := view(sequence)) is not None:
+        return Reversed(rows)
+    return builtins.reversed(sequence)
+
+
+def row_forms(rows: View) -> list[Form]:
+    """The Forms of the slices that one element takes."""
+    return [Array(array.shape[1:], array.dtype, False) for array in rows.arrays]
+
+
+INDEX = flatten(0)[0]

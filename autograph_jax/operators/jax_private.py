@@ -1,0 +1,55 @@
+"""The few things of JAX's that have no public name, each behind a guard; tests/operators/test_jax_private.py notices moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+try:
+    from jax._src import core as _core
+    from jax._src.interpreters import batching as _batching
+    from jax._src.interpreters import partial_eval as _partial_eval
+    from jax._src.lax import lax as _lax
+
+    _STAGING: tuple[type, ...] = (_partial_eval.DynamicJaxprTrace, _batching.BatchTrace)
+    _to_concrete = _core.to_concrete_value
+    _current = _core.trace_ctx
+except (ImportError, AttributeError):  # pragma: no cover - a JAX that has moved them
+    _core = _lax = None
+    _STAGING, _to_concrete, _current = (), None, None
+
+
+def tracing() -> bool:
+    """Is some value abstract at present (jit, vmap, a staged block), so that trying things out costs little?
+
+    Under an eager `jax.grad` values stay concrete: there Python runs as Python.
+    """
+    if _current is None:  # pragma: no cover
+        return isinstance(jnp.zeros(()) + 0, jax.core.Tracer)
+    trace = _current.trace
+    while trace is not None:
+        if isinstance(trace, _STAGING):
+            return True
+        trace = getattr(trace, "parent_trace", None)
+    return False
+
+
+def is_abstract(tracer: jax.core.Tracer) -> bool:
+    """Has this tracer no concrete value behind it (as it has under an eager `jax.grad`)?"""
+    if _to_concrete is not None:
+        return _to_concrete(tracer) is None
+    try:  # pragma: no cover
+        bool(jnp.all(tracer == tracer))
+    except jax.errors.ConcretizationTypeError:  # pragma: no cover
+        return True
+    return False  # pragma: no cover
+
+
+def as_weak(value: Any, dtype: np.dtype) -> jax.Array:
+    """The value as a weakly typed array, which promotes as a Python number would."""
+    if _lax is None:  # pragma: no cover
+        return value + (0 if np.issubdtype(dtype, np.integer) else 0.0)
+    return _lax._convert_element_type(value, dtype, weak_type=True)

@@ -1,0 +1,169 @@
+"""Blocks are traced to jaxprs, with their state as inputs and outputs; lax gets the jaxprs, never the blocks again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.extend
+
+from autograph_jax.errors import ShapeError, StructureError, user_location
+from autograph_jax.operators import state
+from autograph_jax.operators.forms import (
+    Form,
+    Mismatch,
+    Static,
+    array_forms,
+    expanded,
+    flatten,
+    join,
+    record_values,
+    unflatten,
+)
+from autograph_jax.operators.state import Content, Place
+
+
+@dataclasses.dataclass
+class Traced:
+    """A block as a jaxpr: its inputs' leaves in, and out the leaves of its result and of the places that it wrote."""
+
+    jaxpr: Any
+    result: Form
+    ends: dict[Any, tuple[Place, Form]]  # by key: the places that it wrote, and what it left in them
+    found: list[Place]  # of these, the ones that were not among the inputs or the watched
+    forgotten: set[Any]  # keys of places in `ends` whose objects the block made for itself
+
+    def __call__(self, leaves: Sequence[Any]) -> tuple[Any, dict[Any, Any]]:
+        """Run the jaxpr: the result, and the values left in the places."""
+        outputs = iter(jax.extend.core.jaxpr_as_fun(self.jaxpr)(*leaves))
+        result = unflatten(self.result, outputs)
+        return result, {key: unflatten(form, outputs) for key, (_, form) in self.ends.items()}
+
+
+def trace(
+    block: Callable[[], Any],
+    functions: tuple[Callable[..., Any] | None, ...],
+    watched: Sequence[Place],
+    inputs: Sequence[tuple[Place, Form]] = (),
+    *,
+    arguments: Sequence[Form] = (),
+    active: Any = None,
+) -> Traced:
+    """Trace a block of these functions with some places made abstract. Leaves no trace of itself, also if it raises.
+
+    `watched` are the variables whose end values count; places on the heap are found. `arguments` are further abstract
+    values, handed to the block; where `active` (the condition under which the block counts) is None, the last of them is.
+    """
+    recorder = _Recorder(block, functions, watched, inputs, arguments, active)
+    avals = [leaf.aval() for form in [*(f for _, f in inputs), *arguments] for leaf in array_forms(form)]
+    jaxpr = jax.make_jaxpr(recorder)(*avals)
+    found = state.outliving(recorder.found)
+    forgotten = {place.key for place in recorder.found} - {place.key for place in found}
+    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten)
+
+
+class _Recorder:
+    """The function that JAX traces; afterwards it holds the Forms of what came out."""
+
+    def __init__(
+        self,
+        block: Callable[..., Any],
+        functions: tuple[Callable[..., Any] | None, ...],
+        watched: Sequence[Place],
+        inputs: Sequence[tuple[Place, Form]],
+        arguments: Sequence[Form],
+        active: Any,
+    ) -> None:
+        self._block, self._functions, self._watched = block, functions, watched
+        self._inputs, self._arguments, self._active = inputs, arguments, active
+        self.__name__ = getattr(block, "__name__", "block")
+        self.__qualname__ = getattr(block, "__qualname__", "block")
+
+    def __call__(self, *leaves: Any) -> list[Any]:
+        remaining = iter(leaves)
+        trace = state.Trace(self._active)
+        with state.running(trace):
+            try:
+                state.noted(self._functions)
+                for place in self._watched:
+                    state.note(place)
+                starts = self._write_inputs(remaining)
+                arguments = [unflatten(form, remaining) for form in self._arguments]
+                if arguments and self._active is None:
+                    trace.active = arguments.pop()
+                result = self._block(*arguments)
+                return self._ends(trace, starts, result)
+            finally:
+                trace.roll_back()
+
+    def _write_inputs(self, leaves: Iterator[Any]) -> dict[Any, Any]:
+        starts = {}
+        for place, form in self._inputs:
+            value = unflatten(form, leaves)
+            state.write(place, value)
+            starts[place.key] = place.read()
+        return starts
+
+    def _ends(self, trace: state.Trace, starts: dict[Any, Any], result: Any) -> list[Any]:
+        """The leaves of the result and of every place that was written; their Forms are kept."""
+        self.result, leaves = flatten(result)
+        self.ends, self.found = {}, []
+        known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
+        heap = [place for place, _ in trace.log.values() if not isinstance(place, state.Cell)]
+        for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
+            start = starts[place.key] if place.key in starts else trace.log[place.key][1]
+            value = place.read()
+            if place.key in self.ends or _unchanged(start, value):
+                continue
+            form, more = flatten_end(value, start)
+            self.ends[place.key] = (place, form)
+            leaves += more
+            if place.key not in known:
+                known.add(place.key)
+                self.found.append(place)
+        return leaves
+
+
+def _unchanged(start: Any, value: Any) -> bool:
+    """Is this still the same object? Contents are copied when read, so theirs are compared one by one."""
+    if start is value:
+        return True
+    if type(start) is list and type(value) is list:
+        return len(start) == len(value) and all(a is b for a, b in zip(start, value, strict=True))
+    if type(start) is dict and type(value) is dict:
+        return start.keys() == value.keys() and all(start[key] is value[key] for key in start)
+    return False
+
+
+def flatten_end(value: Any, start: Any) -> tuple[Form, list[Any]]:
+    """A value that a block left. An object that was replaced by another of its class is taken apart."""
+    form, leaves = flatten(value)
+    if isinstance(form, Static) and value is not start and type(value) is type(start):
+        tree = expanded(value)
+        if tree is not None:
+            return tree, [leaf for part in record_values(value, tree.kind) for leaf in flatten(part)[1]]
+    return form, leaves
+
+
+def joined(place: str, first: Form, second: Form, *, before: str, after: str) -> Form:
+    """`join`, with a Mismatch told in the user's words. `before` and `after` say where each of the two comes from."""
+    try:
+        return join(first, second)
+    except Mismatch as mismatch:
+        raise mismatch_error(place, mismatch, before, after) from None
+
+
+def mismatch_error(name: str, mismatch: Mismatch, before: str, after: str) -> ShapeError | StructureError:
+    kind, what = (ShapeError, "shapes") if mismatch.kind == "shape" else (StructureError, "structures")
+    return kind(
+        f"{name} has two {what}, and which one is only known at run time",
+        location=user_location(),
+        details=[f"{before} {mismatch.first}, {after} {mismatch.second}."],
+        help="give it one shape and structure on every path, for example by padding or by filling with zeros",
+    )
+
+
+def shown(place: Place) -> str:
+    return f"`{place.name}`" if not isinstance(place, Content) else place.name

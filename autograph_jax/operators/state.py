@@ -1,0 +1,235 @@
+"""Places that hold state (variables, attributes, items), and the log of what is written while a block is traced.
+
+State is found, not declared: converted code writes attributes and items through operators, and these note (place, old value)
+in the innermost trace. When the trace ends the log is rolled back, and the places join the block's state.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import sys
+import threading
+import types
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+from autograph_jax.operators.choices import UNBOUND
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Cell:
+    """A variable of a converted function, in its closure cell."""
+
+    cell: types.CellType
+    name: str
+    target = None
+
+    @property
+    def key(self) -> Hashable:
+        return id(self.cell)
+
+    def read(self) -> Any:
+        try:
+            return self.cell.cell_contents
+        except ValueError:
+            return UNBOUND
+
+    def write(self, value: Any) -> None:
+        if value is UNBOUND:
+            del self.cell.cell_contents
+        else:
+            self.cell.cell_contents = value
+
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Global:
+    """A global variable of the user's module."""
+
+    namespace: dict[str, Any]
+    name: str
+    target = None
+
+    @property
+    def key(self) -> Hashable:
+        return id(self.namespace), self.name
+
+    def read(self) -> Any:
+        return self.namespace.get(self.name, UNBOUND)
+
+    def write(self, value: Any) -> None:
+        if value is UNBOUND:
+            self.namespace.pop(self.name, None)
+        else:
+            self.namespace[self.name] = value
+
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Attribute:
+    """An attribute of an object. Written past properties and `__setattr__`, which have had their turn."""
+
+    target: Any
+    attribute: str
+
+    @property
+    def name(self) -> str:
+        return f"{type(self.target).__name__}.{self.attribute}"
+
+    @property
+    def key(self) -> Hashable:
+        return id(self.target), self.attribute
+
+    def read(self) -> Any:
+        try:
+            return self.target.__dict__[self.attribute]
+        except (AttributeError, KeyError):
+            return getattr(self.target, self.attribute, UNBOUND) if _has_slot(self.target, self.attribute) else UNBOUND
+
+    def write(self, value: Any) -> None:
+        if isinstance(self.target, type | types.ModuleType):
+            setattr(self.target, self.attribute, value)
+        elif value is not UNBOUND:
+            object.__setattr__(self.target, self.attribute, value)
+        elif self.read() is not UNBOUND:
+            object.__delattr__(self.target, self.attribute)
+
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Content:
+    """What a list, dict, set or deque holds; read as a shallow copy."""
+
+    target: Any
+
+    @property
+    def name(self) -> str:
+        return f"this {type(self.target).__name__}"
+
+    @property
+    def key(self) -> Hashable:
+        return id(self.target)
+
+    def read(self) -> Any:
+        if isinstance(self.target, dict):
+            return dict(self.target)
+        return set(self.target) if isinstance(self.target, set) else list(self.target)
+
+    def write(self, value: Any) -> None:
+        self.target.clear()
+        if isinstance(self.target, dict | set):
+            self.target.update(value)
+        else:
+            self.target.extend(value)
+
+
+
+Place = Cell | Global | Attribute | Content
+
+
+def _has_slot(target: Any, attribute: str) -> bool:
+    return isinstance(getattr(type(target), attribute, None), types.MemberDescriptorType)
+
+
+def outliving(places: list[Place]) -> list[Place]:
+    """The places of objects that something outside the block holds too; what the block made for itself is no state.
+
+    `for x in xs: pair = [x, 0]; pair[1] = x` writes a list that is gone after the turn. Whether an object is gone is told by
+    its reference count, after the trace has been rolled back: only our places are left to hold it.
+    """
+    held = collections.Counter(id(place.target) for place in places)
+    return [place for place in places if place.target is None or _count(place) > held[id(place.target)]]
+
+
+def _count(place: Place) -> int:
+    """References to a place's object, apart from those that this call itself makes."""
+    target = place.target
+    return sys.getrefcount(target) - _OWN
+
+
+class _Probe:
+    pass
+
+
+_OWN = 0
+_OWN = _count(Attribute(_Probe(), "x")) - 1  # differs between versions of CPython
+
+
+class Trace:
+    """What is noted while one block is traced."""
+
+    def __init__(self, active: Any = None) -> None:
+        self.log: dict[Hashable, tuple[Place, Any]] = {}
+        self.active = active
+
+    def roll_back(self) -> None:
+        for place, old in reversed(self.log.values()):
+            place.write(old)
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.traces: list[Trace] = []
+
+
+_local = _Local()  # a trace belongs to the thread that runs it
+
+
+def traces() -> list[Trace]:
+    """The traces that are running in this thread, outermost first."""
+    return _local.traces
+
+
+@contextlib.contextmanager
+def running(trace: Trace) -> Iterator[Trace]:
+    _local.traces.append(trace)
+    try:
+        yield trace
+    finally:
+        _local.traces.pop()
+
+
+def note(place: Place) -> None:
+    """Keep the present value of a place that is about to be written."""
+    if _local.traces:
+        trace = _local.traces[-1]
+        if place.key not in trace.log:
+            trace.log[place.key] = (place, place.read())
+
+
+def write(place: Place, value: Any) -> None:
+    """Write a place, noting what it held."""
+    note(place)
+    place.write(value)
+
+
+def variables(functions: tuple[Callable[..., Any] | None, ...], names: tuple[str, ...]) -> list[Place]:
+    """The places of named variables: closure cells of the block's functions, or else globals of the user's module."""
+    cells = cells_of(functions)
+    module = next(f.__globals__ for f in functions if f is not None and hasattr(f, "__globals__"))
+    return [cells[name] if name in cells else Global(module, name) for name in names]
+
+
+def cells_of(functions: tuple[Callable[..., Any] | None, ...]) -> dict[str, Cell]:
+    """Every closure cell of some functions by name."""
+    found: dict[str, Cell] = {}
+    for function in functions:
+        function = getattr(function, "__wrapped__", function)
+        if function is not None and function.__closure__:
+            for name, cell in zip(function.__code__.co_freevars, function.__closure__, strict=True):
+                found.setdefault(name, Cell(cell, name))
+    return found
+
+
+def noted(functions: tuple[Callable[..., Any] | None, ...]) -> None:
+    """Note all variables of a block's functions: whatever tracing them writes is rolled back.
+
+    Lists and dicts that they hold are noted by content, since `total += [x]` changes them without an operator.
+    """
+    for cell in cells_of(functions).values():
+        note(cell)
+        value = cell.read()
+        if type(value) in (list, dict, set, collections.deque):
+            note(Content(value))

@@ -1,0 +1,160 @@
+"""`ag__.call(f)`: what a call in converted code really calls.
+
+The user's functions are converted on the way; libraries, builtins and what cannot be converted are called as they are. While a
+block is traced, what a callee is known to change in place (its `nonlocal` variables, a list it is a method of) is noted.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import dis
+import functools
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from autograph_jax.operators import hooks, iterables, state
+from autograph_jax.operators.choices import Choice
+from autograph_jax.operators.state import Content, Global
+from autograph_jax.runtime.convert import convert_function, is_converted
+from autograph_jax.runtime.libraries import is_array_library, is_left_alone
+from autograph_jax.runtime.unconverted import is_marked, switched_off
+
+Function = Callable[..., Any]
+
+_OVERRIDES: dict[Any, Function] = {
+    builtins.range: iterables.range_,
+    builtins.enumerate: iterables.enumerate_,
+    builtins.zip: iterables.zip_,
+    builtins.reversed: iterables.reversed_,
+}
+_CONTAINERS = (list, dict, set, collections.deque)
+
+
+def call(function: Any) -> Function:
+    """The callable to be called in place of `function`."""
+    kind = type(function)
+    if kind is types.FunctionType:
+        return _function(function)
+    if kind is types.MethodType:
+        return types.MethodType(_function(function.__func__), function.__self__) if _is_plain_method(function) else function
+    if kind is types.BuiltinMethodType:
+        if type(function.__self__) in _CONTAINERS:
+            state.note(Content(function.__self__))
+        return function
+    if kind is type or isinstance(function, type):
+        return _OVERRIDES.get(function) or _class(function)
+    if kind is functools.partial:
+        return functools.partial(call(function.func), *function.args, **function.keywords)
+    if kind is Choice:
+        return function
+    return _callable_object(function)
+
+
+hooks.call = call
+
+
+def _is_plain_method(method: types.MethodType) -> bool:
+    return type(method.__func__) is types.FunctionType
+
+
+def _function(function: types.FunctionType) -> Function:
+    if not is_converted(function):
+        if switched_off() or is_marked(function):
+            return function
+        if is_left_alone(function.__module__) or is_left_alone(function.__globals__.get("__name__")):
+            return _taking_functions(function) if is_array_library(function.__module__) else function
+        function = convert_function(function)
+    if state.traces():
+        _note_variables(function)
+    return function
+
+
+def _note_variables(function: types.FunctionType) -> None:
+    """Note the variables around a function, and the globals, that it assigns."""
+    outer, global_names = _assigned(function.__code__)
+    if outer:
+        cells = state.cells_of((function,))
+        for name in outer:
+            state.note(cells[name])
+    for name in global_names:
+        state.note(Global(function.__globals__, name))
+
+
+_assigned_cache: dict[int, tuple[Any, tuple[tuple[str, ...], tuple[str, ...]]]] = {}  # by code id, while the code lives
+
+
+def _assigned(code: types.CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    known = _assigned_cache.get(id(code))
+    if known is None:
+        outer, global_names = _stores(code)
+        found = tuple(sorted(outer & set(code.co_freevars))), tuple(sorted(global_names))
+        known = _assigned_cache[id(code)] = (weakref.ref(code, lambda _, k=id(code): _assigned_cache.pop(k, None)), found)
+    return known[1]
+
+
+def _stores(code: types.CodeType) -> tuple[set[str], set[str]]:
+    """Names that a code object, or the functions inside it, store into cells and globals."""
+    cells, global_names = set(), set()
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("STORE_DEREF", "DELETE_DEREF"):
+            cells.add(instruction.argval)
+        elif instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            global_names.add(instruction.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            inner, inner_globals = _stores(constant)
+            cells |= inner & set(constant.co_freevars)
+            global_names |= inner_globals
+    return cells, global_names
+
+
+def _taking_functions(function: Function) -> Function:
+    """A library's function that is handed the user's functions converted: `jax.grad(loss)`, `lax.scan(step, ...)`."""
+
+    @functools.wraps(function)
+    def wrapper(*arguments: Any, **keywords: Any) -> Any:
+        return function(*map(_converted, arguments), **{name: _converted(value) for name, value in keywords.items()})
+
+    return wrapper
+
+
+def _converted(value: Any) -> Any:
+    """A function of the user's, converted; anything else as it is."""
+    if type(value) is types.FunctionType and not is_left_alone(value.__module__):
+        return value if switched_off() or is_marked(value) else convert_function(value)
+    if type(value) is types.MethodType and type(value.__func__) is types.FunctionType:
+        return types.MethodType(_converted(value.__func__), value.__self__)
+    if type(value) is functools.partial:
+        return functools.partial(_converted(value.func), *value.args, **value.keywords)
+    return value
+
+
+def _class(kind: type) -> Function:
+    """A class whose `__init__` is converted when it is called; metaclasses and `__new__` are left alone."""
+    initialise = kind.__init__
+    plain = type(kind) is type and kind.__new__ is object.__new__ and isinstance(initialise, types.FunctionType)
+    if not plain or is_left_alone(kind.__module__) or is_left_alone(initialise.__module__) or switched_off():
+        return kind
+    converted = _function(initialise)
+    if converted is initialise:
+        return kind
+
+    @functools.wraps(kind, updated=())
+    def make(*arguments: Any, **keywords: Any) -> Any:
+        made = object.__new__(kind)
+        converted(made, *arguments, **keywords)
+        return made
+
+    return make
+
+
+def _callable_object(target: Any) -> Function:
+    """An object with `__call__`: a model, a solver. Objects of libraries (a jitted function, a ufunc) are called as they are."""
+    kind = type(target)
+    method = getattr(kind, "__call__", None)
+    if is_left_alone(kind.__module__) or type(method) is not types.FunctionType:
+        return target
+    return types.MethodType(_function(method), target)

@@ -1,0 +1,134 @@
+"""A function becomes its converted twin: source, passes, code object, function. Conversions are kept per code object."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import threading
+import types
+import weakref
+from typing import Any
+
+import gast
+
+from autograph_jax.converters import convert_tree
+from autograph_jax.converters.unsupported import OPERATORS, reason_to_leave, uses_our_name
+from autograph_jax.errors import Location, SourceError, UnconvertibleError
+from autograph_jax.runtime.namespace import operators
+from autograph_jax.syntax import emit
+from autograph_jax.syntax.source import Source, source_of
+
+log = logging.getLogger("autograph_jax")
+
+
+@dataclasses.dataclass(frozen=True)
+class Conversion:
+    """What became of a code object: its converted code, or why it stays as it is."""
+
+    code: types.CodeType | None
+    tree: gast.AST | None = None
+    source: Source | None = None
+    names_written: tuple[str, ...] = ()  # variables around the function, and globals, that it assigns
+    reason: str | None = None
+    location: Location | None = None
+    error: SourceError | None = None
+
+
+# Module state, guarded by the lock. Both are keyed by id, since code objects compare by value and two functions of equal
+# text in two files would be one; a weak reference removes an entry with its code object.
+_conversions: dict[int, tuple[weakref.ref[types.CodeType], Conversion]] = {}
+_converted: dict[int, tuple[weakref.ref[types.CodeType], Conversion]] = {}
+_functions: weakref.WeakKeyDictionary[types.FunctionType, types.FunctionType] = weakref.WeakKeyDictionary()
+_lock = threading.RLock()
+
+
+def convert_function(function: types.FunctionType, *, strict: bool = False) -> types.FunctionType:
+    """The converted twin of a plain function, sharing its closure cells and globals; itself if it is converted already.
+
+    A function that cannot be converted is given back as it is; with `strict` that is an error.
+    """
+    if id(function.__code__) in _converted:
+        return function
+    twin = _functions.get(function)
+    if twin is None:
+        twin = _make(function, strict)
+    return twin
+
+
+def _make(function: types.FunctionType, strict: bool) -> types.FunctionType:
+    with _lock:
+        conversion = conversion_of(function)
+        if conversion.code is None:
+            if strict:
+                raise _refusal(function, conversion)
+            return function
+        twin = emit.to_function(conversion.code, function, namespace=OPERATORS, operators=operators())
+        _functions[function] = twin
+        return twin
+
+
+def conversion_of(function: types.FunctionType) -> Conversion:
+    """The conversion of a function's code, made now if it has not been."""
+    code = function.__code__
+    with _lock:
+        known = _conversions.get(id(code)) or _converted.get(id(code))
+        if known is not None:
+            return known[1]
+        conversion = _convert(function)
+        _remember(_conversions, code, conversion)
+        if conversion.code is not None:
+            for inner in _code_objects(conversion.code):
+                _remember(_converted, inner, dataclasses.replace(conversion, code=None) if inner is not code else conversion)
+        return conversion
+
+
+def _remember(table: dict[int, Any], code: types.CodeType, conversion: Conversion) -> None:
+    key = id(code)
+    table[key] = (weakref.ref(code, lambda _: table.pop(key, None)), conversion)
+
+
+def _code_objects(code: types.CodeType) -> list[types.CodeType]:
+    inner = [c for constant in code.co_consts if isinstance(constant, types.CodeType) for c in _code_objects(constant)]
+    return [code, *inner]
+
+
+def _convert(function: types.FunctionType) -> Conversion:
+    try:
+        source = source_of(function)
+    except SourceError as error:
+        return Conversion(None, reason=error.what, location=error.location, error=error)
+    reason = reason_to_leave(source.tree)
+    if uses_our_name(source.tree):
+        reason = f"it uses the name `{OPERATORS}`, which converted code needs", source.tree
+    if reason is not None:
+        text, node = reason
+        location = Location(
+            source.filename, node.lineno, node.col_offset, node.end_col_offset, function.__qualname__
+        )
+        log.info("%s stays as it is: %s", function.__qualname__, text)
+        return Conversion(None, source=source, reason=text, location=location)
+    tree, names = convert_tree(source.tree, source.class_name)
+    code = emit.to_code(tree, function.__code__, namespace=OPERATORS, blocks=names.blocks)
+    log.debug("converted %s:\n%s", function.__qualname__, emit.to_text(tree))
+    return Conversion(code, tree, source, _names_written(tree))
+
+
+def _names_written(tree: gast.AST) -> tuple[str, ...]:
+    """Names that the function itself declares global or nonlocal."""
+    body = tree.body if isinstance(tree, gast.FunctionDef) else []
+    declared = [s for s in body if isinstance(s, gast.Global | gast.Nonlocal)]
+    return tuple(name for statement in declared for name in statement.names)
+
+
+def _refusal(function: types.FunctionType, conversion: Conversion) -> UnconvertibleError | SourceError:
+    if conversion.error is not None:
+        return conversion.error
+    return UnconvertibleError(
+        f"`{function.__qualname__}` cannot be converted: {conversion.reason}",
+        location=conversion.location,
+        help="move its control flow into a function of its own, and decorate that",
+    )
+
+
+def is_converted(function: types.FunctionType) -> bool:
+    return id(function.__code__) in _converted

@@ -1,0 +1,25 @@
+"""`ag__`: every operator by the name that converted code uses."""
+
+from __future__ import annotations
+
+import functools
+import types
+
+from autograph_jax.operators import conditionals, exits, expressions, loops, subscripts
+
+_MODULES = (conditionals, loops, expressions, subscripts)
+_EXITS = ("BREAK", "Return")
+
+
+@functools.cache
+def operators() -> types.SimpleNamespace:
+    """The operators, and `call`."""
+    from autograph_jax.runtime.calls import call
+
+    names = {n: v for module in _MODULES for n, v in vars(module).items() if _is_operator(n, v, module.__name__)}
+    names.update({name: getattr(exits, name) for name in _EXITS})
+    return types.SimpleNamespace(**names, call=call)
+
+
+def _is_operator(name: str, value: object, module: str) -> bool:
+    return not name.startswith("_") and getattr(value, "__module__", module) == module

@@ -1,0 +1,93 @@
+"""A converted tree becomes a code object in the user's own file, a function around it, or text."""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import types
+from collections.abc import Collection
+
+import gast
+
+_FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+_FACTORY = "<factory>"
+
+
+def to_text(tree: gast.AST) -> str:
+    """The tree as Python text, one statement a line."""
+    return ast.unparse(ast.fix_missing_locations(gast.gast_to_ast(tree)))
+
+
+def to_code(
+    tree: gast.AST, original: types.CodeType, *, namespace: str, blocks: Collection[str] = ()
+) -> types.CodeType:
+    """Compile a converted function or lambda to a code object that stands where the original stands.
+
+    Its free variables are the original's and `namespace`, the operators. Functions named in `blocks` are pieces of
+    the user's function: they take its name, so that a traceback reads as before.
+    """
+    factory = ast.fix_missing_locations(_factory(tree, [namespace, *original.co_freevars]))
+    flags = original.co_flags & _FUTURE
+    module = compile(factory, original.co_filename, "exec", flags=flags, dont_inherit=True)
+    outer = _find(module, "factory")
+    code = _find(outer, original.co_name)
+    return _as_original(code, original, frozenset(blocks))
+
+
+def _factory(tree: gast.AST, free: list[str]) -> ast.Module:
+    """`def factory(ag__, ...): def f(...): ...`: the free names are parameters, so that the compiler makes cells."""
+    node = gast.gast_to_ast(tree)
+    node.args.defaults = []
+    node.args.kw_defaults = [None] * len(node.args.kwonlyargs)
+    for argument in ast.walk(node.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    if isinstance(node, ast.Lambda):
+        body: ast.stmt = ast.copy_location(ast.Expr(node), node)
+    else:
+        node.decorator_list, node.returns, body = [], None, node
+    module = ast.parse("def factory(): pass")
+    definition = module.body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    definition.args.args = [ast.arg(name) for name in free]
+    definition.body = [body]
+    return module
+
+
+def _find(code: types.CodeType, name: str) -> types.CodeType:
+    return next(c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
+
+
+def _as_original(code: types.CodeType, original: types.CodeType, blocks: frozenset[str]) -> types.CodeType:
+    renamed = _renamed(code, original.co_name, original.co_qualname, blocks)
+    return renamed.replace(co_firstlineno=original.co_firstlineno)
+
+
+def _renamed(code: types.CodeType, name: str, qualname: str, blocks: frozenset[str]) -> types.CodeType:
+    """Give a code object and those inside it the names that they have in the user's source."""
+    constants = []
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            is_block = constant.co_name in blocks
+            inner_name = name if is_block else constant.co_name
+            inner = qualname if is_block else f"{qualname}.<locals>.{inner_name}"
+            constant = _renamed(constant, inner_name, inner, blocks)
+        constants.append(constant)
+    return code.replace(co_consts=tuple(constants), co_name=name, co_qualname=qualname)
+
+
+def to_function(code: types.CodeType, original: types.FunctionType, *, namespace: str, operators: object):
+    """A function of converted code that shares the original's globals, closure cells, defaults and metadata."""
+    cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
+    cells[namespace] = types.CellType(operators)
+    closure = tuple(cells[name] for name in code.co_freevars)
+    function = types.FunctionType(code, original.__globals__, original.__name__, original.__defaults__, closure)
+    function.__kwdefaults__ = original.__kwdefaults__
+    function.__annotations__ = original.__annotations__
+    function.__doc__, function.__module__ = original.__doc__, original.__module__
+    function.__qualname__ = original.__qualname__
+    function.__dict__.update(original.__dict__)
+    if hasattr(original, "__type_params__"):  # Python 3.12 and later
+        function.__type_params__ = original.__type_params__
+    return function

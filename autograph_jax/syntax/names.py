@@ -1,0 +1,44 @@
+"""Names for generated functions and variables that collide with nothing that the user wrote."""
+
+from __future__ import annotations
+
+import gast
+
+
+class Names:
+    """Hands out names that do not occur in a tree; the same wish gives the same name, blocks may share it."""
+
+    def __init__(self, tree: gast.AST, also: tuple[str, ...] = ()) -> None:
+        self._taken = frozenset(_every_name(tree)) | frozenset(also)
+        self.blocks: set[str] = set()
+
+    def fresh(self, wish: str) -> str:
+        name = wish
+        while name in self._taken:
+            name += "_"
+        return name
+
+    def block(self, wish: str) -> str:
+        """A name for a function that stands for a block of the user's; tracebacks show the user's function instead."""
+        name = self.fresh(wish)
+        self.blocks.add(name)
+        return name
+
+
+def _every_name(tree: gast.AST) -> set[str]:
+    names: set[str] = set()
+    for node in gast.walk(tree):
+        for _, value in gast.iter_fields(node):
+            if isinstance(value, str):
+                names.add(value)
+            elif isinstance(value, list):
+                names.update(v for v in value if isinstance(v, str))
+    return names
+
+
+def mangled(name: str, class_name: str | None) -> str:
+    """`__k` inside class `C` is `_C__k`, as the compiler has it."""
+    if not class_name or not name.startswith("__") or name.endswith("__") or "." in name:
+        return name
+    stripped = class_name.lstrip("_")
+    return f"_{stripped}{name}" if stripped else name

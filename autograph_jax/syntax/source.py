@@ -1,0 +1,116 @@
+"""A function's gast tree at its true file, line and column.
+
+The whole file is parsed (once), and the function is picked out by position: nothing has to be dedented, lambdas on one
+line are told apart, and every node carries the user's own line and column.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import linecache
+import types
+
+import gast
+
+from autograph_jax.errors import Location, SourceError
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """A function's tree, the text that it was written as, and where that stands."""
+
+    tree: gast.AST
+    text: str
+    filename: str
+    first_line: int
+    class_name: str | None
+
+
+def source_of(function: types.FunctionType) -> Source:
+    """The tree of a plain Python function or lambda. Raises SourceError where its text is not to be had."""
+    code = function.__code__
+    lines = _lines(code.co_filename, function.__globals__)
+    if not lines:
+        raise _no_source(code, "no file holds its text")
+    try:
+        functions = _functions("".join(lines))
+    except SyntaxError:
+        raise _no_source(code, "the file no longer parses") from None
+    candidates = [node for node in functions.get(code.co_firstlineno, ()) if _fits(node, code)]
+    if not candidates:
+        raise _no_source(code, "the file has changed since it was imported, or another tool wrote this function")
+    node = min(candidates, key=_extent)
+    first = code.co_firstlineno
+    assert node.end_lineno is not None
+    text = "".join(lines[first - 1 : node.end_lineno])
+    return Source(gast.ast_to_gast(node), text, code.co_filename, first, _class_name(code.co_qualname))
+
+
+def _lines(filename: str, module_globals: dict[str, object]) -> list[str]:
+    """The file's lines as inspect finds them: also IPython cells and doctests, which put their text into linecache."""
+    linecache.checkcache(filename)
+    return linecache.getlines(filename, module_globals)
+
+
+@functools.lru_cache(maxsize=64)
+def _functions(text: str) -> dict[int, list[FunctionNode]]:
+    """Every function and lambda of a file by the line that its code object calls its first."""
+    found: dict[int, list[FunctionNode]] = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, FunctionNode):
+            found.setdefault(_first_line(node), []).append(node)
+    return found
+
+
+def _first_line(node: FunctionNode) -> int:
+    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _fits(node: FunctionNode, code: types.CodeType) -> bool:
+    """Does this node compile to that code object, as far as name, parameters and positions tell?"""
+    name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+    if name != code.co_name or _parameters(node) != _unmangled_parameters(code):
+        return False
+    if not isinstance(node, ast.Lambda):
+        return True
+    # Several lambdas on one line: `f, g = lambda x: x, lambda x: -x`. The prologue's positions are empty.
+    start, end = (node.body.lineno, node.body.col_offset), (node.body.end_lineno, node.body.end_col_offset)
+    spans = [(line, column) for line, _, column, last in code.co_positions() if line and last]
+    return all(start <= position <= end for position in spans if position[1] is not None)
+
+
+def _parameters(node: FunctionNode) -> list[str]:
+    a = node.args
+    named = [*a.posonlyargs, *a.args, *a.kwonlyargs]
+    return [p.arg for p in named] + [p.arg for p in (a.vararg, a.kwarg) if p]
+
+
+def _unmangled_parameters(code: types.CodeType) -> list[str]:
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
+    class_name = _class_name(code.co_qualname)
+    prefix = f"_{class_name.lstrip('_')}__" if class_name and class_name.strip("_") else None
+    return [n[len(prefix) - 2 :] if prefix and n.startswith(prefix) else n for n in code.co_varnames[:count]]
+
+
+def _extent(node: FunctionNode) -> tuple[int, int]:
+    assert node.end_lineno is not None and node.end_col_offset is not None
+    return node.end_lineno - node.lineno, node.end_col_offset - node.col_offset
+
+
+def _class_name(qualname: str) -> str | None:
+    """The class that a function's names are mangled for: `C` for `outer.<locals>.C.method`."""
+    parts = qualname.split(".")
+    return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else None
+
+
+def _no_source(code: types.CodeType, reason: str) -> SourceError:
+    return SourceError(
+        f"the source of `{code.co_qualname}` is not available: {reason}",
+        location=Location(code.co_filename, code.co_firstlineno),
+        help="put the function into a .py file or a notebook cell and import it from there",
+    )

@@ -1,0 +1,135 @@
+"""Quote a piece of Python once, then fill its UPPER_CASE holes by name.
+
+    >>> import gast
+    >>> wait = Template("while TEST: BODY")
+    >>> node = gast.parse("f(x)").body[0]
+    >>> [while_] = wait(at=node, TEST=node.value, BODY=[node])
+
+An expression hole takes an expression, a statement hole (a name alone on its line) a list of statements, a hole in
+`def HOLE`, `nonlocal HOLE`, or a parameter takes a name or a list of names; an empty list removes the place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gast
+
+_POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+class Template:
+    """A parsed piece of Python with holes; calling it gives new statements at the user's position."""
+
+    def __init__(self, source: str) -> None:
+        self._body = gast.parse(source.strip("\n") if "\n" not in source.strip() else _dedent(source)).body
+        self.holes = frozenset(
+            name for statement in self._body for name in _names(statement) if name.isupper() and len(name) > 1
+        )
+
+    def __call__(self, *, at: gast.AST, **holes: Any) -> list[gast.stmt]:
+        if holes.keys() != self.holes:
+            raise TypeError(f"template holes are {sorted(self.holes)}, got {sorted(holes)}")
+        return _fill_list(self._body, holes, _position(at))
+
+    def expression(self, *, at: gast.AST, **holes: Any) -> gast.expr:
+        """The filled template where it is a single expression."""
+        [statement] = self(at=at, **holes)
+        return statement.value
+
+
+def _dedent(source: str) -> str:
+    import textwrap
+
+    return textwrap.dedent(source)
+
+
+def _names(node: gast.AST) -> list[str]:
+    found = []
+    for child in gast.walk(node):
+        for _, value in gast.iter_fields(child):
+            found += [value] if isinstance(value, str) else []
+            found += [v for v in value if isinstance(v, str)] if isinstance(value, list) else []
+    return found
+
+
+def _position(at: gast.AST) -> dict[str, int]:
+    if not hasattr(at, "lineno") or at.lineno is None:
+        return {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
+    return {name: getattr(at, name) for name in _POSITION}
+
+
+def _fill(node: Any, holes: dict[str, Any], position: dict[str, int]) -> Any:
+    """A copy of a template node with its holes filled; every copied node gets the user's position."""
+    if isinstance(node, str):
+        return holes.get(node, node)
+    if isinstance(node, list):
+        return _fill_list(node, holes, position)
+    if not isinstance(node, gast.AST):
+        return node
+    if isinstance(node, gast.Name) and isinstance(holes.get(node.id), gast.AST):
+        return holes[node.id]
+    fields = {name: _fill(value, holes, position) for name, value in gast.iter_fields(node)}
+    copy = type(node)(**fields)
+    if "lineno" in node._attributes:
+        for name, value in position.items():
+            setattr(copy, name, value)
+    return copy
+
+
+def _fill_list(nodes: Sequence[Any], holes: dict[str, Any], position: dict[str, int]) -> list[Any]:
+    filled: list[Any] = []
+    for node in nodes:
+        hole = _hole_in_list(node, holes)
+        if hole is not None:
+            filled += hole
+            continue
+        new = _fill(node, holes, position)
+        if isinstance(new, gast.Nonlocal | gast.Global) and not new.names:
+            continue
+        filled.append(new)
+    return filled
+
+
+def _hole_in_list(node: Any, holes: dict[str, Any]) -> list[Any] | None:
+    """A list filled into a list: statements for `BODY`, arguments for `*f(ARGUMENTS)`, names for `nonlocal NAMES`."""
+    inner = node.value if isinstance(node, gast.Expr) else node
+    name = inner.id if isinstance(inner, gast.Name) else inner if isinstance(inner, str) else None
+    value = holes.get(name) if name else None
+    return value if isinstance(value, list) else None
+
+
+def name(identifier: str, *, at: gast.AST, store: bool = False) -> gast.Name:
+    return _placed(gast.Name(identifier, gast.Store() if store else gast.Load(), None, None), at)
+
+
+def constant(value: object, *, at: gast.AST) -> gast.Constant:
+    return _placed(gast.Constant(value, None), at)
+
+
+def tuple_of(elements: list[gast.expr], *, at: gast.AST, store: bool = False) -> gast.Tuple:
+    return _placed(gast.Tuple(elements, gast.Store() if store else gast.Load()), at)
+
+
+def assign(targets: list[gast.expr], value: gast.expr, *, at: gast.AST) -> gast.Assign:
+    return _placed(gast.Assign(targets, value, None), at)
+
+
+def expression_statement(value: gast.expr, *, at: gast.AST) -> gast.Expr:
+    return _placed(gast.Expr(value), at)
+
+
+def lambda_of(body: gast.expr, *, at: gast.AST) -> gast.Lambda:
+    """`lambda: body`."""
+    return _placed(gast.Lambda(gast.arguments([], [], None, [], [], None, []), body), at)
+
+
+def parameter(identifier: str, *, at: gast.AST) -> gast.Name:
+    return _placed(gast.Name(identifier, gast.Param(), None, None), at)
+
+
+def _placed(node: Any, at: gast.AST) -> Any:
+    for attribute, value in _position(at).items():
+        setattr(node, attribute, value)
+    return node

@@ -1,0 +1,339 @@
+"""Builtins, functools, math and np on traced values."""
+
+import functools
+import math
+
+import jax.numpy as jnp
+import numpy as np
+
+from .harness import Table, check
+
+table = Table(__name__)
+row = table.row
+
+VECTOR = np.array([2.0, 1.0, 5.0])
+MATRIX = np.array([[1.0, 4.0], [0.0, 1.0]])
+
+
+# ------------------------------------------------------------------ these need no conversion
+def length_and_absolute(v):
+    return abs(v[1] - v[2]) / len(v)
+
+
+row(length_and_absolute, [VECTOR], [-VECTOR], grad=True, batch=True)
+
+
+def power_and_divmod(x, y):
+    q, r = divmod(x, y)
+    return pow(x, y), q, r
+
+
+row(power_and_divmod, [7.0, 2.0], [9.5, 2.0], batch=True)
+
+
+def sum_of_a_list(x, y):
+    return sum([x, y, 1.0]) + sum((x, y), 10.0)
+
+
+row(sum_of_a_list, [7.0, 2.0], [-7.0, 2.0], grad=True, batch=True)
+
+
+def key_from_an_f_string(x):
+    name = f"v{3}"
+    d = {name: x}
+    return d["v3"]
+
+
+row(key_from_an_f_string, [-7.0], grad=True)
+
+
+def method_of_an_array(m):
+    s = 0.0
+    for i in range(m.shape[0]):
+        if m[i].sum() > 3:
+            s = s + m[i].mean()
+    return s
+
+
+row(method_of_an_array, [MATRIX], [-MATRIX], staged="cond", grad=True, batch=True)
+
+
+def attributes_of_an_array(m):
+    if m.ndim == 2 and m.shape[0] == m.shape[1]:
+        return m.T @ m * m.size
+    return m
+
+
+row(attributes_of_an_array, [MATRIX], [-MATRIX], grad=True, batch=True)
+
+
+def isinstance_of_static(x, spec):
+    if isinstance(spec, dict):
+        return x * spec["scale"]
+    if isinstance(spec, str):
+        return x
+    return x * spec
+
+
+row(isinstance_of_static, [2.0, "none"], [2.0, 4.0], plain=[[2.0, {"scale": 3.0}]], static=[1], grad=True)
+
+
+def sorted_keys(params):
+    total = 0.0
+    for weight, name in enumerate(sorted(params), 1):
+        total = total + weight * params[name]
+    return total
+
+
+row(sorted_keys, [{"b": 2.0, "a": 3.0}], [{"b": -2.0, "a": 1.0}], grad=True, batch=True)
+
+
+def min_of_static_numbers(v):
+    n = min(len(v), 2)
+    return jnp.sum(v[:n]) * max(1, n)
+
+
+row(min_of_static_numbers, [VECTOR], [-VECTOR], grad=True, batch=True)
+
+
+def getattr_and_hasattr(v):
+    name = "mean" if hasattr(v, "mean") else "nothing"
+    return getattr(v, name)()
+
+
+row(getattr_and_hasattr, [VECTOR], [-VECTOR], grad=True, batch=True)
+
+
+def zip_of_lists(x, y):
+    total = 0.0
+    for a, b in zip([x, y], [y, x], strict=True):
+        if a > b:
+            total = total + a
+    return total
+
+
+row(zip_of_lists, [7.0, 2.0], [1.0, 2.0], staged="cond", grad=True, batch=True)
+
+
+# ------------------------------------------------------------------ these decide on traced values
+def smallest_and_largest(x, y):
+    return min(x, y), max(x, y, 3.0)
+
+
+row(smallest_and_largest, [2.0, 1.0], [5.0, 7.0], later="B", grad=True, batch=True)
+
+
+def smallest_of_an_array(v):
+    return min(v), max(v)
+
+
+row(smallest_of_an_array, [VECTOR], [-VECTOR], later="B", grad=True, batch=True)
+
+
+def largest_by_key(x, y):
+    return max([x, y], key=lambda v: -v)
+
+
+row(largest_by_key, [2.0, 1.0], [-5.0, 7.0], later="B", grad=True, batch=True)
+
+
+def largest_with_a_default(v):
+    return max(v, default=0.0) + max([], default=4.0)
+
+
+row(largest_with_a_default, [VECTOR], [-VECTOR], later="B", batch=True)
+
+
+def clamp_by_min_and_max(x, lo, hi):
+    return max(lo, min(x, hi))
+
+
+row(clamp_by_min_and_max, [0.5, 1.0, 2.0], [1.5, 1.0, 2.0], [9.0, 1.0, 2.0], later="B", grad=True, batch=True)
+
+
+def step_size_by_min(v):
+    h = 1.0
+    for e in v:
+        h = min(h, 1.0 / e)
+    return h
+
+
+row(step_size_by_min, [VECTOR], [VECTOR / 10], later="B", grad=True, batch=True)
+
+
+def any_and_all(v):
+    return any(v > 2), all(v > 2)
+
+
+row(any_and_all, [VECTOR], [VECTOR * 3], [-VECTOR], later="B", batch=True)
+
+
+def any_of_conditions(x, y):
+    if any([x > 1, y > 1]):
+        return x + y
+    return 0.0
+
+
+row(any_of_conditions, [2.0, 0.0], [0.0, 2.0], [0.0, 0.0], later="B", batch=True)
+
+
+def all_of_a_generator(v):
+    return all(e > 0 for e in v)
+
+
+row(all_of_a_generator, [VECTOR], [-VECTOR], later="B", batch=True)
+
+
+def conversions(x):
+    return int(x), float(x) * 2, bool(x)
+
+
+row(conversions, [2.7], [-2.7], [0.0], later="B", batch=True)
+
+
+def bin_of_a_value(x):
+    counts = jnp.zeros(5)
+    counts[int(x)] += 1
+    return counts
+
+
+row(bin_of_a_value, [2.7], [0.1], later="B", batch=True)
+
+
+def rounded(x):
+    return round(x), round(x, 1)
+
+
+row(rounded, [2.74], [-2.74], later="B", batch=True)
+
+
+def sum_of_an_array(v):
+    return sum(v)
+
+
+row(sum_of_an_array, [VECTOR], [-VECTOR], later="B", grad=True, batch=True)
+
+
+def sum_of_mapped(v):
+    return sum(map(lambda e: e * 2 if e > 1 else e, v))
+
+
+row(sum_of_mapped, [VECTOR * 1.1], [-VECTOR], staged="cond", later="B", grad=True, batch=True)
+
+
+def reduced(v):
+    return functools.reduce(lambda a, b: a if a > b else b, v)
+
+
+row(reduced, [VECTOR], [-VECTOR], staged="cond", later="B", grad=True, batch=True)
+
+
+def filtered(v):
+    return sum(filter(lambda e: e > 1, v))
+
+
+row(filtered, [VECTOR], [-VECTOR], later="B", batch=True)
+
+
+def sorted_array(v):
+    low, *_, high = sorted(v)
+    return low, high
+
+
+row(sorted_array, [VECTOR], [-VECTOR], later="B", grad=True, batch=True)
+
+
+def sorted_pair(x, y):
+    a, b = sorted([x, y])
+    return b - a
+
+
+row(sorted_pair, [2.0, 1.0], [1.0, 2.0], later="B", grad=True, batch=True)
+
+
+def sorted_by_key(v):
+    return sorted(v, key=lambda e: -e)[0]
+
+
+row(sorted_by_key, [VECTOR], [-VECTOR], later="B", batch=True)
+
+
+def isinstance_of_a_traced_value(x):
+    if isinstance(x, float):
+        return x * 2
+    return x
+
+
+row(isinstance_of_a_traced_value, [2], plain=[[2.0]])
+
+
+def range_of_int(x):
+    total = 0
+    for i in range(int(x)):
+        total += i
+    return total
+
+
+row(range_of_int, [4.7], [0.3], later="B", batch=True)
+
+
+def enumerated_list_of_traced(x, y):
+    best, where = x, 0
+    for i, e in enumerate([x, y]):
+        if e > best:
+            best, where = e, i
+    return where
+
+
+row(enumerated_list_of_traced, [2.0, 1.0], [1.0, 2.0], staged="cond", batch=True)
+
+
+def numpy_functions(v):
+    return np.sqrt(v) + np.sum(v)
+
+
+row(numpy_functions, [VECTOR], [VECTOR * 2], later="B", grad=True, batch=True)
+
+
+def numpy_in_a_loop(v):
+    total = np.zeros(3)
+    for e in v:
+        total = total + np.exp(-e) * np.ones(3)
+    return total
+
+
+row(numpy_in_a_loop, [VECTOR], [VECTOR / 2], later="B", batch=True)
+
+
+def math_functions(x):
+    if math.isnan(x):
+        return 0.0
+    return math.sqrt(x) * math.pi + math.exp(-x)
+
+
+row(math_functions, [2.0], [0.5], later="B", grad=True, batch=True)
+
+
+def math_constants(x):
+    if x > math.pi:
+        return x - math.tau
+    return x
+
+
+row(math_constants, [4.0], [1.0], staged="cond", grad=True, batch=True)
+
+
+def math_in_a_while_test(x):
+    n = 0
+    while not math.isclose(x, 1.0, abs_tol=0.1):
+        x = math.sqrt(x)
+        n += 1
+    return n
+
+
+row(math_in_a_while_test, [37.0], [1.05], later="B", batch=True)
+
+
+@table.each_way
+def test_builtins(row, way, record_property):
+    check(row, way, record_property)

@@ -1,0 +1,321 @@
+"""Lists that grow, comprehensions and generator expressions."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from .harness import Table, check
+
+table = Table(__name__)
+row = table.row
+
+VECTOR = np.array([1.0, 2.0, 3.0])
+
+
+# ------------------------------------------------------------------ plain jax.jit accepts these
+def append_in_a_short_loop(x):
+    out = []
+    for i in range(3):
+        out.append(x * i)
+    return jnp.stack(out)
+
+
+row(append_in_a_short_loop, [2.0], [-2.0], grad=True, batch=True)
+
+
+def append_by_length(v):
+    out = []
+    for i in range(len(v)):
+        out.append(v[i] * i)
+    return out
+
+
+row(append_by_length, [VECTOR], [-VECTOR], grad=True, batch=True)
+
+
+def append_with_a_traced_value(v):
+    out = []
+    for i in range(len(v)):
+        if v[i] > 1.5:
+            y = v[i]
+        else:
+            y = 0.0
+        out.append(y)
+    return jnp.stack(out)
+
+
+row(append_with_a_traced_value, [VECTOR], [-VECTOR], staged="cond", grad=True, batch=True)
+
+
+def extend_insert_and_pop(x):
+    out = [x]
+    out.extend([x * 2, x * 3])
+    out.insert(0, 1.0)
+    last = out.pop()
+    out += [last, last]
+    return sum(out) * len(out)
+
+
+row(extend_insert_and_pop, [2.0], [-2.0], grad=True, batch=True)
+
+
+def layers_in_a_list(x):
+    layers = [(2.0, 1.0), (0.5, -1.0)]
+    hidden = []
+    for weight, bias in layers:
+        x = weight * x + bias
+        if x < 0:
+            x = 0.0
+        hidden.append(x)
+    return hidden[0] + 10 * hidden[-1]
+
+
+row(layers_in_a_list, [2.0], [-2.0], staged="cond", grad=True, batch=True)
+
+
+def list_sliced_and_reversed(x):
+    items = [x, x + 1, x + 2, x + 3]
+    total = 0.0
+    for item in items[1:][::-1]:
+        total = total * 2 + item
+    return total
+
+
+row(list_sliced_and_reversed, [2.0], [-2.0], grad=True, batch=True)
+
+
+def list_repeated(x):
+    state = [0.0] * 3
+    state[1] = x
+    if x > 0:
+        state[2] = state[1] * 2
+    return state
+
+
+row(list_repeated, [2.0], [-2.0], staged="cond", grad=True, batch=True)
+
+
+def static_comprehension(v):
+    parts = [v[i] * i for i in range(3) if i != 1]
+    return parts[0] + 2 * parts[1]
+
+
+row(static_comprehension, [VECTOR], [-VECTOR], grad=True, batch=True)
+
+
+def comprehension_of_lists(x, y):
+    return sum([a * b for a in (x, y) for b in (1.0, x)])
+
+
+row(comprehension_of_lists, [2.0, 3.0], [-2.0, 3.0], grad=True, batch=True)
+
+
+def dict_comprehension(x, y):
+    d = {k: v * 2 for k, v in zip("ab", (x, y), strict=True)}
+    if d["a"] > d["b"]:
+        return d["a"]
+    return d["b"]
+
+
+row(dict_comprehension, [2.0, 3.0], [3.0, 2.0], staged="cond", grad=True, batch=True)
+
+
+def comprehension_variable_stays_inside(x):
+    i = 10.0
+    parts = [i * x for i in range(3)]
+    return parts[2] + i
+
+
+row(comprehension_variable_stays_inside, [2.0], [-2.0], grad=True, batch=True)
+
+
+def stack_of_a_comprehension(x):
+    return jnp.stack([x**k for k in range(4)])
+
+
+row(stack_of_a_comprehension, [2.0], [-0.5], grad=True, batch=True)
+
+
+# ------------------------------------------------------------------ traced: issue B
+def running_sum(v):
+    out = []
+    s = 0.0
+    for e in v:
+        s = s + e
+        out.append(s)
+    return jnp.stack(out)
+
+
+row(running_sum, [VECTOR], [-VECTOR], staged="loop", later="B", grad=True, batch=True)
+
+
+def two_outputs(v):
+    squares, signs = [], []
+    for e in v:
+        squares.append(e * e)
+        signs.append(1 if e > 0 else -1)
+    return jnp.array(squares), jnp.array(signs)
+
+
+row(two_outputs, [VECTOR], [-VECTOR], staged="loop", later="B", batch=True)
+
+
+def trajectory(x):
+    path = [x]
+    for _ in range(20):
+        if x > 1:
+            x = x * 0.9
+        path.append(x)
+    return jnp.stack(path)
+
+
+row(trajectory, [5.0], [0.5], staged="cond", later="B", grad=True, batch=True)
+
+
+def length_of_a_grown_list(v):
+    out = []
+    for e in v:
+        out.append(e * 2)
+    return len(out) + out[0] + out[-1]
+
+
+row(length_of_a_grown_list, [VECTOR], [-VECTOR], later="B", grad=True, batch=True)
+
+
+def append_pairs(v):
+    out = []
+    for i, e in enumerate(v):
+        out.append((i, e))
+    return out[1][1] + out[2][0]
+
+
+row(append_pairs, [VECTOR], [-VECTOR], later="B", grad=True, batch=True)
+
+
+def iterate_over_a_grown_list(v):
+    doubled = []
+    for e in v:
+        doubled.append(e * 2)
+    total = 0.0
+    for e in doubled:
+        total = total * 0.5 + e
+    return total
+
+
+row(iterate_over_a_grown_list, [VECTOR], [-VECTOR], later="B", grad=True, batch=True)
+
+
+def append_traced_number_of_times(x, n):
+    out = []
+    for i in range(n):
+        out.append(x * i)
+    return len(out)
+
+
+row(append_traced_number_of_times, [2.0, 3], [2.0, 0], want="either", later="B")
+
+
+def append_in_a_branch(x):
+    out = [x]
+    if x > 0:
+        out.append(x * 2)
+    return sum(out)
+
+
+row(append_in_a_branch, [-3.0], [3.0], want="either", later="B")
+
+
+def append_in_a_branch_of_a_loop(v):
+    large = []
+    for e in v:
+        if e > 1.5:
+            large.append(e)
+    return sum(large)
+
+
+row(append_in_a_branch_of_a_loop, [VECTOR], [-VECTOR], want="either", later="B")
+
+
+def append_then_break(v):
+    out = []
+    for e in v:
+        if e > 2.5:
+            break
+        out.append(e)
+    return sum(out)
+
+
+row(append_then_break, [VECTOR], [VECTOR * 0.1], want="either", later="B")
+
+
+def pop_in_a_branch(x):
+    out = [x, x * 2]
+    if x > 0:
+        out.pop()
+    return sum(out)
+
+
+row(pop_in_a_branch, [-3.0], [3.0], want="either", later="B")
+
+
+def list_concatenated_in_a_loop(x, n):
+    out = []
+    for i in range(n):
+        out = out + [x * i]
+    return len(out)
+
+
+row(list_concatenated_in_a_loop, [2.0, 3], [2.0, 0], want="either", later="B")
+
+
+def comprehension_over_an_array(v):
+    return jnp.stack([e * 2 for e in v])
+
+
+row(comprehension_over_an_array, [VECTOR], [-VECTOR], grad=True, batch=True)
+
+
+def comprehension_with_a_ternary(v):
+    return jnp.stack([e * 2 if e > 1.5 else -e for e in v])
+
+
+row(comprehension_with_a_ternary, [VECTOR], [-VECTOR], staged="cond", later="B", grad=True, batch=True)
+
+
+def comprehension_with_a_filter(v):
+    return sum([e for e in v if e > 1])
+
+
+row(comprehension_with_a_filter, [VECTOR], [-VECTOR], want="either", later="B")
+
+
+def generator_expression(v):
+    return sum(e * e for e in v)
+
+
+row(generator_expression, [VECTOR], [-VECTOR], grad=True, batch=True)
+
+
+def generator_expression_with_a_filter(v):
+    return sum(e for e in v if e > 1)
+
+
+row(generator_expression_with_a_filter, [VECTOR], [-VECTOR], want="either", later="B")
+
+
+def comprehension_over_traced_range(n):
+    return sum([i * i for i in range(n)])
+
+
+row(comprehension_over_traced_range, [4], [0], want="either", later="B")
+
+
+def nested_comprehension(m):
+    return jnp.array([[e if e > 0 else 0.0 for e in r] for r in m])
+
+
+row(nested_comprehension, [np.array([[1.0, -2.0], [-3.0, 4.0]])], [np.zeros((2, 2))], later="B", batch=True)
+
+
+@table.each_way
+def test_lists(row, way, record_property):
+    check(row, way, record_property)

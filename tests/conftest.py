@@ -1,0 +1,39 @@
+"""What every test shares: JAX on the CPU, hypothesis profiles, and JAX's settings put back afterwards."""
+
+import os
+from collections.abc import Iterator
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")  # before jax is imported; JAX_PLATFORMS=cuda make test overrides it
+
+import hypothesis
+import jax
+import pytest
+
+hypothesis.settings.register_profile(
+    "quick",
+    deadline=None,  # the first example of a program compiles it
+    derandomize=True,  # the same programs in every run, so that a failure is there for everybody
+    max_examples=50,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],  # compiling is slow, not wrong
+)
+hypothesis.settings.register_profile(
+    "nightly", hypothesis.settings.get_profile("quick"), derandomize=False, max_examples=2000
+)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+@pytest.fixture
+def x64() -> Iterator[None]:
+    """The test runs with 64-bit types, as SciPy's users expect them."""
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _x64_is_left_as_found() -> Iterator[None]:
+    """A test that sets jax_enable_x64 for good would change the types in the tests after it."""
+    before = jax.config.jax_enable_x64
+    yield
+    after = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", before)
+    assert after == before, "the test left jax_enable_x64 changed; use the x64 fixture"
