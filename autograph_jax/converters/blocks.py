@@ -53,7 +53,7 @@ _LOOP_ELSE = Template("ag__.LOOP(ARGUMENTS, orelse=ORELSE)")
 _UNLESS = Template("ag__.UNLESS(EXIT, ARGUMENTS)")
 _RETURN = Template("return VALUE")
 _RETURN_VALUE = Template("ag__.Return(VALUE)")
-_BREAK = Template("return ag__.BREAK")
+_BREAK = Template("return ag__.break_")
 _CONTINUE = Template("return")
 _TARGET = Template("TARGET = VALUE")
 

@@ -1,6 +1,6 @@
 """Where return, break and continue leave from: questions about statements that the blocks converter asks.
 
-A block is a function, and what ends it early is what it returns: `continue` returns nothing, `break` returns `ag__.BREAK`,
+A block is a function, and what ends it early is what it returns: `continue` returns nothing, `break` returns `ag__.break_`,
 and `return v` inside a loop returns `ag__.Return(v)`. What follows an `if` that may leave is moved into the path that goes
 on, so that no flag has to be carried.
 """

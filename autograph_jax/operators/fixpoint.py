@@ -25,11 +25,12 @@ from autograph_jax.operators.forms import (
     array_forms,
     coerce,
     flatten,
+    held,
     number_as_array,
     unflatten,
 )
 from autograph_jax.operators.staging import Traced, joined, shown, trace
-from autograph_jax.operators.state import Place
+from autograph_jax.operators.state import Cell, Global, Place
 
 Block = Callable[..., Any]
 _BOOL = Array((), np.dtype(bool))
@@ -79,7 +80,7 @@ def _alone(body: Block) -> Block:
 
 def _start(place: Place) -> Form:
     """A Python number that the loop writes is traced from the start: it is a counter, as a rule."""
-    return number_as_array(flatten(place.read())[0])
+    return number_as_array(held(place.read()) if isinstance(place, Cell | Global) else flatten(place.read())[0])
 
 
 def _next(place: Place, form: Form, traced: Traced) -> Form:

@@ -10,6 +10,7 @@ its entry with the end of its body.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import enum
 import types
@@ -220,10 +221,19 @@ def _children(value: Any) -> tuple[Any, Sequence[Any]] | None:
     return _Node(treedef), children
 
 
-def expanded(value: Any, depth: int = 0) -> Tree | None:
-    """An object of an unregistered class as a Tree of its attributes; None for what is not a record of values."""
+def held(value: Any) -> Form:
+    """The Form of a variable's value: what can change by itself stays whole, and what it holds is a place of its own."""
+    if isinstance(value, list | dict | set | collections.deque):
+        return Static(value)
+    return flatten(value)[0]
+
+
+def expanded(value: Any) -> Tree | None:
+    """A list or dict, or an object of a class that JAX does not know, as a Tree of its parts; None for what has none."""
+    if isinstance(value, list | dict):
+        return flatten(value)[0]  # type: ignore[return-value]
     names = _attributes(value)
-    if names is None or depth > 16:
+    if names is None:
         return None
     children = [getattr(value, name, UNBOUND) for name in names]
     return Tree(_Record(type(value), names), tuple(flatten(child)[0] for child in children))
@@ -333,9 +343,8 @@ def _join_statics(first: Static, second: Static) -> Form:
 
 def _expanded_like(form: Form, other: Form) -> Form:
     """An object kept whole, taken apart where the other side is one of the same class taken apart."""
-    if isinstance(form, Static) and isinstance(other, Tree) and isinstance(other.kind, _Record):
-        if type(form.value) is other.kind.type:
-            return expanded(form.value) or form
+    if isinstance(form, Static) and isinstance(other, Tree) and type(form.value) is getattr(other.kind, "type", None):
+        return expanded(form.value) or form
     return form
 
 

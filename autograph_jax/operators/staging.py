@@ -14,7 +14,9 @@ from autograph_jax.operators import state
 from autograph_jax.operators.forms import (
     Form,
     Mismatch,
+    Options,
     Static,
+    Tree,
     array_forms,
     expanded,
     flatten,
@@ -103,7 +105,8 @@ class _Recorder:
         for place, form in self._inputs:
             value = unflatten(form, leaves)
             state.write(place, value)
-            starts[place.key] = place.read()
+            # A container that is made anew for each turn may be changed in place: then it is no longer what it was.
+            starts[place.key] = _REBUILT if isinstance(form, Tree | Options) else place.read()
         return starts
 
     def _ends(self, trace: state.Trace, starts: dict[Any, Any], result: Any) -> list[Any]:
@@ -111,7 +114,7 @@ class _Recorder:
         self.result, leaves = flatten(result)
         self.ends, self.found = {}, []
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
-        heap = [place for place, _ in trace.log.values() if not isinstance(place, state.Cell)]
+        heap = [place for place, _ in trace.log.values() if place.found]
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
             start = starts[place.key] if place.key in starts else trace.log[place.key][1]
             value = place.read()
@@ -124,6 +127,13 @@ class _Recorder:
                 known.add(place.key)
                 self.found.append(place)
         return leaves
+
+
+class _Rebuilt:
+    pass
+
+
+_REBUILT = _Rebuilt()
 
 
 def _unchanged(start: Any, value: Any) -> bool:
@@ -140,7 +150,7 @@ def _unchanged(start: Any, value: Any) -> bool:
 def flatten_end(value: Any, start: Any) -> tuple[Form, list[Any]]:
     """A value that a block left. An object that was replaced by another of its class is taken apart."""
     form, leaves = flatten(value)
-    if isinstance(form, Static) and value is not start and type(value) is type(start):
+    if isinstance(form, Static) and value is not start and not isinstance(value, int | float | complex | str | None):
         tree = expanded(value)
         if tree is not None:
             return tree, [leaf for part in record_values(value, tree.kind) for leaf in flatten(part)[1]]

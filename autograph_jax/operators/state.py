@@ -24,6 +24,7 @@ class Cell:
 
     cell: types.CellType
     name: str
+    found: bool = False  # noted because a callee assigns it, not because the block's functions mention it
     target = None
 
     @property
@@ -50,6 +51,7 @@ class Global:
 
     namespace: dict[str, Any]
     name: str
+    found = True
     target = None
 
     @property
@@ -73,6 +75,7 @@ class Attribute:
 
     target: Any
     attribute: str
+    found = True
 
     @property
     def name(self) -> str:
@@ -103,6 +106,7 @@ class Content:
     """What a list, dict, set or deque holds; read as a shallow copy."""
 
     target: Any
+    found = True
 
     @property
     def name(self) -> str:
@@ -197,6 +201,8 @@ def note(place: Place) -> None:
         trace = _local.traces[-1]
         if place.key not in trace.log:
             trace.log[place.key] = (place, place.read())
+        elif place.found:
+            trace.log[place.key] = (place, trace.log[place.key][1])
 
 
 def write(place: Place, value: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import dataclasses
 import dis
 import functools
 import types
@@ -78,7 +79,7 @@ def _note_variables(function: types.FunctionType) -> None:
     if outer:
         cells = state.cells_of((function,))
         for name in outer:
-            state.note(cells[name])
+            state.note(dataclasses.replace(cells[name], found=True))
     for name in global_names:
         state.note(Global(function.__globals__, name))
 

@@ -8,7 +8,6 @@ import types
 from autograph_jax.operators import conditionals, exits, expressions, loops, subscripts
 
 _MODULES = (conditionals, loops, expressions, subscripts)
-_EXITS = ("BREAK", "Return")
 
 
 @functools.cache
@@ -17,8 +16,7 @@ def operators() -> types.SimpleNamespace:
     from autograph_jax.runtime.calls import call
 
     names = {n: v for module in _MODULES for n, v in vars(module).items() if _is_operator(n, v, module.__name__)}
-    names.update({name: getattr(exits, name) for name in _EXITS})
-    return types.SimpleNamespace(**names, call=call)
+    return types.SimpleNamespace(**names, break_=exits.BREAK, Return=exits.Return, call=call)
 
 
 def _is_operator(name: str, value: object, module: str) -> bool:

@@ -51,7 +51,9 @@ def _factory(tree: gast.AST, free: list[str]) -> ast.Module:
     definition = module.body[0]
     assert isinstance(definition, ast.FunctionDef)
     definition.args.args = [ast.arg(name) for name in free]
-    definition.body = [body]
+    # Without this, `def power(x, n): return x * power(x, n - 1)` would find itself in the factory, not among the globals.
+    own: list[ast.stmt] = [ast.Global([node.name])] if isinstance(node, ast.FunctionDef) and node.name not in free else []
+    definition.body = [*own, body]
     return module
 
 

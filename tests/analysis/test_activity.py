@@ -167,7 +167,7 @@ def test_nonlocal_writes(body: str, written: str):
 
 
 def test_type_parameters_and_aliases_of_python_3_12():
-    """Built by hand, Python 3.11 cannot parse them: `def f[T: B](x: T, y=T)`, `class C[*T](T)`, `type X[**T] = T, v`."""
+    """Built by hand, Python 3.11 cannot parse them: `def f[T: B](x: T, y=T)`, `class C[*T](T)`, `type X[**T] = v`."""
     function, klass = gast.parse("def f(x: T, y=T) -> A: return T + w\nclass C(T): k = T").body
     function.type_params = [gast.TypeVar("T", gast.Name("B", gast.Load(), None, None), None)]
     klass.type_params = [gast.TypeVarTuple("T", None)]

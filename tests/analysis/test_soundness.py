@@ -1,7 +1,7 @@
-"""Random programs run in Python: no read finds a variable unbound, and no value is read, that the facts did not foresee.
+"""Random programs run in Python: no read finds a variable unbound, and no value is read, against the facts.
 
-A program is text made of the variables x, y, z, e. The analysis sees the text; what runs is the same text with calls put
-in that note each read, each assignment and each start and end of a statement, in the order in which they happen.
+A program is text made of the variables x, y, z, e. The analysis sees the text; what runs is the same text with calls
+put in that note each read, each assignment and each start and end of a statement, in the order in which they happen.
 """
 
 import ast
