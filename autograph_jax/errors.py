@@ -21,7 +21,8 @@ import sys
 import types
 from collections.abc import Sequence
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+_ROOMS = tuple(os.path.join(_PACKAGE, room) + os.sep for room in ("operators", "runtime", "syntax", "converters", "porting"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,7 +168,7 @@ def is_user_frame(frame: types.FrameType) -> bool:
     filename = frame.f_code.co_filename
     module = frame.f_globals.get("__name__", "")
     library = module.partition(".")[0] in ("jax", "jaxlib", "contextlib", "functools", "importlib")
-    return not (filename.startswith(_PACKAGE) or library or filename.startswith("<frozen"))
+    return not (filename.startswith(_ROOMS) or library or filename.startswith("<frozen"))
 
 
 def frame_location(frame: types.FrameType) -> Location:

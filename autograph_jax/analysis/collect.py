@@ -76,8 +76,6 @@ def _everything(node: gast.AST, scope: Scope) -> Work:
 def _name(node: gast.Name, scope: Scope) -> Work:
     if isinstance(node.ctx, gast.Load):
         scope.reads.add(node.id)
-    elif isinstance(node.ctx, gast.Param):
-        scope.parameters.add(node.id)
     else:
         scope.writes.add(node.id)
         if isinstance(node.ctx, gast.Del):

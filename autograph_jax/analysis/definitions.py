@@ -9,18 +9,20 @@ import gast
 from autograph_jax.analysis.blocks import Block, Does, Flow
 
 
-def unbound_reads(flow: Flow, bits: Mapping[str, int], *, at_start: int, fickle: int) -> frozenset[gast.Name]:
+def unbound_reads(unbound: Mapping[Block, int], bits: Mapping[str, int], *, fickle: int) -> frozenset[gast.Name]:
     """The Names that some path reaches while they have no value: reads, targets of `x += 1`, and of `del x`.
 
-    `at_start`: the variables that are unbound where the function starts, all but its parameters. `fickle`: those that
-    an inner function may unbind at any time. Both are sums of `bits`.
+    `unbound` as `unbound_at` gives it.
     """
-    unbound = _unbound_at(flow, bits, at_start, fickle)
     return frozenset(node for block, state in unbound.items() for node in _risky(block, bits, state, fickle))
 
 
-def _unbound_at(flow: Flow, bits: Mapping[str, int], at_start: int, fickle: int) -> dict[Block, int]:
-    """For each reachable block the variables that may be unbound where it starts."""
+def unbound_at(flow: Flow, bits: Mapping[str, int], *, at_start: int, fickle: int) -> dict[Block, int]:
+    """For each reachable block the variables that may be unbound where it starts.
+
+    `at_start`: the variables that are unbound where the function starts, all but its parameters. `fickle`: those that
+    an inner function may unbind at any time. Both are sums of `bits`, and so is what is given.
+    """
     blocks = flow.reachable()
     effects = {block: _effects(block, bits) for block in blocks}
     unbound = dict.fromkeys(blocks, 0)

@@ -17,7 +17,7 @@ import gast
 from autograph_jax.analysis.aliases import alias_groups
 from autograph_jax.analysis.blocks import Block, Flow
 from autograph_jax.analysis.collect import FunctionNode, scope_by_node, scopes_in
-from autograph_jax.analysis.definitions import unbound_reads
+from autograph_jax.analysis.definitions import unbound_at, unbound_reads
 from autograph_jax.analysis.flow import flow_of
 from autograph_jax.analysis.liveness import live_at
 from autograph_jax.analysis.scopes import Scope
@@ -41,6 +41,7 @@ class Facts:
         where the statement starts; where it ends normally (return, raise, break, continue: where it goes); where a
         `while` asks its test, or a `for` takes its next item. They follow the paths alone: a name in `escaping` is
         there only if it is read or captured on the way. In dead code they may hold too much
+    unbound_before, unbound_after: the variables that some path leaves without a value there
     maybe_unbound: the Names that read a variable, in this function or its comprehensions, which some path reaches
         before the variable is bound or after it was deleted
     maybe_unbound_targets: the same for the targets of `x += 1` and `del x`, whose Names are no loads
@@ -57,6 +58,8 @@ class Facts:
     live_before: Mapping[gast.stmt, Names]
     live_after: Mapping[gast.stmt, Names]
     live_head: Mapping[gast.stmt, Names]
+    unbound_before: Mapping[gast.stmt, Names]
+    unbound_after: Mapping[gast.stmt, Names]
     maybe_unbound: frozenset[gast.Name]
     maybe_unbound_targets: frozenset[gast.Name]
     aliases: Mapping[str, Names]
@@ -71,8 +74,14 @@ def analyse(tree: gast.AST) -> dict[gast.AST, Facts]:
 def _facts(scope: Scope, scopes: Mapping[gast.AST, Scope]) -> Facts:
     declared = scope.declared_global | scope.declared_nonlocal
     flow = flow_of(cast(FunctionNode, scope.node), scopes)
-    before, after, head = _live_at_statements(flow, sorted(scope.bound | declared))
-    unbound = _unbound(flow, scope)
+    names = sorted(scope.bound | declared)
+    bits = _bits(names)
+    before, after, head = _at_statements(flow, names, live_at(flow, bits), [flow.before, flow.after, flow.head])
+    fickle = sum(bits[name] for name in scope.inner_deletes() & scope.bound)
+    at_start = sum(bits[name] for name in scope.bound - scope.parameters)
+    unbound_blocks = unbound_at(flow, bits, at_start=at_start, fickle=fickle)
+    unbound_before, unbound_after = _at_statements(flow, names, unbound_blocks, [flow.before, flow.after])
+    unbound = unbound_reads(unbound_blocks, bits, fickle=fickle)
     reads = frozenset(name for name in unbound if isinstance(name.ctx, gast.Load))
     return Facts(
         bound=scope.bound,
@@ -84,36 +93,33 @@ def _facts(scope: Scope, scopes: Mapping[gast.AST, Scope]) -> Facts:
         live_before=before,
         live_after=after,
         live_head=head,
+        unbound_before=unbound_before,
+        unbound_after=unbound_after,
         maybe_unbound=reads,
         maybe_unbound_targets=unbound - reads,
         aliases=_aliases(scope),
     )
 
 
-def _live_at_statements(flow: Flow, names: list[str]) -> list[Mapping[gast.stmt, Names]]:
-    live = live_at(flow, _bits(names))
+def _at_statements(
+    flow: Flow, names: list[str], sets: Mapping[Block, int], places: list[dict[gast.stmt, list[Block]]]
+) -> list[Mapping[gast.stmt, Names]]:
+    """Sets known for blocks, as mappings from statements."""
     reachable = frozenset(flow.reachable())
     decode = _Decoder(names)
 
-    def at(places: dict[gast.stmt, list[Block]]) -> Mapping[gast.stmt, Names]:
-        return _Lazy({node: _anywhere(blocks, live, reachable) for node, blocks in places.items()}, decode)
+    def at(blocks_of: dict[gast.stmt, list[Block]]) -> Mapping[gast.stmt, Names]:
+        return _Lazy({node: _anywhere(blocks, sets, reachable) for node, blocks in blocks_of.items()}, decode)
 
-    return [at(flow.before), at(flow.after), at(flow.head)]
+    return [at(place) for place in places]
 
 
-def _anywhere(blocks: list[Block], live: Mapping[Block, int], reachable: frozenset[Block]) -> int:
-    """What is live at any of the places that a statement stands in; places that control never gets to do not count."""
+def _anywhere(blocks: list[Block], sets: Mapping[Block, int], reachable: frozenset[Block]) -> int:
+    """What holds at any of the places that a statement stands in; places that control never gets to do not count."""
     result = 0
     for block in [block for block in blocks if block in reachable] or blocks:
-        result |= live[block]
+        result |= sets.get(block, 0)
     return result
-
-
-def _unbound(flow: Flow, scope: Scope) -> frozenset[gast.Name]:
-    bits = _bits(sorted(scope.bound))
-    at_start = sum(bits[name] for name in scope.bound - scope.parameters)
-    fickle = sum(bits[name] for name in scope.inner_deletes() & scope.bound)
-    return unbound_reads(flow, bits, at_start=at_start, fickle=fickle)
 
 
 def _aliases(scope: Scope) -> Mapping[str, Names]:

@@ -222,8 +222,8 @@ def _matches_anything(pattern: gast.AST) -> bool:
     return isinstance(pattern, gast.MatchAs) and (pattern.pattern is None or _matches_anything(pattern.pattern))
 
 
-# Statements that cannot raise: `try: pass` never reaches its handlers.
-_SILENT = (gast.Pass, gast.Break, gast.Continue, gast.Global, gast.Nonlocal)
+# Statements that cannot raise by themselves: `try: pass` never reaches its handlers.
+_SILENT = (gast.Pass, gast.Break, gast.Continue, gast.Global, gast.Nonlocal, gast.Try, gast.TryStar)
 
 _COMPOUND: Mapping[type[gast.AST], Callable[[_Layout, Any, Block, Exits], Block]] = {
     gast.If: _Layout._if,

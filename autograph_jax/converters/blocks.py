@@ -51,10 +51,12 @@ _WHILE = Template("ag__.while_stmt(ARGUMENTS)")
 _FOR = Template("ag__.for_stmt(ARGUMENTS)")
 _LOOP_ELSE = Template("ag__.LOOP(ARGUMENTS, orelse=ORELSE)")
 _UNLESS = Template("ag__.UNLESS(EXIT, ARGUMENTS)")
+_SURELY = Template("ag__.surely(REST, NAMES)")
 _RETURN = Template("return VALUE")
 _RETURN_VALUE = Template("ag__.Return(VALUE)")
 _BREAK = Template("return ag__.break_")
 _CONTINUE = Template("return")
+_CONTINUE_MARK = Template("return ag__.continue_")
 _TARGET = Template("TARGET = VALUE")
 
 
@@ -79,14 +81,16 @@ class _Context:
 
     `in_loop`: this is a loop's body, where an exit is a marker; else the function's own end, where it is the value.
     `exit_name`: the marker goes into this variable, since the statements stand in a `with` or `try` that goes on.
+    `goes_on`: other statements of the loop's body follow, so that `continue` needs a marker too.
     """
 
     in_loop: bool
     live_out: frozenset[str]
     exit_name: str | None = None
+    goes_on: bool = False
 
     def marked(self) -> _Context:
-        return dataclasses.replace(self, in_loop=True, exit_name=None)
+        return dataclasses.replace(self, in_loop=True, exit_name=None, goes_on=True)
 
 
 class _Blocks:
@@ -139,7 +143,7 @@ class _Blocks:
         if isinstance(statement, gast.Break):
             return _BREAK(at=statement)
         if isinstance(statement, gast.Continue):
-            return _CONTINUE(at=statement)
+            return _CONTINUE_MARK(at=statement) if context.goes_on else _CONTINUE(at=statement)
         if not context.in_loop:
             return [statement]
         value = statement.value or template.constant(None, at=statement)
@@ -154,7 +158,7 @@ class _Blocks:
             body, rest = body + rest, []
         if rest:
             after = self._live_before(rest, context.live_out)
-            branches = _Context(in_loop=True, live_out=after)
+            branches = _Context(in_loop=True, live_out=after, goes_on=True)
             return self._exiting(self._if(node, body, orelse, branches), node, rest, context)
         branches = context if context.exit_name is None else context.marked()
         definitions, call = self._if(node, body, orelse, branches)
@@ -174,11 +178,20 @@ class _Blocks:
             return [*definitions, *self._leave(call, context)]
         inner = context if context.exit_name is None else context.marked()
         following, reference = self._block("rest", rest, inner, node)
-        names = self._state_names(rest, context.live_out, node)
+        names = self._state_names(rest, context.live_out, node, exiting=True)
+        if reference is not None and (sure := self._sure_names(node, rest)):
+            reference = _SURELY.expression(at=reference, REST=reference, NAMES=sure)
         arguments = [reference, *names] if reference is not None else []
         operator = "unless" if markers else "returned"
         value = _UNLESS.expression(at=call, UNLESS=operator, EXIT=call, ARGUMENTS=arguments)
         return [*definitions, *following, *self._leave(value, context)]
+
+    def _sure_names(self, node: gast.stmt, rest: list[gast.stmt]) -> list[gast.expr]:
+        """Variables that a statement may leave unbound where it leaves early, but never where the rest is reached."""
+        facts = self._facts
+        unsure = (facts.unbound_before[node] & self._written([node])) - facts.unbound_before[rest[0]]
+        read = unsure & facts.live_before[rest[0]]
+        return [template.constant(name, at=rest[0]) for name in sorted(read)]
 
     def _leave(self, value: gast.expr, context: _Context) -> list[gast.stmt]:
         if context.exit_name is None:
@@ -201,7 +214,7 @@ class _Blocks:
     def _exiting_native(self, statement: gast.stmt, rest: list[gast.stmt], context: _Context) -> list[gast.stmt]:
         """A with, try or match whose inside may leave: the marker is kept until the statement has ended."""
         exit_name = self._names.fresh("exit")
-        inner = _Context(context.in_loop, self._live_before(rest, context.live_out), exit_name)
+        inner = _Context(context.in_loop, self._live_before(rest, context.live_out), exit_name, goes_on=True)
         none = template.constant(None, at=statement)
         start = template.assign([template.name(exit_name, at=statement, store=True)], none, at=statement)
         marker = template.name(exit_name, at=statement)
@@ -225,7 +238,7 @@ class _Blocks:
     def _if(
         self, node: gast.If, body: list[gast.stmt], orelse: list[gast.stmt], context: _Context
     ) -> tuple[list[gast.stmt], gast.expr]:
-        names = self._state_names(body + orelse, context.live_out, node)
+        names = self._state_names(body + orelse, context.live_out, node, exiting=exits.may_exit(node))
         then_definition, then = self._block("then", body, context, node)
         else_definition, otherwise = self._block("otherwise", orelse, context, node)
         none = template.constant(None, at=node.test)
@@ -246,16 +259,17 @@ class _Blocks:
             operator, at, parts = "for_stmt", node.iter, [gast.Expr(node.target), *node.body]
             definitions, first = [], node.iter
             body_definition, body = self._for_body(node, context)
-        names = self._state_names(parts, live_out, node)
+        exiting = exits.may_return(node) or exits.may_exit(node.orelse)
+        names = self._state_names(parts, live_out, node, exiting=exiting)
         arguments = [first, body or template.constant(None, at=at), *names]
         definitions = definitions + body_definition
-        if not node.orelse:
+        if not any(not isinstance(statement, gast.Pass) for statement in node.orelse):
             template_ = _WHILE if operator == "while_stmt" else _FOR
             return definitions, template_.expression(at=at, ARGUMENTS=arguments)
         after = self._facts.live_after[node]
-        orelse_context = _Context(in_loop=exits.may_exit(node.orelse), live_out=after | outer.live_out)
+        orelse_context = _Context(exits.may_exit(node.orelse), after | outer.live_out, goes_on=True)
         else_definition, orelse = self._block("orelse", node.orelse, orelse_context, node)
-        names = self._state_names([*parts, *node.orelse], live_out | outer.live_out, node)
+        names = self._state_names([*parts, *node.orelse], live_out | outer.live_out, node, exiting=exiting)
         arguments = [first, body or template.constant(None, at=at), *names]
         call = _LOOP_ELSE.expression(at=at, LOOP=operator, ARGUMENTS=arguments, ORELSE=orelse)
         return definitions + else_definition, call
@@ -322,10 +336,16 @@ class _Blocks:
         position = 1 if body and _is_docstring(body[0]) else 0
         return body[:position] + declarations + body[position:]
 
-    def _state_names(self, nodes: list[gast.stmt], live_out: frozenset[str], at: gast.stmt) -> list[gast.expr]:
-        """The variables that these statements write and that are read afterwards, as string constants."""
+    def _state_names(
+        self, nodes: Sequence[gast.AST], live_out: frozenset[str], at: gast.stmt, *, exiting: bool
+    ) -> list[gast.expr]:
+        """The variables that these statements write and that are read afterwards, as string constants.
+
+        `'y?'` is one that some path leaves without a value.
+        """
         names = self._written(nodes) & (live_out | self._facts.escaping)
-        return [template.constant(name, at=at) for name in sorted(names)]
+        unbound = self._facts.unbound_after[at] | (self._facts.unbound_before[at] if exiting else frozenset())
+        return [template.constant(f"{name}?" if name in unbound else name, at=at) for name in sorted(names)]
 
     def _written(self, nodes: Sequence[gast.AST]) -> frozenset[str]:
         own = self._facts.bound | self._facts.declared_global | self._facts.declared_nonlocal

@@ -52,6 +52,18 @@ def returned(exit: Any, rest: Block | None = None, *names: str) -> Any:
     return _cond(predicate, rest, lambda: value, names, what="the value that this function returns")
 
 
+def surely(block: Block, *names: str) -> Block:
+    """A block that is only reached where these variables have values, though the statement before may leave without."""
+
+    def run() -> Any:
+        state.bind((block,), names)
+        return block()
+
+    run.__wrapped__ = block  # type: ignore[attr-defined]
+    run.__name__, run.__qualname__ = block.__name__, block.__qualname__
+    return run
+
+
 def _cond(
     predicate: jax.Array,
     then: Block | None,
@@ -80,6 +92,7 @@ def _cond(
     value, *values = [unflatten(form, iter(leaves)) for form, leaves in zip([result, *ends.values()], outputs, strict=True)]
     for key, new in zip(ends, values, strict=True):
         state.write(places[key], new)
+    state.bind(functions, names)
     return value
 
 

@@ -1,4 +1,4 @@
-"""How a block says that it leaves early: BREAK, or Return with the value."""
+"""How a block says that it leaves early: BREAK, CONTINUE, or Return with the value."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import dataclasses
 from typing import Any
 
 import jax
+
+from autograph_jax.operators.choices import Choice
 
 
 class Break:
@@ -16,6 +18,23 @@ class Break:
 
 
 BREAK = Break()
+
+
+class Continue:
+    """`continue` was reached."""
+
+    def __repr__(self) -> str:
+        return "continue"
+
+
+CONTINUE = Continue()
+
+
+def turn_ended(exit: Any) -> Any:
+    """How a loop's body left the loop; `continue` has only ended the turn."""
+    if isinstance(exit, Choice):
+        return exit.map(lambda option: None if option is CONTINUE else option)
+    return None if exit is CONTINUE else exit
 
 
 @jax.tree_util.register_pytree_node_class

@@ -17,6 +17,7 @@ import numpy as np
 from autograph_jax.errors import StagingError, user_location
 from autograph_jax.operators import dependence, state
 from autograph_jax.operators.choices import UNBOUND
+from autograph_jax.operators.exits import turn_ended
 from autograph_jax.operators.forms import (
     Array,
     Form,
@@ -72,7 +73,7 @@ def settle(
 
 def _alone(body: Block) -> Block:
     def block(*arguments: Any) -> tuple[Any]:
-        return (body(*arguments),)
+        return (turn_ended(body(*arguments)),)
 
     block.__name__, block.__qualname__ = body.__name__, body.__qualname__
     return block

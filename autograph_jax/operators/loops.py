@@ -15,8 +15,8 @@ import jax.numpy as jnp
 from autograph_jax.operators import iterables, jax_private, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import unless
-from autograph_jax.operators.exits import BREAK
-from autograph_jax.operators.forms import Array
+from autograph_jax.operators.exits import BREAK, turn_ended
+from autograph_jax.operators.forms import Array, Static
 from autograph_jax.operators.fixpoint import Settled, settle
 from autograph_jax.operators.staging import trace
 from autograph_jax.operators.values import is_traced, truth
@@ -33,29 +33,33 @@ _COUNTER = Array((), jax.dtypes.canonicalize_dtype(int), weak=True)
 _UNROLL_LIMIT = 4096  # beyond it, a loop that cannot be staged is an error rather than an hour of tracing
 
 
-def while_stmt(test: Block, body: Block, *names: str, orelse: Block | None = None) -> Any:
+def _nothing(*_: Any) -> None:
+    """The body of `for _ in xs: pass`."""
+
+
+def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | None = None) -> Any:
     """Run a while loop; `names` are its variables. Gives how it left the block around it: None, or a Return."""
+    body = body or _nothing
     functions = (test, body, orelse)
-    may_stage = jax_private.tracing()
+    if jax_private.tracing():
+        going = _test_apart(test, functions)
+        if going:
+            exit = _staged_while(test, body, functions, names, must=going is _TRACED)
+            if exit is not _PYTHON:
+                return _else(exit, orelse, functions, names)
     while True:
-        going = _test_apart(test, functions) if may_stage else test()
-        if is_traced(going) or may_stage and going is _TRACED:
-            return _else(_staged_while(test, body, functions, names, must=True), orelse, names)
+        going = test()
+        if is_traced(going):  # it became so in the last turn: `err = 1.0` before `while err > tol`
+            return while_stmt(test, body, *names, orelse=orelse)
         if not going:
             return orelse() if orelse is not None else None
-        if may_stage:
-            exit = _staged_while(test, body, functions, names, must=False)
-            if exit is not _PYTHON:
-                return _else(exit, orelse, names)
-            may_stage = False
-            continue
-        exit = body()
+        exit = turn_ended(body())
         if exit is not None:
             return _leave(exit, lambda: while_stmt(test, body, *names, orelse=orelse), names)
 
 
 class _Marker:
-    """Answers of the questions below that are no values of the user's."""
+    """Answers of the questions below that are no values of the user's; they count as true."""
 
 
 _TRACED, _PYTHON = _Marker(), _Marker()
@@ -86,7 +90,9 @@ def _without_mark(exit: Any) -> Any:
     return None if exit is _LEFT else exit
 
 
-def _else(exit: Any, orelse: Block | None, names: tuple[str, ...]) -> Any:
+def _else(
+    exit: Any, orelse: Block | None, functions: tuple[Block | None, ...], names: tuple[str, ...]
+) -> Any:
     """The loop's else runs unless it was left; then BREAK has done its work."""
     if isinstance(exit, Choice):
         exit = exit.map(lambda option: _LEFT if option is BREAK else option)
@@ -94,6 +100,7 @@ def _else(exit: Any, orelse: Block | None, names: tuple[str, ...]) -> Any:
         exit = _LEFT
     if orelse is not None:
         exit = unless(exit, orelse, *names)
+    state.bind(functions, names)
     return exit.map(_without_mark) if isinstance(exit, Choice) else _without_mark(exit)
 
 
@@ -107,12 +114,10 @@ def _staged_while(test: Block, body: Block, functions: tuple[Block | None, ...],
         value = test()
         return truth(value) if is_traced(value) else bool(value)
 
-    if _writes(decide, functions, names):
-        return _staged_while_with_test_in_body(decide, body, functions, names, must=must)
     try:
         settled = settle(body, functions, names)
         condition = trace(decide, functions, (), settled.inputs)
-        if condition.found:
+        if condition.ends:
             return _staged_while_with_test_in_body(decide, body, functions, names, must=must)
     except Exception:
         if must:
@@ -130,13 +135,13 @@ def _staged_while(test: Block, body: Block, functions: tuple[Block | None, ...],
         return settled.turn(carry, active=active)
 
     final = jax.lax.while_loop(_named(test, going), _named(body, turn), settled.start())
-    return settled.finish(final)
+    exit = settled.finish(final)
+    # `while True:` ends by what its body does, or never.
+    return exit.only(_is_exit) if isinstance(exit, Choice) and condition.result == Static(True) else exit
 
 
-def _writes(decide: Block, functions: tuple[Block | None, ...], names: tuple[str, ...]) -> bool:
-    """Does the test write variables or anything else? `while (line := read()) is not None`."""
-    traced = trace(decide, functions, state.variables(functions, names) if names else ())
-    return bool(traced.ends)
+def _is_exit(option: Any) -> bool:
+    return option is not None
 
 
 def _staged_while_with_test_in_body(
@@ -148,7 +153,7 @@ def _staged_while_with_test_in_body(
     first = decide()
 
     def turn_and_test() -> Any:
-        exit = body()
+        exit = turn_ended(body())
         if exit is None:
             return None, decide()
         if not isinstance(exit, Choice):
@@ -189,20 +194,22 @@ def _run_with_going(settled: Settled, first: Any, body: Block) -> Any:
 # for
 
 
-def for_stmt(iterable: Any, body: Block, *names: str, orelse: Block | None = None) -> Any:
+def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | None = None) -> Any:
     """Run a for loop; `body` takes the element. Gives how it left the block around it: None, or a Return."""
+    body = body or _nothing
     if jax_private.tracing() or isinstance(iterable, iterables.View):
         rows = iterables.view(iterable)
         if rows is not None and _worth_staging(rows):
-            exit = _staged_for(rows, body, (body, orelse), names)
+            functions = (body, orelse)
+            exit = _staged_for(rows, body, functions, names)
             if exit is not _PYTHON:
-                return _else(exit, orelse, names)
+                return _else(exit, orelse, functions, names)
     return _python_for(iter(iterable), body, names, orelse)
 
 
 def _python_for(elements: Iterator[Any], body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
     for element in elements:
-        exit = body(element)
+        exit = turn_ended(body(element))
         if exit is not None:
             return _leave(exit, lambda: _python_for(elements, body, names, orelse), names)
     return orelse() if orelse is not None else None

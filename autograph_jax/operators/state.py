@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
-from autograph_jax.operators.choices import UNBOUND
+from autograph_jax.operators.choices import UNBOUND, Choice
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -212,7 +212,11 @@ def write(place: Place, value: Any) -> None:
 
 
 def variables(functions: tuple[Callable[..., Any] | None, ...], names: tuple[str, ...]) -> list[Place]:
-    """The places of named variables: closure cells of the block's functions, or else globals of the user's module."""
+    """The places of named variables: closure cells of the block's functions, or else globals of the user's module.
+
+    `y?` names the variable y, and says that some path leaves it without a value.
+    """
+    names = tuple(name.rstrip("?") for name in names)
     cells = cells_of(functions)
     module = next(f.__globals__ for f in functions if f is not None and hasattr(f, "__globals__"))
     return [cells[name] if name in cells else Global(module, name) for name in names]
@@ -227,6 +231,18 @@ def cells_of(functions: tuple[Callable[..., Any] | None, ...]) -> dict[str, Cell
             for name, cell in zip(function.__code__.co_freevars, function.__closure__, strict=True):
                 found.setdefault(name, Cell(cell, name))
     return found
+
+
+def bind(functions: tuple[Callable[..., Any] | None, ...], names: tuple[str, ...]) -> None:
+    """After a statement that surely gives its variables values: they are no longer a choice of a value and none.
+
+    `for v in xs: if v > t: r = v; break` / `else: r = 0` binds r on every path; how the loop was left tells which.
+    """
+    sure = tuple(name for name in names if not name.endswith("?"))
+    for place in variables(functions, sure) if sure else ():
+        value = place.read()
+        if isinstance(value, Choice) and any(option is UNBOUND for option in value.options):
+            write(place, value.only(lambda option: option is not UNBOUND))
 
 
 def noted(functions: tuple[Callable[..., Any] | None, ...]) -> None:

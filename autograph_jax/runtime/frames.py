@@ -6,13 +6,17 @@ import os
 
 import jax.extend.source_info_util
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# Not `cli`: the demo's solver is a user's program like any other.
+_OURS = [os.path.join(_PACKAGE, room) + os.sep for room in ("syntax", "converters", "operators", "porting", "runtime")]
 
 
 def hide() -> None:
-    jax.extend.source_info_util.register_exclusion(_PACKAGE)
+    for room in _OURS:
+        jax.extend.source_info_util.register_exclusion(room)
     try:
         from jax._src import traceback_util
     except ImportError:  # pragma: no cover - private; without it filtered tracebacks show our frames too
         return
-    traceback_util.register_exclusion(_PACKAGE)
+    for room in _OURS:
+        traceback_util.register_exclusion(room)

@@ -16,7 +16,7 @@ def operators() -> types.SimpleNamespace:
     from autograph_jax.runtime.calls import call
 
     names = {n: v for module in _MODULES for n, v in vars(module).items() if _is_operator(n, v, module.__name__)}
-    return types.SimpleNamespace(**names, break_=exits.BREAK, Return=exits.Return, call=call)
+    return types.SimpleNamespace(**names, break_=exits.BREAK, continue_=exits.CONTINUE, Return=exits.Return, call=call)
 
 
 def _is_operator(name: str, value: object, module: str) -> bool:

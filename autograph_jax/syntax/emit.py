@@ -46,7 +46,9 @@ def _factory(tree: gast.AST, free: list[str]) -> ast.Module:
     if isinstance(node, ast.Lambda):
         body: ast.stmt = ast.copy_location(ast.Expr(node), node)
     else:
-        node.decorator_list, node.returns, body = [], None, node
+        node.returns, body = None, node
+        # A decorated function's first line is its decorator's. The factory never runs, so any name will do.
+        node.decorator_list = [ast.copy_location(ast.Name(free[0], ast.Load()), d) for d in node.decorator_list[:1]]
     module = ast.parse("def factory(): pass")
     definition = module.body[0]
     assert isinstance(definition, ast.FunctionDef)
@@ -62,8 +64,7 @@ def _find(code: types.CodeType, name: str) -> types.CodeType:
 
 
 def _as_original(code: types.CodeType, original: types.CodeType, blocks: frozenset[str]) -> types.CodeType:
-    renamed = _renamed(code, original.co_name, original.co_qualname, blocks)
-    return renamed.replace(co_firstlineno=original.co_firstlineno)
+    return _renamed(code, original.co_name, original.co_qualname, blocks)
 
 
 def _renamed(code: types.CodeType, name: str, qualname: str, blocks: frozenset[str]) -> types.CodeType:

@@ -183,6 +183,13 @@ PROGRAMS = {
         else: y = x             #!
         return y                #!
     """,
+    "a del of two may fail in between": """
+        x = 1
+        try: del x, y           #! y
+        except NameError:
+            return x            #! x
+        y = 1
+    """,
     "finally sees every way": """
         try:
             if a: return
@@ -272,6 +279,12 @@ PROGRAMS = {
         match a:
             case x if x > 1: pass       #!
         return x                #!
+    """,
+    "a guard may fail": """
+        match a:
+            case x if x > 1: return
+        print(x, y)             #! y
+        y = 1
     """,
     "match everything by or": """
         match a:

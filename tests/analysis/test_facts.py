@@ -128,6 +128,21 @@ def test_facts_of_a_function_alone():
     assert analyse(function)[function] == dataclasses.replace(facts, maybe_unbound=frozenset())
 
 
+def test_type_parameters_and_aliases_of_python_3_12():
+    """Built by hand: def f(a, b): def g[T: a](): return T, b; type X = b"""
+    tree = gast.parse("def f(a, b):\n  def g(): return T, b\n  return g, X")
+    function = tree.body[0]
+    function.body[0].type_params = [gast.TypeVar("T", gast.Name("a", gast.Load(), None, None), None)]
+    value, name = gast.Name("b", gast.Load(), None, None), gast.Name("X", gast.Store(), None, None)
+    alias = gast.TypeAlias(name, [], value)
+    function.body.insert(1, alias)
+    facts = analyse(tree)[function]
+    assert (facts.bound, facts.escaping) == ({"a", "b", "g", "X"}, {"a", "b"})
+    assert facts.live_before[function.body[0]] == {"a", "b"}
+    assert (facts.live_before[alias], facts.live_after[alias]) == ({"b", "g"}, {"g", "X"})
+    assert not facts.maybe_unbound
+
+
 def test_facts_are_frozen():
     with pytest.raises(dataclasses.FrozenInstanceError):
         facts_of("pass").bound = frozenset()  # type: ignore[misc]

@@ -44,6 +44,7 @@ simple = st.one_of(
     st.builds("{} = {}".format, variables, values),
     st.builds("{} += {}".format, variables, values),
     st.builds("del {}".format, variables),
+    st.builds("del {}, {}".format, variables, variables),
     st.builds("use({})".format, variables),
     st.builds("assert {}".format, tests),
     st.sampled_from(["pass", "raise Error"]),
@@ -54,7 +55,7 @@ simple = st.one_of(
 def suites(draw: st.DrawFn, depth: int, in_loop: bool = False) -> str:
     """One to three statements, each on lines of its own."""
     lines = [draw(statements(depth, in_loop)) for _ in range(draw(st.integers(1, 3)))]
-    if draw(st.integers(0, 3)) == 0:
+    if draw(st.integers(0, 2)) == 0:
         lines.append(draw(st.sampled_from(["break", "continue"] if in_loop else ["return", "return use(x)"])))
     return "\n".join(lines)
 
@@ -81,7 +82,7 @@ def statements(draw: st.DrawFn, depth: int, in_loop: bool) -> str:
             st.builds(layout, st.just("try:"), inside, handlers, inside, st.just("else:"), inside),
             st.builds(layout, st.just("try:"), inside, handlers, inside, st.just("finally:"), inside),
             st.builds(layout, st.just("try:"), inside, st.just("except Other as x:"), inside, handlers, inside),
-            st.builds(matching, inside, inside, variables, inside),
+            st.builds(matching, inside, variables, inside, variables, inside),
         )
     )
 
@@ -96,8 +97,8 @@ def layout(*parts: str) -> str:
     return "\n".join(part if number % 2 == 0 else textwrap.indent(part, "  ") for number, part in enumerate(parts))
 
 
-def matching(first: str, second: str, capture: str, third: str) -> str:
-    cases = layout("case 0:", first, "case 1 if flip():", second, f"case {capture}:", third)
+def matching(first: str, guarded: str, second: str, capture: str, third: str) -> str:
+    cases = layout("case 0:", first, f"case {guarded} if flip({guarded}):", second, f"case {capture}:", third)
     return "match number():\n" + textwrap.indent(cases, "  ")
 
 
@@ -120,11 +121,14 @@ class Noting(ast.NodeTransformer):
         return noted
 
     def visit_statement(self, node: ast.stmt) -> list[ast.stmt]:
-        if isinstance(node, ast.Delete):
-            (target,) = node.targets
+        if not isinstance(node, ast.Delete):
+            return [self.visit(node)]
+        noted = []
+        for target in node.targets:
             place = (target.lineno, target.col_offset)
-            return [*ast.parse(f"try_to_read({place})").body, node, *ast.parse(f"was_read({place})").body]
-        return [self.visit(node)]
+            noted += [*ast.parse(f"try_to_read({place})").body, ast.Delete([target])]
+            noted += ast.parse(f"was_read({place})").body
+        return noted
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         for field in ("body", "orelse", "finalbody"):
@@ -183,8 +187,9 @@ class Noting(ast.NodeTransformer):
 
     def visit_match_case(self, node: ast.match_case) -> ast.match_case:
         name = getattr(node.pattern, "name", None)
-        node.body = self.suite(node.body, f"bind({name!r}, None)" if name else "")
-        node.guard = node.guard and self.visit(node.guard)
+        node.body = self.suite(node.body, f"bind({name!r}, None)" if name and not node.guard else "")
+        if node.guard is not None:  # bind() gives None, so that the guard is the value
+            node.guard = ast.BoolOp(ast.Or(), [expression(f"bind({name!r}, None)"), self.visit(node.guard)])
         return node
 
 

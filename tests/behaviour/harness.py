@@ -202,7 +202,9 @@ def check(row: Row, way: Callable[[Row], None], record_property: Callable[[str, 
         way(row)
     except WrongValue:
         raise
-    except Exception:
+    except Exception as error:
+        if row.want != "value" and isinstance(error, AutographError):
+            return shows_user_line(row, error)
         issue = row.later or ("D" if way is reverse and has_while(row) else "")
         if not issue:
             raise
@@ -372,6 +374,8 @@ def close(got: Any, want: Any, where: str) -> None:
     elif want is None or isinstance(want, str):
         if got is not want and got != want:
             raise WrongValue(f"{where}: got {got!r}, want {want!r}")
+    elif np.asarray(got).dtype == object:
+        raise NotYet(f"{where}: got {got!r}, which is no value of a user")
     else:
         close_arrays(np.asarray(got), np.asarray(want), where)
 

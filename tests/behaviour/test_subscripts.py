@@ -263,7 +263,7 @@ def list_of_indices(v, x):
     return y
 
 
-row(list_of_indices, [VECTOR, 9.0], [VECTOR, -1.0], grad=True, batch=True)
+row(list_of_indices, [VECTOR, 9.0], [VECTOR, -1.0], want="either", grad=True, batch=True)
 
 
 def array_of_indices(v, where):

@@ -1,0 +1,104 @@
+"""`autograph-jax show`, `demo` and `env`: options, exit codes and how errors are printed.
+
+Exit codes: 0, it went well; 1, the function was refused or a result is wrong; 2, the command was not understood.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import os
+import platform
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+
+from autograph_jax import __version__
+from autograph_jax.cli import demo, show
+from autograph_jax.errors import AutographError
+
+_LIBRARIES = ("jax", "jaxlib", "numpy", "gast")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line on `argv`, or on the arguments of the process; the exit code."""
+    options = _parser().parse_args(argv)
+    try:
+        return _run(options)
+    except show.TargetError as error:
+        print(f"autograph-jax show: error: {error}", file=sys.stderr)
+        return 2
+    except AutographError as error:
+        print("".join(traceback.format_exception_only(error)), end="", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(options: argparse.Namespace) -> int:
+    try:
+        code = options.run(options)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # autograph-jax show solver.py:step | head
+        # Python flushes stdout once more as it ends, which would fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    text = "Python if, while, for, break, return and x[i] = v, staged as JAX control flow."
+    parser = argparse.ArgumentParser(prog="autograph-jax", description=text)
+    parser.add_argument("--version", action="version", version=f"autograph-jax {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    command = commands.add_parser(
+        "show",
+        help="print what a function becomes",
+        description=show.DESCRIPTION,
+        epilog=show.EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    show.add_arguments(command)
+    command.set_defaults(run=show.run)
+
+    text = "fit hares and lynxes with a solver in plain Python, and compare with SciPy"
+    command = commands.add_parser("demo", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    demo.add_arguments(command)
+    command.set_defaults(run=demo.run)
+
+    text = "print versions and devices, for a bug report"
+    command = commands.add_parser("env", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    command.set_defaults(run=_environment)
+    return parser
+
+
+def _environment(_: argparse.Namespace) -> int:
+    for name, value in _facts():
+        print(f"{name:14} {value}", flush=True)  # a device may take its time, or never answer
+    return 0
+
+
+def _facts() -> Iterator[tuple[str, str]]:
+    yield "autograph_jax", __version__
+    for library in _LIBRARIES:
+        yield library, _version(library)
+    yield "python", f"{platform.python_version()} ({platform.python_implementation()}, {sys.executable})"
+    yield "platform", platform.platform()
+    yield "devices", _devices()
+
+
+def _version(library: str) -> str:
+    try:
+        return importlib.metadata.version(library)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _devices() -> str:
+    try:
+        import jax
+
+        return ", ".join(f"{device} ({device.device_kind})" for device in jax.devices())
+    except Exception as error:  # no driver, or one that does not fit: that is what the report is about
+        return "".join(traceback.format_exception_only(error)).strip()

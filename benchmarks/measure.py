@@ -1,0 +1,132 @@
+"""Times and ratios on a noisy machine: everything compared is run in turn, in one process, and medians are taken.
+
+An absolute time says little here; a ratio of two medians that were taken turn by turn says a good deal more.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import jax
+import jaxlib
+
+Run = Callable[[], Any]
+Clock = Callable[[], float]
+
+
+# Time
+
+
+def interleaved(
+    *runs: Run, seconds: float = 1.0, rounds: int = 5, most_rounds: int = 300, clock: Clock = time.perf_counter
+) -> list[float]:
+    """Median seconds of each of these functions, called in turn until the time is up, `rounds` times at the least.
+
+    Results that are JAX arrays are waited for. The first call of each, which may compile, is not counted. For what runs in
+    this thread alone (tracing, converting), time.thread_time as the clock leaves out what other programs took.
+    """
+    for run in runs:
+        jax.block_until_ready(run())
+    times: list[list[float]] = [[] for _ in runs]
+    end = time.perf_counter() + seconds
+    while len(times[0]) < rounds or (time.perf_counter() < end and len(times[0]) < most_rounds):
+        for run, own in zip(runs, times, strict=True):
+            own.append(once(run, clock))
+    return [statistics.median(own) for own in times]
+
+
+def once(run: Run, clock: Clock = time.perf_counter) -> float:
+    """Seconds of one call."""
+    start = clock()
+    jax.block_until_ready(run())
+    return clock() - start
+
+
+# What was compiled
+
+# `%copy.6 = f64[10000]{0} copy(%get-tuple-element.577), ...`; layouts may have braces of their own: {1,0:T(8,128)}
+_COPY = re.compile(r"^\s*(?:ROOT )?%?[\w.\-]+ = \w+\[([\d,]*)\]\S* copy\(")
+_HEADER = re.compile(r"^(?:ENTRY )?%?([\w.\-]+) \(.*\{$")
+_CALLED = re.compile(r"(?:body|condition|calls|to_apply|true_computation|false_computation)=%?([\w.\-]+)")
+_BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
+_LOOP = re.compile(r"\bwhile\(.*\bbody=%?([\w.\-]+)")
+
+
+def array_copies(jitted: Any, *args: Any, size: int) -> int:
+    """How many `copy` instructions of at least `size` elements stand in the loops of what XLA compiled.
+
+    A copy that stands before or after a loop is paid once; in a loop's body (or in what the body calls: branches, fusions)
+    it is paid in every turn, and makes a loop that writes one element as slow as the array is long.
+    """
+    return array_copies_in(jitted.lower(*args).compile().as_text(), size)
+
+
+def array_copies_in(text: str, size: int) -> int:
+    """`array_copies` of a compiled module's text."""
+    computations = _computations(text)
+    loops = {body for lines in computations.values() for line in lines for body in _LOOP.findall(line)}
+    reached, waiting = set(), list(loops)
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += [called for line in computations.get(name, ()) for called in _called(line)]
+    lines = [line for name in reached for line in computations.get(name, ())]
+    return sum(_elements(match[1]) >= size for line in lines if (match := _COPY.match(line)))
+
+
+def _computations(text: str) -> dict[str, list[str]]:
+    """The lines of each computation of a module, by its name."""
+    computations: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in text.splitlines():
+        if header := _HEADER.match(line):
+            current = computations[header[1]] = []
+        else:
+            current.append(line)
+    return computations
+
+
+def _called(line: str) -> list[str]:
+    branches = [name.strip(" %") for names in _BRANCHES.findall(line) for name in names.split(",")]
+    return _CALLED.findall(line) + branches
+
+
+def _elements(shape: str) -> int:
+    count = 1
+    for length in filter(None, shape.split(",")):
+        count *= int(length)
+    return count
+
+
+# Tables
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g}"
+
+
+def ratio(first: float, second: float) -> str:
+    """`2.5`, or `1,700` where the digits after the point say nothing."""
+    value = first / second
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def versions() -> str:
+    """What the figures were measured with."""
+    return (
+        f"Python {platform.python_version()}, jax {jax.__version__}, jaxlib {jaxlib.__version__}, "
+        f"{jax.default_backend().upper()}, {sys.platform}"
+    )

@@ -1,0 +1,335 @@
+"""Programs that write `x[i] = v` in loops, against an expert's lax: run time, first call, and array-sized copies.
+
+    python benchmarks/stores.py                       # everything: some minutes
+    python benchmarks/stores.py --only thomas --sizes 100 1000
+
+The Python is written as people write it, and kept so: what makes it slow is for the package to remove, not for the program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("JAX_ENABLE_X64", "1")  # before jax is imported; what was measured is double precision
+
+import jax
+import jax.numpy as jnp
+import measure
+import numpy as np
+from jax import lax
+
+from autograph_jax import autograph
+
+# Thomas: a tridiagonal system. Two arrays are written in one loop, and each value reads the one before
+
+
+@autograph
+def thomas(lower, diagonal, upper, right):
+    n = diagonal.shape[0]
+    c = jnp.zeros(n)
+    d = jnp.zeros(n)
+    x = jnp.zeros(n)
+    c[0] = upper[0] / diagonal[0]
+    d[0] = right[0] / diagonal[0]
+    for i in range(1, n):
+        m = diagonal[i] - lower[i] * c[i - 1]
+        c[i] = upper[i] / m
+        d[i] = (right[i] - lower[i] * d[i - 1]) / m
+    x[n - 1] = d[n - 1]
+    for i in range(n - 2, -1, -1):
+        x[i] = d[i] - c[i] * x[i + 1]
+    return x
+
+
+def thomas_lax(lower, diagonal, upper, right):
+    def forward(before, row):
+        low, middle, up, value = row
+        m = middle - low * before[0]
+        now = up / m, (value - low * before[1]) / m
+        return now, now
+
+    def backward(after, row):
+        value = row[1] - row[0] * after
+        return value, value
+
+    zero = jnp.zeros(())
+    _, rows = lax.scan(forward, (zero, zero), (lower.at[0].set(0.0), diagonal, upper, right))
+    return lax.scan(backward, zero, rows, reverse=True)[1]
+
+
+def system(n):
+    random = np.random.default_rng(0)
+    lower, upper, right = (jnp.asarray(random.random(n)) for _ in range(3))
+    return lower, jnp.asarray(4.0 + random.random(n)), upper.at[-1].set(0.0), right
+
+
+# Edit distance: both branches of an `if` write one table
+
+
+@autograph
+def edit_distance(a, b):
+    rows, columns = a.shape[0], b.shape[0]
+    table = jnp.zeros((rows + 1, columns + 1), dtype=int)
+    for i in range(rows + 1):
+        table[i, 0] = i
+    for j in range(columns + 1):
+        table[0, j] = j
+    for i in range(1, rows + 1):
+        for j in range(1, columns + 1):
+            if a[i - 1] == b[j - 1]:
+                table[i, j] = table[i - 1, j - 1]
+            else:
+                table[i, j] = 1 + jnp.minimum(jnp.minimum(table[i - 1, j], table[i, j - 1]), table[i - 1, j - 1])
+    return table[rows, columns]
+
+
+def edit_distance_lax(a, b):
+    columns = b.shape[0]
+
+    def row(above, numbered):
+        number, letter = numbered
+
+        def cell(left, column):
+            corner, top, other = column
+            value = jnp.where(letter == other, corner, 1 + jnp.minimum(jnp.minimum(top, left), corner))
+            return value, value
+
+        first = number + 1
+        return jnp.append(first, lax.scan(cell, first, (above[:-1], above[1:], b))[1]), None
+
+    return lax.scan(row, jnp.arange(columns + 1), (jnp.arange(a.shape[0]), a))[0][-1]
+
+
+def words(n):
+    random = np.random.default_rng(1)
+    return tuple(jnp.asarray(random.integers(0, 4, n)) for _ in range(2))
+
+
+# Bubble sort: a swap under an `if`, in two nested loops
+
+
+@autograph
+def bubble_sort(x):
+    n = x.shape[0]
+    for i in range(n - 1):
+        for j in range(n - 1 - i):
+            if x[j] > x[j + 1]:
+                x[j], x[j + 1] = x[j + 1], x[j]
+    return x
+
+
+def bubble_sort_lax(x):
+    def compare(j, x):
+        pair = lax.dynamic_slice(x, (j,), (2,))
+        return lax.dynamic_update_slice(x, jnp.stack([jnp.min(pair), jnp.max(pair)]), (j,))
+
+    n = x.shape[0]
+    return lax.fori_loop(0, n - 1, lambda i, x: lax.fori_loop(0, n - 1 - i, compare, x), x)
+
+
+# Insertion sort: a `while` with two tests, a write in it and one after it
+
+
+@autograph
+def insertion_sort(x):
+    for i in range(1, x.shape[0]):
+        key = x[i]
+        j = i - 1
+        while j >= 0 and x[j] > key:
+            x[j + 1] = x[j]
+            j -= 1
+        x[j + 1] = key
+    return x
+
+
+def insertion_sort_lax(x):
+    def insert(i, x):
+        key = x[i]
+
+        def going(carry):
+            j, x = carry
+            return (j >= 0) & (x[jnp.maximum(j, 0)] > key)
+
+        def shift(carry):
+            j, x = carry
+            return j - 1, x.at[j + 1].set(x[j])
+
+        j, x = lax.while_loop(going, shift, (i - 1, x))
+        return x.at[j + 1].set(key)
+
+    return lax.fori_loop(1, x.shape[0], insert, x)
+
+
+def numbers(n):
+    return (jnp.asarray(np.random.default_rng(2).random(n)),)
+
+
+# Swap: a shuffle by given partners
+
+
+@autograph
+def shuffle(x, partners):
+    for i in range(x.shape[0]):
+        j = partners[i]
+        x[i], x[j] = x[j], x[i]
+    return x
+
+
+def shuffle_lax(x, partners):
+    def swap(i, x):
+        pair = jnp.stack([i, partners[i]])
+        return x.at[pair].set(x[pair[::-1]])
+
+    return lax.fori_loop(0, x.shape[0], swap, x)
+
+
+def deck(n):
+    random = np.random.default_rng(3)
+    return jnp.asarray(random.random(n)), jnp.asarray([random.integers(i, n) for i in range(n)])
+
+
+# Recurrence: the value before is read back from the array
+
+
+@autograph
+def recurrence(start, a, b, steps):
+    y = jnp.zeros(steps.shape[0])
+    y[0] = start
+    for i in range(1, y.shape[0]):
+        y[i] = y[i - 1] * a + b
+    return y
+
+
+def recurrence_lax(start, a, b, steps):
+    def step(before, _):
+        return before * a + b, before
+
+    return lax.scan(step, start, length=steps.shape[0])[1]
+
+
+def coefficients(n):
+    return jnp.asarray(0.3), jnp.asarray(0.99), jnp.asarray(0.05), jnp.zeros(n)
+
+
+# Break: the loop writes, and leaves on what it has written
+
+
+@autograph
+def spend(prices, budget):
+    left = jnp.zeros_like(prices)
+    for i in range(prices.shape[0]):
+        budget = budget - prices[i]
+        if budget < 0:
+            break
+        left[i] = budget
+    return left
+
+
+def spend_lax(prices, budget):
+    n = prices.shape[0]
+
+    def going(carry):
+        i, budget, _ = carry
+        return (i < n) & (budget >= prices[jnp.minimum(i, n - 1)])
+
+    def turn(carry):
+        i, budget, left = carry
+        budget = budget - prices[i]
+        return i + 1, budget, left.at[i].set(budget)
+
+    return lax.while_loop(going, turn, (0, budget, jnp.zeros_like(prices)))[2]
+
+
+def purse(n):
+    return jnp.asarray(np.random.default_rng(4).random(n)), jnp.asarray(0.49 * n)  # spent near the end
+
+
+# Gradients: of the sum of what comes out
+
+
+def gradient(function: Callable[..., Any]) -> Callable[..., Any]:
+    return jax.grad(lambda *args: jnp.sum(function(*args) ** 2))
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """The same program twice, the arguments for a size, and how many elements the arrays have that it writes."""
+
+    name: str
+    converted: Callable[..., Any]
+    expert: Callable[..., Any]
+    arguments: Callable[[int], tuple[Any, ...]]
+    sizes: tuple[int, ...]
+    written: Callable[[int], int] = lambda n: n
+    growth: int = 2  # a run takes n ** growth where every turn copies what is written
+
+
+LINEAR = (100, 1_000, 10_000, 80_000)
+PROGRAMS = [
+    Program("recurrence", recurrence, recurrence_lax, coefficients, LINEAR),
+    Program("thomas", thomas, thomas_lax, system, LINEAR),
+    Program("swap", shuffle, shuffle_lax, deck, LINEAR),
+    Program("break with writes", spend, spend_lax, purse, LINEAR),
+    Program("insertion sort", insertion_sort, insertion_sort_lax, numbers, (100, 1_000), growth=3),
+    Program("bubble sort", bubble_sort, bubble_sort_lax, numbers, (100, 1_000), growth=3),
+    Program("edit distance", edit_distance, edit_distance_lax, words, (100, 1_000), lambda n: (n + 1) ** 2, growth=4),
+    Program("gradient of recurrence", gradient(recurrence), gradient(recurrence_lax), coefficients, LINEAR),
+    Program("gradient of thomas", gradient(thomas), gradient(thomas_lax), system, LINEAR),
+]
+HEADER = [
+    "program", "n", "expert, ms", "converted, ms", "converted / expert", "first call, ratio",
+    "copies in loops", "expert's",
+]  # fmt: skip
+
+
+def compare(program: Program, n: int, seconds: float) -> tuple[list[str], float]:
+    """One row of the table, and the seconds that a run of the converted program took."""
+    args = program.arguments(n)
+    converted, expert = jax.jit(program.converted), jax.jit(program.expert)
+    first_call = [measure.once(lambda f=f: f(*args)) for f in (converted, expert)]
+    result = expert(*args)
+    tolerance = 100 * float(jnp.finfo(jnp.result_type(float)).eps) * n
+    np.testing.assert_allclose(converted(*args), result, rtol=tolerance, atol=tolerance * float(jnp.max(jnp.abs(result))))
+    own, lax_own = measure.interleaved(lambda: converted(*args), lambda: expert(*args), seconds=seconds)
+    copies = [str(measure.array_copies(f, *args, size=program.written(n))) for f in (converted, expert)]
+    times = [measure.milliseconds(lax_own), measure.milliseconds(own), measure.ratio(own, lax_own)]
+    row = [program.name, f"{n:,}", *times, measure.ratio(*first_call), *copies]
+    return row, own
+
+
+def rows(sizes: list[int] | None, only: str, seconds: float, longest: float) -> list[list[str]]:
+    """The table. A size is left out if the one before took so long that this one would take longer than `longest`."""
+    found = []
+    for program in PROGRAMS:
+        took, before = 0.0, 1
+        for n in sizes or program.sizes:
+            if only not in program.name:
+                continue
+            if took * (n / before) ** program.growth > longest:
+                found.append([program.name, f"{n:,}", "", f"left out, over {longest:g} s", *[""] * 4])
+                continue
+            row, took = compare(program, n, seconds)
+            before = n
+            found.append(row)
+            print(" | ".join(row), flush=True)
+    return found
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", help="instead of each program's own")
+    parser.add_argument("--only", default="", metavar="TEXT", help="programs with this in their name")
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each row (default: 1)")
+    parser.add_argument("--longest", type=float, default=20.0, help="seconds that one run may take (default: 20)")
+    options = parser.parse_args(arguments)
+    found = rows(options.sizes, options.only, options.seconds, options.longest)
+    print(f"{measure.versions()}, {jnp.result_type(float)}\n")
+    print(measure.table(HEADER, found))
+
+
+if __name__ == "__main__":
+    main()
