@@ -25,7 +25,7 @@ examples:
 _HEADER = """\
 # {place}, converted by autograph_jax {version}
 from autograph_jax.runtime.namespace import operators
-ag__ = operators()
+{operators} = operators()
 """
 
 
@@ -47,21 +47,21 @@ def run(options: argparse.Namespace) -> int:
     file, definitions = find(options.target)
     colored = wants_color(options.color)
     for number, definition in enumerate(definitions):  # the parts of a property; `def` in the branches of an `if`
-        tree = converted(file, definition)
-        raw = to_text(tree)
+        raw, operators = converted(file, definition)
         if number:
             print("\n")
         if options.raw:
             print(raw)
             continue
+        place = f"{file.name}:{definition.first_line}"
         new = text.readable(raw, definition.node, file.lines, definition.name, drop=file.autograph_names)
         if options.diff:
             old = text.original(definition.node, file.lines)
-            place = f"{file.name}:{definition.first_line}"
             print(text.diff(old, new, place, f"{place}, converted", colored=colored))
             continue
         if number == 0:
-            new = _HEADER.format(place=f"{file.name}:{definition.first_line}", version=__version__) + "\n" + new
+            header = _HEADER.format(place=place, version=__version__, operators=operators)
+            new = f"{header}\n{new}"
         print(text.highlighted(new) if colored else new)
     return 0
 
@@ -103,32 +103,28 @@ class File(NamedTuple):
         return frozenset(["autograph", *(a.asname for a in aliases if a.name == "autograph" and a.asname)])
 
 
-def converted(file: File, definition: Definition):
-    """The gast tree that is compiled in place of the definition. Raises UnconvertibleError with the reason."""
+def converted(file: File, definition: Definition) -> tuple[str, str]:
+    """The text that is compiled in place of the definition, and what it calls the operators: `ag__`.
+
+    Raises UnconvertibleError with the reason why it stays as it is.
+    """
     import gast
 
     from autograph_jax.converters import convert_tree
-    from autograph_jax.converters.unsupported import OPERATORS, reason_to_leave, uses_our_name
+    from autograph_jax.converters.unsupported import reason_to_leave
+    from autograph_jax.syntax import emit
 
     tree = gast.ast_to_gast(definition.node)
     reason = reason_to_leave(tree)
-    if uses_our_name(tree):
-        reason = f"it uses the name `{OPERATORS}`, which converted code needs", tree
     if reason is None:
-        return convert_tree(tree, definition.class_name)[0]
+        tree, names = convert_tree(tree, definition.class_name)
+        return emit.to_text(tree), names.operators
     why, node = reason
     raise UnconvertibleError(
         f"`{definition.name}` cannot be converted: {why}",
         location=_location(file, definition, node),
         help="move its control flow into a function of its own, and decorate that",
     )
-
-
-def to_text(tree) -> str:
-    """The text that is compiled."""
-    from autograph_jax.syntax import emit
-
-    return emit.to_text(tree)
 
 
 def _location(file: File, definition: Definition, node) -> Location:

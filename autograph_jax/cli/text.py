@@ -18,9 +18,10 @@ _WORTH_BREAKING = 20  # characters in a bracket
 _INDENT = "    "
 _OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
 _FSTRING_START, _FSTRING_END = getattr(tokenize, "FSTRING_START", -1), getattr(tokenize, "FSTRING_END", -1)
-_NAMING = ("if_stmt", "while_stmt", "for_stmt", "returned", "unless", "set_attr", "del_attr")
-_STATEMENT = re.compile(r"ag__\.({})\($".format("|".join(_NAMING)))
-_VARIABLE = re.compile(r"(['\"])\w+\1")
+_OPERATORS = re.compile(r"ag__+")  # longer where the user has a variable `ag__`
+_STATEMENTS = ("if_stmt", "while_stmt", "for_stmt", "returned", "unless")  # their parts get a line each
+_STATEMENT = re.compile(rf"{_OPERATORS.pattern}\.({'|'.join(_STATEMENTS)})\($")
+_VARIABLE = re.compile(r"(['\"])\w+\??\1")
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -257,9 +258,7 @@ _NAME, _DIM = "\x1b[1;34m", "\x1b[2m"
 _ADDED, _REMOVED, _PLACE, _BOLD = "\x1b[32m", "\x1b[31m", "\x1b[36m", "\x1b[1m"
 
 # Operators that stand for a statement or an operator of Python's are shown as such; the others step back.
-_CONTROL = frozenset(
-    ["if_stmt", "while_stmt", "for_stmt", "if_expr", "and_", "or_", "not_", "Return", "returned", "unless", "break_"]
-)
+_CONTROL = frozenset(_STATEMENTS) | {"if_expr", "and_", "or_", "not_", "Return", "break_", "continue_"}
 
 
 def highlighted(code: str) -> str:
@@ -281,7 +280,7 @@ def _styles(tokens: list[TokenInfo]) -> list[str]:
     styles = [_style(token, before) for token, before in zip(tokens, [None, *tokens], strict=False)]
     added = {t.start[0] for t in tokens if t.string in ("nonlocal", "autograph_jax") and t.type == tokenize.NAME}
     for place, token in enumerate(tokens):
-        if token.string == "ag__":
+        if _OPERATORS.fullmatch(token.string):
             _style_operator(tokens, styles, place)
         elif token.start[0] in added:
             styles[place] = _DIM
@@ -313,15 +312,17 @@ def _style_operator(tokens: list[TokenInfo], styles: list[str], place: int) -> N
     styles[place] = _DIM
     if tokens[place + 1].string != ".":
         return
-    styles[place + 1 : place + 3] = [_DIM, _KEYWORD if tokens[place + 2].string in _CONTROL else _DIM]
+    operator = tokens[place + 2].string
+    styles[place + 1 : place + 3] = [_DIM, _KEYWORD if operator in _CONTROL else _DIM]
+    names_variables = operator in _STATEMENTS or operator.endswith("_attr")
     depth = 0
     for number in range(place + 3, len(tokens)):
         token = tokens[number]
         depth += (token.string in _OPEN) - (token.string in _CLOSE)
-        if depth == 1 and token.type == tokenize.STRING and tokens[place + 2].string in _NAMING:
+        if depth == 1 and token.type == tokenize.STRING and names_variables:
             styles[number] = _DIM
         if depth == 0:
-            if tokens[place + 2].string == "call":
+            if operator == "call":
                 styles[place + 3] = styles[number] = _DIM
             return
 

@@ -6,7 +6,7 @@ import gast
 
 from autograph_jax.analysis import analyse
 from autograph_jax.converters import blocks, expressions, matches, plain, stores
-from autograph_jax.syntax.names import Names
+from autograph_jax.syntax.names import Names, hide_operators, restore_operators
 
 
 def convert_tree(tree: gast.AST, class_name: str | None = None) -> tuple[gast.AST, Names]:
@@ -17,9 +17,12 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> tuple[gast.AS
     needs facts about the tree as the stores left it; `expressions` last, when tests stand where they will be evaluated.
     """
     names = Names(tree)
+    hide_operators(tree, names)
     tree = plain.convert(tree, class_name)
     tree = matches.convert(tree, names)
     tree = stores.convert(tree, analyse(tree), names)
     facts = analyse(tree)
     tree = blocks.convert(tree, facts, names)
-    return expressions.convert(tree, facts), names
+    tree = expressions.convert(tree, facts)
+    restore_operators(tree, names)
+    return tree, names

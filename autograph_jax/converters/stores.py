@@ -8,7 +8,7 @@ Before:
 
 After:
     y = ag__.set_item(x, y, i)
-    ag__.set_attr(ag__.iadd(self.t, h), self, 't')
+    ag__.update_attr(self, 't', '+=', lambda: h)
     d = ag__.set_path(v, d, ag__.item['a'], ag__.item[i])
     item, item_2 = (a[j], a[i])
     a = ag__.set_item(item, a, i)
@@ -23,15 +23,14 @@ import itertools
 
 import gast
 
-from autograph_jax.analysis import Facts
+from autograph_jax.analysis import Facts, writes
 from autograph_jax.converters.base import Pass
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
 from autograph_jax.syntax.template import Template
 
 _SET_ATTR = Template("ag__.set_attr(VALUE, OBJECT, ATTRIBUTE)")
-_SET_ITEM = Template("ag__.set_item(VALUE, OBJECT, INDEX)")
-_SET_ITEM_ALIASED = Template("ag__.set_item(VALUE, OBJECT, INDEX, ALIASES)")
+_SET_ITEM = Template("ag__.set_item(VALUE, OBJECT, INDEX, ALIASES)")
 _PUT_ITEM = Template("ag__.put_item(VALUE, OBJECT, INDEX)")
 _SET_PATH = Template("ag__.PATH(VALUE, OBJECT, STEPS)")
 _DEL_ATTR = Template("ag__.del_attr(OBJECT, ATTRIBUTE)")
@@ -39,11 +38,13 @@ _DEL_ITEM = Template("ag__.del_item(OBJECT, INDEX)")
 _STEP_ATTR = Template("ag__.attr(NAME_)")
 _STEP_ITEM = Template("ag__.item[INDEX]")
 _AT = Template("ag__.at[INDEX]")
-_INPLACE = Template("ag__.INPLACE(OLD, VALUE)")
-_OPERATORS = {
-    gast.Add: "iadd", gast.Sub: "isub", gast.Mult: "imul", gast.Div: "itruediv", gast.FloorDiv: "ifloordiv",
-    gast.Mod: "imod", gast.Pow: "ipow", gast.MatMult: "imatmul", gast.LShift: "ilshift", gast.RShift: "irshift",
-    gast.BitAnd: "iand", gast.BitOr: "ior", gast.BitXor: "ixor",
+_UPDATE_ITEM = Template("ag__.UPDATE(OBJECT, INDEX, SYMBOL, VALUE, ALIASES)")
+_UPDATE_ATTR = Template("ag__.update_attr(OBJECT, ATTRIBUTE, SYMBOL, VALUE)")
+_UPDATE_PATH = Template("ag__.UPDATE(OBJECT, SYMBOL, VALUE, STEPS)")
+_SYMBOLS = {
+    gast.Add: "+=", gast.Sub: "-=", gast.Mult: "*=", gast.Div: "/=", gast.FloorDiv: "//=", gast.Mod: "%=",
+    gast.Pow: "**=", gast.MatMult: "@=", gast.LShift: "<<=", gast.RShift: ">>=", gast.BitAnd: "&=",
+    gast.BitOr: "|=", gast.BitXor: "^=",
 }  # fmt: skip
 
 
@@ -114,35 +115,59 @@ class _Stores(Pass):
     def visit_AugAssign(self, node: gast.AugAssign) -> list[gast.stmt]:
         if isinstance(node.target, gast.Name):
             return [node]
+        symbol = template.constant(_SYMBOLS[type(node.op)], at=node)
+        value: gast.expr = template.lambda_of(node.value, at=node.value)
         before: list[gast.stmt] = []
-        target = self._stable(node.target, before)
-        old = _as_load(target)
-        operation = _OPERATORS[type(node.op)]
-        value = _INPLACE.expression(at=node, INPLACE=operation, OLD=old, VALUE=node.value)
-        return before + self._store(target, value, node)
+        if writes(node.value):  # a walrus in a lambda would bind the lambda's own variable
+            name = self._variable()
+            before.append(template.assign([template.name(name, at=node, store=True)], node.value, at=node))
+            value = template.lambda_of(template.name(name, at=node), at=node)
+        return before + self._update(node.target, symbol, value, node)
 
-    def _stable(self, target: gast.expr, before: list[gast.stmt]) -> gast.expr:
-        """The target with parts that may have effects taken out, since it is now written twice: `a[f()] += 1`."""
-        target.value = self._stable_part(target.value, before)
-        if isinstance(target, gast.Subscript):
-            target.slice = self._stable_part(target.slice, before)
-        return target
+    def _update(
+        self, target: gast.expr, symbol: gast.expr, value: gast.expr, node: gast.stmt
+    ) -> list[gast.stmt]:
+        """The augmented assignment of one place, as a statement."""
+        root, steps = _path(target)
+        rebinds = self._rebinds(root, steps)
+        aliases = self._aliases(root, node) if rebinds else []
+        if isinstance(target, gast.Attribute):
+            attribute = template.constant(target.attr, at=target)
+            updated = _UPDATE_ATTR.expression(
+                at=node, OBJECT=_as_load(target.value), ATTRIBUTE=attribute, SYMBOL=symbol, VALUE=value
+            )
+            return [template.expression_statement(updated, at=node)]
+        if len(steps) == 1:
+            updated = _UPDATE_ITEM.expression(
+                at=node,
+                UPDATE="update_item" if rebinds else "put_update",
+                OBJECT=root,
+                INDEX=_index(target.slice),
+                SYMBOL=symbol,
+                VALUE=value,
+                ALIASES=[template.name(name, at=node) for name in aliases],
+            )
+        else:
+            updated = _UPDATE_PATH.expression(
+                at=node,
+                UPDATE="update_path" if rebinds or isinstance(steps[0], gast.Attribute) else "put_update_path",
+                OBJECT=root,
+                SYMBOL=symbol,
+                VALUE=value,
+                STEPS=[_step(step) for step in steps],
+            )
+            aliases = []
+        return [self._written(root, updated, node, rebinds, aliases)]
 
-    def _stable_part(self, part: gast.expr, before: list[gast.stmt]) -> gast.expr:
-        if _is_pure(part):
-            return part
-        if isinstance(part, gast.Attribute | gast.Subscript) and isinstance(part.ctx, gast.Load):
-            return self._stable(part, before)
-        if isinstance(part, gast.Slice | gast.Tuple):
-            for name, value in gast.iter_fields(part):
-                if isinstance(value, list):
-                    setattr(part, name, [self._stable_part(v, before) for v in value])
-                elif isinstance(value, gast.AST) and name != "ctx":
-                    setattr(part, name, self._stable_part(value, before))
-            return part
-        name = self._variable()
-        before.append(template.assign([template.name(name, at=part, store=True)], part, at=part))
-        return template.name(name, at=part)
+    def _written(
+        self, root: gast.expr, written: gast.expr, node: gast.stmt, rebinds: bool, aliases: list[str]
+    ) -> gast.stmt:
+        """The write as a statement; the root, and the aliases that may be the same array, take what it gives."""
+        if not rebinds:
+            return template.expression_statement(written, at=node)
+        targets: list[gast.expr] = [template.name(name, at=root, store=True) for name in [root.id, *aliases]]
+        target = targets[0] if len(targets) == 1 else template.tuple_of(targets, at=root, store=True)
+        return template.assign([target], written, at=node)
 
     def _store(self, target: gast.expr, value: gast.expr, node: gast.stmt) -> list[gast.stmt]:
         """The write of one place, as a statement."""
@@ -152,27 +177,16 @@ class _Stores(Pass):
             call = _SET_ATTR.expression(at=node, VALUE=value, OBJECT=_as_load(target.value), ATTRIBUTE=attribute)
             return [template.expression_statement(call, at=node)]
         rebinds = self._rebinds(root, steps)
-        if len(steps) == 1:
-            written = self._set_item(root, target, value, node, rebinds)
-        else:
+        aliases = self._aliases(root, node) if rebinds and len(steps) == 1 else []
+        if len(steps) > 1:
             path = "set_path" if rebinds or isinstance(steps[0], gast.Attribute) else "put_path"
             written = _SET_PATH.expression(at=node, PATH=path, VALUE=value, OBJECT=root, STEPS=[_step(s) for s in steps])
-        if not rebinds:
-            return [template.expression_statement(written, at=node)]
-        return [template.assign([template.name(root.id, at=root, store=True)], written, at=node)]
-
-    def _set_item(
-        self, root: gast.expr, target: gast.expr, value: gast.expr, node: gast.stmt, rebinds: bool
-    ) -> gast.expr:
-        index = _index(target.slice)
-        if not rebinds:
-            return _PUT_ITEM.expression(at=node, VALUE=value, OBJECT=root, INDEX=index)
-        aliases = self._aliases(root, node)
-        if not aliases:
-            return _SET_ITEM.expression(at=node, VALUE=value, OBJECT=root, INDEX=index)
-        elements = [template.name(name, at=node) for name in aliases]
-        others = template.lambda_of(template.tuple_of(elements, at=node), at=node)
-        return _SET_ITEM_ALIASED.expression(at=node, VALUE=value, OBJECT=root, INDEX=index, ALIASES=others)
+        elif not rebinds:
+            written = _PUT_ITEM.expression(at=node, VALUE=value, OBJECT=root, INDEX=_index(target.slice))
+        else:
+            elements = [template.name(name, at=node) for name in aliases]
+            written = _SET_ITEM.expression(at=node, VALUE=value, OBJECT=root, INDEX=_index(target.slice), ALIASES=elements)
+        return [self._written(root, written, node, rebinds, aliases)]
 
     def _aliases(self, root: gast.expr, node: gast.stmt) -> list[str]:
         """Other variables that may hold the array that is written, and are read later."""
@@ -180,7 +194,8 @@ class _Stores(Pass):
             return []
         facts = self._scopes[-1]
         later = facts.live_after.get(node, facts.bound) | facts.escaping
-        return sorted((facts.aliases.get(root.id, frozenset()) - {root.id}) & later & facts.bound)
+        bound = facts.bound - facts.unbound_before.get(node, frozenset())
+        return sorted((facts.aliases.get(root.id, frozenset()) - {root.id}) & later & bound)
 
     def _rebinds(self, root: gast.expr, steps: list[gast.expr]) -> bool:
         """Is the root a variable of this function (or of one around it) that takes the new array?"""
@@ -271,13 +286,3 @@ def _as_load(expression: gast.expr) -> gast.expr:
     else:
         return expression
     return gast.copy_location(copy, expression)
-
-
-def _is_pure(expression: gast.AST | None) -> bool:
-    """Names, constants and slices or tuples of them: evaluating them twice changes nothing."""
-    if expression is None or isinstance(expression, gast.Name | gast.Constant):
-        return True
-    if isinstance(expression, gast.UnaryOp | gast.Slice | gast.Tuple | gast.BinOp):
-        children = [c for c in gast.iter_child_nodes(expression) if isinstance(c, gast.expr)]
-        return all(_is_pure(child) for child in children)
-    return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gast
 
-OPERATORS = "ag__"  # how converted code calls the operators
+
 
 # These read the local variables of the calling frame, and a converted block is a frame of its own.
 _FRAME_READERS = frozenset({"locals", "exec", "eval", "vars", "dir", "_getframe", "currentframe", "stack"})
@@ -24,11 +24,6 @@ def reason_to_leave(function: gast.AST) -> tuple[str, gast.AST] | None:
             if name not in _NEED_ARGUMENTS or not node.args:
                 return f"it calls `{name}()`, which looks at the function's own frame", node
     return None
-
-
-def uses_our_name(function: gast.AST) -> bool:
-    """Does the user's function have a variable called as the operators are?"""
-    return any(isinstance(node, gast.Name) and node.id == OPERATORS for node in gast.walk(function))
 
 
 def own_nodes(function: gast.AST):

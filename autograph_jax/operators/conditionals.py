@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import facts, state
+from autograph_jax.operators import aliasing, facts, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.forms import Form, coerce, unflatten
@@ -89,11 +89,39 @@ def _cond(
         _named(then, lambda: _leaves(first, result, ends, places)),
         _named(otherwise, lambda: _leaves(second, result, ends, places)),
     )
+    outer = {id(v): v for v in _arrays_around(functions, places)}
     value, *values = [unflatten(form, iter(leaves)) for form, leaves in zip([result, *ends.values()], outputs, strict=True)]
-    for key, new in zip(ends, values, strict=True):
-        state.write(places[key], new)
+    new = _with_aliases(dict(zip(ends, values, strict=True)), places, first, second, outer)
+    for key in ends:
+        state.write(places[key], new[key])
     state.bind(functions, names)
     return value
+
+
+def _arrays_around(functions: tuple[Block | None, ...], places: dict[Any, state.Place]) -> list[jax.Array]:
+    values = [cell.read() for cell in state.cells_of(functions).values()] + [place.read() for place in places.values()]
+    return [value for value in values if isinstance(value, jax.Array)]
+
+
+def _with_aliases(
+    new: dict[Any, Any], places: dict[Any, state.Place], first: Traced, second: Traced, outer: dict[int, jax.Array]
+) -> dict[Any, Any]:
+    """The new values, where two that are one array on both paths are one object, and a pair on one path is doubtful."""
+    identities = {key: tuple(b.ids.get(key, id(places[key].read())) for b in (first, second)) for key in new}
+    leaders: dict[tuple[int, ...], Any] = {}
+    for key, pair in identities.items():
+        if isinstance(new[key], jax.Array):
+            if pair[0] == pair[1] and pair[0] in outer:
+                new[key] = outer[pair[0]]  # both paths give the same array from outside: no new one
+            new[key] = leaders.setdefault(pair, new[key])
+    for key, pair in identities.items():
+        for other, other_pair in identities.items():
+            if key is not other and any(a == b for a, b in zip(pair, other_pair, strict=True)):
+                aliasing.doubt(new[key], new[other])
+        for end in pair:
+            if end in outer:
+                aliasing.doubt(new[key], outer[end])
+    return new
 
 
 def _nothing() -> None:

@@ -116,7 +116,7 @@ def is_not(left: Any, right: Any) -> Any:
 
 
 def in_(value: Any, container: Any) -> Any:
-    """`value in container`; a traced value is compared with each element of a static container."""
+    """`value in container`; an array is compared with each element of a static container."""
     if not _compares_traced(value, container):
         return value in container
     result: Any = False
@@ -130,7 +130,7 @@ def in_(value: Any, container: Any) -> Any:
 
 def _compares_traced(value: Any, container: Any) -> bool:
     if isinstance(container, dict | set | frozenset | list | tuple | range):
-        return is_traced(value) or any(is_traced(element) for element in container)
+        return isinstance(value, jax.Array | Choice) or any(is_traced(element) for element in container)
     return False
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from autograph_jax.errors import StagingError, user_location
 from autograph_jax.operators import dependence, state
-from autograph_jax.operators.choices import UNBOUND
+from autograph_jax.operators.choices import UNBOUND, Choice
 from autograph_jax.operators.exits import turn_ended
 from autograph_jax.operators.forms import (
     Array,
@@ -30,7 +30,7 @@ from autograph_jax.operators.forms import (
     number_as_array,
     unflatten,
 )
-from autograph_jax.operators.staging import Traced, joined, shown, trace
+from autograph_jax.operators.staging import Aliases, Traced, joined, shown, trace
 from autograph_jax.operators.state import Cell, Global, Place
 
 Block = Callable[..., Any]
@@ -54,21 +54,46 @@ def settle(
     places: list[Place] = state.variables(functions, names) if names else []
     forms = [_start(place) for place in places]
     exit: Form = _NO_EXIT
+    aliases = Aliases()
     for _ in range(_MOST_ROUNDS):
         block = body if gives_more else _alone(body)
-        traced = trace(block, functions, (), list(zip(places, forms, strict=True)), arguments=[*arguments, _BOOL])
+        _share(places, forms, aliases)
+        inputs = list(zip(places, forms, strict=True))
+        traced = trace(block, functions, (), inputs, arguments=[*arguments, _BOOL], aliases=aliases)
         new_forms = [_next(place, form, traced) for place, form in zip(places, forms, strict=True)]
         new_exit = joined("how this loop is left", exit, traced.result.children[0], before="once by", after="once by")  # type: ignore[union-attr]
         settled = new_forms == forms or _only_strengthened(forms, new_forms, traced)
         forms, exit = new_forms, new_exit
+        settled = _keep_sharing(aliases, traced) and settled
         if settled and not traced.found:
-            return Settled(places, forms, exit, traced, [place.read() for place in places], len(arguments))
+            entries = [place.read() for place in places]
+            return Settled(places, forms, exit, traced, entries, len(arguments), aliases.same)
         places, forms = places + traced.found, forms + [_start(place) for place in traced.found]
     raise StagingError(
         "the variables of this loop don't settle: each turn makes something new of them",
         location=user_location(),
         details=["Still changing: " + ", ".join(shown(place) for place in places)],
     )
+
+
+def _share(places: Sequence[Place], forms: Sequence[Form], aliases: Aliases) -> None:
+    """Places that enter a loop with one array are one input: `prev = cur` before it, `cur[0] = x` in it."""
+    leaders: dict[tuple[int, Form], Any] = {}
+    for place, form in zip(places, forms, strict=True):
+        entry = place.read()
+        if not isinstance(entry, jax.Array) or not isinstance(form, Array):
+            continue
+        leader = leaders.setdefault((id(entry), form), place.key)
+        if leader != place.key and (leader, place.key) not in aliases.doubtful:
+            aliases.same[place.key] = leader
+
+
+def _keep_sharing(aliases: Aliases, traced: Traced) -> bool:
+    """Do places that were one array at the start of a turn end as one? If not, they may be one or two: doubtful."""
+    parted = [key for key, leader in aliases.same.items() if traced.ids.get(key) != traced.ids.get(leader)]
+    for key in parted:
+        aliases.doubtful.add((aliases.same.pop(key), key))
+    return not parted
 
 
 def _alone(body: Block) -> Block:
@@ -118,6 +143,7 @@ class Settled:
     traced: Traced
     entries: list[Any]
     argument_count: int
+    same: dict[Any, Any]  # by key: the place whose array a place shares throughout
 
     def __post_init__(self) -> None:
         self._entry_leaves = [coerce(v, f) for v, f in zip(self.entries, self.forms, strict=True)]
@@ -143,7 +169,7 @@ class Settled:
         varying = []
         for place, form in zip(self.places, self.forms, strict=True):
             variables = [next(inputs) for _ in array_forms(form)]
-            if place.key not in self.traced.ends:
+            if place.key not in self.traced.ends or place.key in self.same:
                 varying.append([False] * len(variables))
                 continue
             end = self.traced.ends[place.key][1]
@@ -247,12 +273,22 @@ class Settled:
         here = carry["exit"][0] == self.exit.forms.index(_NO_EXIT)
         return here if going is True else jnp.logical_and(going, here)
 
-    def finish(self, carry: dict[str, Any]) -> Any:
-        """Write what the loop left into its places, and give how it left."""
+    def finish(self, carry: dict[str, Any], *, turns: bool) -> Any:
+        """Write what the loop left into its places, and give how it left. `turns`: there surely was a turn."""
+        values: dict[Any, Any] = {}
         for place, form, leaves in zip(self.places, self.forms, self._place_leaves(carry), strict=True):
             if place.key in self.traced.ends:
-                state.write(place, unflatten(form, iter(leaves)))
+                own = unflatten(form, iter(leaves))
+                value = values[place.key] = values.get(self.same.get(place.key), own)
+                state.write(place, self._after_a_turn(place, value) if turns else value)
         return unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
+
+    def _after_a_turn(self, place: Place, value: Any) -> Any:
+        """`best = None` before a loop that runs is no longer None if no turn leaves None."""
+        end = self.traced.ends[place.key][1]
+        if not isinstance(value, Choice) or isinstance(end, Options):
+            return value
+        return value.only(lambda option: _fits(option, end))
 
     @property
     def uses_active(self) -> bool:
@@ -268,6 +304,11 @@ class Settled:
 def _is_plain(value: Any) -> bool:
     """Is there no array in it, so that plain Python would go on computing with it exactly?"""
     return value is UNBOUND or not array_forms(flatten(value)[0])
+
+
+def _fits(option: Any, end: Form) -> bool:
+    """Is this option of the kind that a turn leaves?"""
+    return flatten(option)[0] == end if isinstance(end, Static) else bool(array_forms(flatten(option)[0]))
 
 
 def _unique(names: Sequence[str]) -> list[str]:

@@ -89,7 +89,8 @@ class Zip(View):
         self.views = views
         self.traced = any(view.traced for view in views)
         self.length = _shortest([view.length for view in views])
-        self.arrays = tuple(array for view in views for array in view.arrays)
+        cut = None if is_traced(self.length) else self.length
+        self.arrays = tuple(array[:cut] for view in views for array in view.arrays)
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         remaining = iter(slices)

@@ -135,7 +135,7 @@ def _staged_while(test: Block, body: Block, functions: tuple[Block | None, ...],
         return settled.turn(carry, active=active)
 
     final = jax.lax.while_loop(_named(test, going), _named(body, turn), settled.start())
-    exit = settled.finish(final)
+    exit = settled.finish(final, turns=not must)
     # `while True:` ends by what its body does, or never.
     return exit.only(_is_exit) if isinstance(exit, Choice) and condition.result == Static(True) else exit
 
@@ -188,7 +188,7 @@ def _run_with_going(settled: Settled, first: Any, body: Block) -> Any:
         return jnp.asarray(decided, bool), new
 
     final = jax.lax.while_loop(going, _named(body, turn), (jnp.asarray(first, bool), settled.start()))
-    return settled.finish(final[1])
+    return settled.finish(final[1], turns=False)
 
 
 # for
@@ -247,7 +247,7 @@ def _for_scan(rows: iterables.View, settled: Settled, body: Block) -> Any:
 
     start = (0 if settled.uses_index else None, settled.start())
     (_, final), _ = jax.lax.scan(_named(body, turn), start, rows.arrays, length=rows.length)
-    return settled.finish(final)
+    return settled.finish(final, turns=not is_traced(rows.length))
 
 
 def _for_while(rows: iterables.View, settled: Settled, body: Block) -> Any:
@@ -262,7 +262,7 @@ def _for_while(rows: iterables.View, settled: Settled, body: Block) -> Any:
         return index + 1, settled.turn(state_carry, index, *slices, active=active)
 
     _, final = jax.lax.while_loop(going, _named(body, turn), (0, settled.start()))
-    return settled.finish(final)
+    return settled.finish(final, turns=not is_traced(rows.length))
 
 
 def _named(block: Block, function: Block) -> Block:

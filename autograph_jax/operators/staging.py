@@ -10,7 +10,7 @@ import jax
 import jax.extend
 
 from autograph_jax.errors import ShapeError, StructureError, user_location
-from autograph_jax.operators import state
+from autograph_jax.operators import aliasing, state
 from autograph_jax.operators.forms import (
     Form,
     Mismatch,
@@ -36,12 +36,21 @@ class Traced:
     ends: dict[Any, tuple[Place, Form]]  # by key: the places that it wrote, and what it left in them
     found: list[Place]  # of these, the ones that were not among the inputs or the watched
     forgotten: set[Any]  # keys of places in `ends` whose objects the block made for itself
+    ids: dict[Any, int]  # by key: the identity of what each place held at the end, for aliases
 
     def __call__(self, leaves: Sequence[Any]) -> tuple[Any, dict[Any, Any]]:
         """Run the jaxpr: the result, and the values left in the places."""
         outputs = iter(jax.extend.core.jaxpr_as_fun(self.jaxpr)(*leaves))
         result = unflatten(self.result, outputs)
         return result, {key: unflatten(form, outputs) for key, (_, form) in self.ends.items()}
+
+
+@dataclasses.dataclass
+class Aliases:
+    """Inputs that hold one array (by key: the place that leads), and pairs of which it is not known."""
+
+    same: dict[Any, Any] = dataclasses.field(default_factory=dict)
+    doubtful: set[tuple[Any, Any]] = dataclasses.field(default_factory=set)
 
 
 def trace(
@@ -52,18 +61,19 @@ def trace(
     *,
     arguments: Sequence[Form] = (),
     active: Any = None,
+    aliases: Aliases | None = None,
 ) -> Traced:
     """Trace a block of these functions with some places made abstract. Leaves no trace of itself, also if it raises.
 
     `watched` are the variables whose end values count; places on the heap are found. `arguments` are further abstract
     values, handed to the block; where `active` (the condition under which the block counts) is None, the last of them is.
     """
-    recorder = _Recorder(block, functions, watched, inputs, arguments, active)
+    recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases())
     avals = [leaf.aval() for form in [*(f for _, f in inputs), *arguments] for leaf in array_forms(form)]
     jaxpr = jax.make_jaxpr(recorder)(*avals)
     found = state.outliving(recorder.found)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
-    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten)
+    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.ids)
 
 
 class _Recorder:
@@ -77,9 +87,10 @@ class _Recorder:
         inputs: Sequence[tuple[Place, Form]],
         arguments: Sequence[Form],
         active: Any,
+        aliases: Aliases,
     ) -> None:
         self._block, self._functions, self._watched = block, functions, watched
-        self._inputs, self._arguments, self._active = inputs, arguments, active
+        self._inputs, self._arguments, self._active, self._aliases = inputs, arguments, active, aliases
         self.__name__ = getattr(block, "__name__", "block")
         self.__qualname__ = getattr(block, "__qualname__", "block")
 
@@ -102,22 +113,27 @@ class _Recorder:
 
     def _write_inputs(self, leaves: Iterator[Any]) -> dict[Any, Any]:
         starts = {}
+        values: dict[Any, Any] = {}
         for place, form in self._inputs:
             value = unflatten(form, leaves)
+            value = values[place.key] = values.get(self._aliases.same.get(place.key), value)
             state.write(place, value)
             # A container that is made anew for each turn may be changed in place: then it is no longer what it was.
             starts[place.key] = _REBUILT if isinstance(form, Tree | Options) else place.read()
+        for first, second in self._aliases.doubtful:
+            aliasing.doubt(values.get(first), values.get(second))
         return starts
 
     def _ends(self, trace: state.Trace, starts: dict[Any, Any], result: Any) -> list[Any]:
         """The leaves of the result and of every place that was written; their Forms are kept."""
         self.result, leaves = flatten(result)
-        self.ends, self.found = {}, []
+        self.ends, self.found, self.ids = {}, [], {}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
         heap = [place for place, _ in trace.log.values() if place.found]
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
             start = starts[place.key] if place.key in starts else trace.log[place.key][1]
             value = place.read()
+            self.ids[place.key] = id(value)
             if place.key in self.ends or _unchanged(start, value):
                 continue
             form, more = flatten_end(value, start)

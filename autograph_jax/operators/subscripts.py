@@ -18,21 +18,25 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import ImmutableError, user_location
-from autograph_jax.operators import hooks, state
+from autograph_jax.operators import aliasing, hooks, state
 from autograph_jax.operators.state import Attribute, Content
 
 _CONTAINERS = (list, dict, set, collections.deque)
 
 
-def set_item(value: Any, target: Any, index: Any, aliases: Callable[[], Any] | None = None) -> Any:
+def set_item(value: Any, target: Any, index: Any, *aliases: Any) -> Any:
     """`target[index] = value`; gives the target, or the new array that takes its place.
 
-    `aliases` is a function that holds the other variables which may be this array, in its closure.
+    With `aliases`, the values of other variables that may be this array, gives a tuple: the target and these, where those
+    that are the target are replaced too.
     """
+    new = _set_item(value, target, index)
+    return (new, *(aliasing.follow(alias, target, new) for alias in aliases)) if aliases else new
+
+
+def _set_item(value: Any, target: Any, index: Any) -> Any:
     if isinstance(target, jax.Array) or isinstance(target, np.ndarray) and _has_array(value, index):
-        new = _updated(target, index, value)
-        _rebind_aliases(aliases, target, new)
-        return new
+        return _updated(target, index, value)
     if isinstance(target, tuple) and isinstance(value, jax.Array):
         raise ImmutableError(
             "an array in a tuple is written in place, and neither JAX arrays nor tuples can change",
@@ -66,19 +70,42 @@ def _has_array(*values: Any) -> bool:
 def _updated(target: Any, index: Any, value: Any) -> jax.Array:
     """`target.at[index].set(value)` with NumPy's dtype rule: the array keeps its own."""
     array = jnp.asarray(target)
-    if not isinstance(value, bool | int | float | complex):
+    if isinstance(value, Masked):
+        value = dataclasses.replace(value, values=value.values.astype(array.dtype))
+    elif not isinstance(value, bool | int | float | complex):
         value = jnp.asarray(value)
-    if getattr(value, "dtype", array.dtype) != array.dtype:
-        value = value.astype(array.dtype)
+        value = value if value.dtype == array.dtype else value.astype(array.dtype)
     elif isinstance(value, float) and jnp.issubdtype(array.dtype, jnp.integer):
         value = int(value)  # y[i] = 2.7 on integers, as NumPy has it
-    return array.at[index].set(value)
+    if isinstance(value, Masked):
+        return jnp.where(_over(value.mask, array), value.values, array)
+    if _is_mask(index) and jnp.ndim(value) <= array.ndim - index.ndim:
+        return jnp.where(_over(index, array), value, array)
+    return array.at[_index(index)].set(value)
 
 
-def _rebind_aliases(aliases: Callable[[], Any] | None, old: Any, new: Any) -> None:
-    for cell in state.cells_of((aliases,)).values() if aliases is not None else ():
-        if cell.read() is old:
-            state.write(cell, new)
+def _index(index: Any) -> Any:
+    """NumPy takes a list as an index where JAX wants an array."""
+    if isinstance(index, tuple):
+        return tuple(map(_index, index))
+    return jnp.asarray(index) if isinstance(index, list) else index
+
+
+@dataclasses.dataclass(frozen=True)
+class Masked:
+    """`x[mask]` on the way to being written back: `values` where the mask holds. How many they are is not known."""
+
+    values: jax.Array
+    mask: jax.Array
+
+
+def _is_mask(index: Any) -> bool:
+    return isinstance(index, jax.Array) and index.dtype == bool and index.ndim > 0
+
+
+def _over(mask: jax.Array, array: jax.Array) -> jax.Array:
+    """A mask of the leading dimensions, for all of an array's."""
+    return mask.reshape(mask.shape + (1,) * (array.ndim - mask.ndim))
 
 
 def note_content(target: Any) -> None:
@@ -171,17 +198,49 @@ def put_path(value: Any, root: Any, *steps: _Attr | _Item) -> None:
         raise _nobodys_variable()
 
 
-def _inplace(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def apply(old: Any, value: Any) -> Any:
-        note_content(old)
-        return operation(old, value)
+# Augmented assignment: `x[i] += v`, `self.t *= h`, `d['a'][i] -= v`
 
-    apply.__name__ = apply.__qualname__ = operation.__name__
-    return apply
+_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv, "//=": operator.ifloordiv,
+    "%=": operator.imod, "**=": operator.ipow, "@=": operator.imatmul, "<<=": operator.ilshift, ">>=": operator.irshift,
+    "&=": operator.iand, "|=": operator.ior, "^=": operator.ixor,
+}  # fmt: skip
 
 
-iadd, isub, imul, itruediv = map(_inplace, (operator.iadd, operator.isub, operator.imul, operator.itruediv))
-ifloordiv, imod, ipow, imatmul = map(_inplace, (operator.ifloordiv, operator.imod, operator.ipow, operator.imatmul))
-ilshift, irshift, iand, ior, ixor = map(
-    _inplace, (operator.ilshift, operator.irshift, operator.iand, operator.ior, operator.ixor)
-)
+def update_item(target: Any, index: Any, symbol: str, value: Callable[[], Any], *aliases: Any) -> Any:
+    """`target[index] symbol value()`; the old element is read before the value is evaluated, as in Python."""
+    if isinstance(target, jax.Array) and _is_mask(index):
+        return set_item(Masked(_OPERATIONS[symbol](target, value()), index), target, index, *aliases)
+    old = target[_index(index)] if isinstance(target, jax.Array) else target[index]
+    note_content(old)
+    return set_item(_OPERATIONS[symbol](old, value()), target, index, *aliases)
+
+
+def put_update(target: Any, index: Any, symbol: str, value: Callable[[], Any]) -> None:
+    """`update_item` where no variable of the function holds the target."""
+    if update_item(target, index, symbol, value) is not target:
+        raise _nobodys_variable()
+
+
+def update_attr(target: Any, name: str, symbol: str, value: Callable[[], Any]) -> None:
+    """`target.name symbol value()`."""
+    old = getattr(target, name)
+    note_content(old)
+    set_attr(_OPERATIONS[symbol](old, value()), target, name)
+
+
+def update_path(root: Any, symbol: str, value: Callable[[], Any], *steps: _Attr | _Item) -> Any:
+    """Augmented assignment at the end of a path; gives the root."""
+    target = root
+    for step in steps[:-1]:
+        target = step.read(target)
+    if isinstance(target, jax.Array) and isinstance(steps[-1], _Item) and _is_mask(steps[-1].index):
+        return set_path(Masked(_OPERATIONS[symbol](target, value()), steps[-1].index), root, *steps)
+    old = steps[-1].read(target)
+    note_content(old)
+    return set_path(_OPERATIONS[symbol](old, value()), root, *steps)
+
+
+def put_update_path(root: Any, symbol: str, value: Callable[[], Any], *steps: _Attr | _Item) -> None:
+    if update_path(root, symbol, value, *steps) is not root:
+        raise _nobodys_variable()

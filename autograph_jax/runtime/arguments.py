@@ -59,8 +59,8 @@ def called_signature(function: Any) -> Signature:
 def naming_signature(function: Any) -> Signature:
     """The signature that arguments are named and counted by.
 
-    It is the callable's own; but that of the wrapped function where a wrapper only hands its arguments on, as far as can
-    be seen: `def wrapper(*args, **kwargs)`, `def wrapper(self, *args, **kwargs)` around `def step(self, x)`.
+    It is the callable's own; but that of the wrapped function where a wrapper seems to hand on what it gets: `def
+    wrapper(*args, **kwargs)`, or `def wrapper(self, *args, **kwargs)` around `def step(self, x)`.
     """
     called = called_signature(function)
     kinds = {p.kind for p in called.parameters.values()}
@@ -213,10 +213,8 @@ def forwarder(function: Any, target: Any, call: Any, *, statics: Statics, finish
     results go through `finish`. Name, docstring and `__wrapped__` are those of `function`, of which `target` is the
     converted twin; a bound method gives a bound method. A wrong call raises the TypeError of a call of `target`.
     """
-    method = target if isinstance(target, types.MethodType) else None
+    method = _as_method(target)
     parameters = list(called_signature(method.__func__ if method else target).parameters.values())
-    if method and (not parameters or parameters[0].kind not in _POSITIONAL):  # def method(*args)
-        method, parameters = None, list(called_signature(target).parameters.values())
     code, names = _forwarding_code(parameters, 1 if method else 0, statics.arguments)
     values = dict(zip(names, (call, statics, finish, pending), strict=True))
     like = function if method is None else getattr(function, "__func__", None) or type(function).__call__
@@ -227,6 +225,18 @@ def forwarder(function: Any, target: Any, call: Any, *, statics: Statics, finish
     made.__name__ = made.__qualname__ = name_of(function)
     functools.update_wrapper(made, like, updated=updated)
     return types.MethodType(made, method.__self__) if method else made
+
+
+def _as_method(target: Any) -> types.MethodType | None:
+    """The bound method that a method or a callable object is; a wrong call counts `self` in its message."""
+    method = target
+    if not isinstance(target, types.FunctionType | types.MethodType) and callable(target):
+        call = getattr(type(target), "__call__", None)  # noqa: B004 - the function is wanted
+        method = types.MethodType(call, target) if isinstance(call, types.FunctionType) else None
+    if not isinstance(method, types.MethodType):
+        return None
+    parameters = list(called_signature(method.__func__).parameters.values())
+    return method if parameters and parameters[0].kind in _POSITIONAL else None  # None: def method(*args)
 
 
 def _forwarding_code(

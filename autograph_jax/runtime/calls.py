@@ -16,7 +16,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from autograph_jax.operators import hooks, iterables, state
+from autograph_jax.operators import hooks, iterables, state, subscripts
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.state import Content, Global
 from autograph_jax.runtime.convert import convert_function, is_converted
@@ -30,6 +30,8 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.enumerate: iterables.enumerate_,
     builtins.zip: iterables.zip_,
     builtins.reversed: iterables.reversed_,
+    builtins.setattr: lambda target, name, value: subscripts.set_attr(value, target, name),
+    builtins.delattr: subscripts.del_attr,
 }
 _CONTAINERS = (list, dict, set, collections.deque)
 
@@ -44,7 +46,7 @@ def call(function: Any) -> Function:
     if kind is types.BuiltinMethodType:
         if type(function.__self__) in _CONTAINERS:
             state.note(Content(function.__self__))
-        return function
+        return _OVERRIDES.get(function, function) if function.__self__ is builtins else function
     if kind is type or isinstance(function, type):
         return _OVERRIDES.get(function) or _class(function)
     if kind is functools.partial:

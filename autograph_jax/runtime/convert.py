@@ -12,7 +12,7 @@ from typing import Any
 import gast
 
 from autograph_jax.converters import convert_tree
-from autograph_jax.converters.unsupported import OPERATORS, reason_to_leave, uses_our_name
+from autograph_jax.converters.unsupported import reason_to_leave
 from autograph_jax.errors import Location, SourceError, UnconvertibleError
 from autograph_jax.runtime.namespace import operators
 from autograph_jax.syntax import emit
@@ -28,7 +28,7 @@ class Conversion:
     code: types.CodeType | None
     tree: gast.AST | None = None
     source: Source | None = None
-    names_written: tuple[str, ...] = ()  # variables around the function, and globals, that it assigns
+    namespace: str = ""  # what converted code calls the operators: `ag__`
     reason: str | None = None
     location: Location | None = None
     error: SourceError | None = None
@@ -62,7 +62,7 @@ def _make(function: types.FunctionType, strict: bool) -> types.FunctionType:
             if strict:
                 raise _refusal(function, conversion)
             return function
-        twin = emit.to_function(conversion.code, function, namespace=OPERATORS, operators=operators())
+        twin = emit.to_function(conversion.code, function, namespace=conversion.namespace, operators=operators())
         _functions[function] = twin
         return twin
 
@@ -98,8 +98,6 @@ def _convert(function: types.FunctionType) -> Conversion:
     except SourceError as error:
         return Conversion(None, reason=error.what, location=error.location, error=error)
     reason = reason_to_leave(source.tree)
-    if uses_our_name(source.tree):
-        reason = f"it uses the name `{OPERATORS}`, which converted code needs", source.tree
     if reason is not None:
         text, node = reason
         location = Location(
@@ -108,16 +106,9 @@ def _convert(function: types.FunctionType) -> Conversion:
         log.info("%s stays as it is: %s", function.__qualname__, text)
         return Conversion(None, source=source, reason=text, location=location)
     tree, names = convert_tree(source.tree, source.class_name)
-    code = emit.to_code(tree, function.__code__, namespace=OPERATORS, blocks=names.blocks)
+    code = emit.to_code(tree, function.__code__, namespace=names.operators, blocks=names.blocks)
     log.debug("converted %s:\n%s", function.__qualname__, emit.to_text(tree))
-    return Conversion(code, tree, source, _names_written(tree))
-
-
-def _names_written(tree: gast.AST) -> tuple[str, ...]:
-    """Names that the function itself declares global or nonlocal."""
-    body = tree.body if isinstance(tree, gast.FunctionDef) else []
-    declared = [s for s in body if isinstance(s, gast.Global | gast.Nonlocal)]
-    return tuple(name for statement in declared for name in statement.names)
+    return Conversion(code, tree, source, names.operators)
 
 
 def _refusal(function: types.FunctionType, conversion: Conversion) -> UnconvertibleError | SourceError:

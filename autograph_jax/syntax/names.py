@@ -5,12 +5,17 @@ from __future__ import annotations
 import gast
 
 
+OPERATORS = "ag__"  # how templates call the operators; the user's own variable of that name goes before
+_USERS = "ag__ of the user"
+
+
 class Names:
     """Hands out names that do not occur in a tree; the same wish gives the same name, blocks may share it."""
 
-    def __init__(self, tree: gast.AST, also: tuple[str, ...] = ()) -> None:
-        self._taken = frozenset(_every_name(tree)) | frozenset(also)
+    def __init__(self, tree: gast.AST) -> None:
+        self._taken = frozenset(_every_name(tree))
         self.blocks: set[str] = set()
+        self.operators = self.fresh(OPERATORS)
 
     def fresh(self, wish: str) -> str:
         name = wish
@@ -42,3 +47,23 @@ def mangled(name: str, class_name: str | None) -> str:
         return name
     stripped = class_name.lstrip("_")
     return f"_{stripped}{name}" if stripped else name
+
+
+def hide_operators(tree: gast.AST, names: Names) -> None:
+    """Where the user has a variable called `ag__`, keep it apart from the operators that templates bring in."""
+    _rename(tree, {OPERATORS: _USERS} if names.operators != OPERATORS else {})
+
+
+def restore_operators(tree: gast.AST, names: Names) -> None:
+    _rename(tree, {OPERATORS: names.operators, _USERS: OPERATORS} if names.operators != OPERATORS else {})
+
+
+def _rename(tree: gast.AST, new: dict[str, str]) -> None:
+    for node in gast.walk(tree) if new else ():
+        for field, value in gast.iter_fields(node):
+            if isinstance(value, str) and not isinstance(node, gast.Constant | gast.Attribute | gast.keyword):
+                setattr(node, field, new.get(value, value))
+            elif isinstance(value, list) and all(isinstance(v, str) for v in value):
+                setattr(node, field, [new.get(v, v) for v in value])
+            elif isinstance(node, gast.Constant) and isinstance(value, str) and value.rstrip("?") in new:
+                node.value = value.replace(value.rstrip("?"), new[value.rstrip("?")])

@@ -1,0 +1,419 @@
+"""Which argument is meant by a number or a name, and the one spelling that every call becomes."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from autograph_jax.errors import ArgumentError
+from autograph_jax.runtime.arguments import (
+    LEFT_OUT,
+    Argument,
+    called_signature,
+    forwarder,
+    name_of,
+    naming_signature,
+    resolve,
+)
+
+# ------------------------------------------------------------------ functions under test
+
+
+def seed(a, /, b, *, c): ...
+def solve(x, n=3, *, tol=1e-6): ...
+def variadic(x, *rest, c=0): ...
+def keywords(x, /, y=1, **options): ...
+def anything(*args, **kwargs): ...
+def nothing(): ...
+
+
+def passes_on(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
+def passes_self_on(method):
+    @functools.wraps(method)
+    def wrapper(self, *args, **kwargs):
+        return method(self, *args, **kwargs)
+
+    return wrapper
+
+
+def adds_an_argument(function):
+    @functools.wraps(function)
+    def wrapper(extra, *args, **kwargs):
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
+class Model:
+    def step(self, x, n=2): ...
+    def __call__(self, x, *, n): ...
+    def collect(*args): ...
+
+    @passes_self_on
+    def wrapped(self, x, n): ...
+
+
+# ------------------------------------------------------------------ numbers and names become arguments
+
+
+class Row(NamedTuple):
+    function: Any
+    argnums: Any = None
+    argnames: Any = None
+    expected: str = ""  # name:position:keyword, with - for none
+
+
+ROWS = {
+    "none given": Row(solve),
+    "positional-only by number": Row(seed, 0, None, "a:0:-"),
+    "positional-only by name": Row(seed, None, "a", "a:0:-"),
+    "either way by number": Row(seed, 1, None, "b:1:b"),
+    "either way by name": Row(seed, None, "b", "b:1:b"),
+    "keyword-only by number": Row(seed, 2, None, "c:-:c"),
+    "keyword-only by name": Row(seed, None, "c", "c:-:c"),
+    "keyword-only from the end": Row(seed, -1, None, "c:-:c"),
+    "positional-only from the end": Row(seed, -3, None, "a:0:-"),
+    "several numbers": Row(seed, (0, 1, 2), None, "a:0:- b:1:b c:-:c"),
+    "several names": Row(seed, None, ["c", "a"], "c:-:c a:0:-"),
+    "numbers and names": Row(seed, 1, "c", "b:1:b c:-:c"),
+    "a name among numbers": Row(seed, (0, "c"), None, "a:0:- c:-:c"),
+    "a number among names": Row(seed, None, ("b", -1), "b:1:b c:-:c"),
+    "a NumPy number": Row(seed, np.int64(1), None, "b:1:b"),
+    "a NumPy array": Row(seed, np.array([0, 1]), None, "a:0:- b:1:b"),
+    "a generator": Row(seed, (i for i in (0, 1)), None, "a:0:- b:1:b"),
+    "no numbers but a name": Row(seed, (), "b", "b:1:b"),
+    "defaulted": Row(solve, 1, "tol", "n:1:n tol:-:tol"),
+    "before *rest": Row(variadic, 0, None, "x:0:x"),
+    "in *rest": Row(variadic, (1, 3), None, "rest[0]:1:- rest[2]:3:-"),
+    "keyword-only after *rest": Row(variadic, None, "c", "c:-:c"),
+    "in **options": Row(keywords, None, ("y", "method"), "y:1:y method:-:method"),
+    "a key like a positional-only name": Row(keywords, None, "x", "x:0:-"),
+    "anything by number": Row(anything, 1, None, "args[1]:1:-"),
+    "anything by name": Row(anything, None, "n", "n:-:n"),
+    "method": Row(Model().step, -1, None, "n:1:n"),
+    "function of a class": Row(Model.step, -1, "self", "n:2:n self:0:self"),
+    "callable object": Row(Model(), 1, None, "n:-:n"),
+    "method of *args": Row(Model().collect, 0, None, "args[0]:0:-"),
+    "partial by position": Row(functools.partial(solve, 1.0), 0, None, "n:0:n"),
+    "partial by keyword": Row(functools.partial(solve, n=1), (0, 1), None, "x:0:x n:-:n"),
+    "partial of a partial": Row(functools.partial(functools.partial(seed, 1), c=2), (0, 1), None, "b:0:b c:-:c"),
+    "wrapper that passes all on": Row(passes_on(solve), None, "n", "n:1:n"),
+    "wrapper that passes all on, by number": Row(passes_on(solve), -1, None, "tol:-:tol"),
+    "wrapper that passes self on": Row(Model.wrapped, None, "n", "n:2:n"),
+    "method that passes self on": Row(Model().wrapped, None, "n", "n:1:n"),
+    "wrapper with an argument of its own": Row(adds_an_argument(solve), 0, None, "extra:0:extra"),
+    "name behind a wrapper's own argument": Row(adds_an_argument(solve), None, "n", "n:-:n"),
+    "a builtin whose signature Python cannot tell": Row(min, 1, None, "args[1]:1:-"),
+}
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS.keys())
+def test_numbers_and_names_become_arguments(row: Row):
+    found = resolve(naming_signature(row.function), row.argnums, row.argnames, option="static", function="f")
+    assert " ".join(f"{a.name}:{_or_dash(a.position)}:{_or_dash(a.keyword)}" for a in found) == row.expected
+
+
+def _or_dash(value: object) -> object:
+    return "-" if value is None else value
+
+
+# ------------------------------------------------------------------ what is refused
+
+
+class Refused(NamedTuple):
+    function: Any
+    argnums: Any
+    argnames: Any
+    message: str
+
+
+REFUSED = {
+    "unknown name, a near one": Refused(
+        solve,
+        None,
+        "tool",
+        """\
+`static_argnames='tool'`: `solve` has no parameter `tool`  [AG0401]
+{here}
+  It is `solve(x, n, *, tol)`.
+  help: did you mean `tol`?""",
+    ),
+    "unknown name": Refused(
+        seed,
+        None,
+        ("a", "method"),
+        """\
+`static_argnames='method'`: `seed` has no parameter `method`  [AG0401]
+{here}
+  It is `seed(a, /, b, *, c)`.
+  help: give the name of one of its parameters""",
+    ),
+    "out of range": Refused(
+        seed,
+        3,
+        None,
+        """\
+`static_argnums=3`: `seed` has 3 parameters  [AG0401]
+{here}
+  It is `seed(a, /, b, *, c)`.
+  help: count from 0 to 2, or from -1 to -3""",
+    ),
+    "out of range from the end": Refused(
+        functools.partial(seed, 1, 2),
+        -2,
+        None,
+        """\
+`static_argnums=-2`: `seed` has 1 parameter  [AG0401]
+{here}
+  It is `seed(*, c)`.
+  help: count from 0 to 0, or from -1 to -1""",
+    ),
+    "no parameters": Refused(
+        nothing,
+        0,
+        None,
+        """\
+`static_argnums=0`: `nothing` has 0 parameters  [AG0401]
+{here}
+  It is `nothing()`.
+  help: leave `static_argnums` out""",
+    ),
+    "from the end of *rest": Refused(
+        variadic,
+        -1,
+        None,
+        """\
+`static_argnums=-1`: `variadic` takes any number of arguments (`*rest`), and has no last one  [AG0401]
+{here}
+  It is `variadic(x, *rest, c)`.
+  help: count from the front, or give the name""",
+    ),
+    "*rest": Refused(
+        variadic,
+        None,
+        "rest",
+        """\
+`static_argnames='rest'`: `*rest` of `variadic` is any number of arguments  [AG0401]
+{here}
+  It is `variadic(x, *rest, c)`.
+  help: give their numbers: 1 is the first of them""",
+    ),
+    "**options": Refused(
+        keywords,
+        None,
+        "options",
+        """\
+`static_argnames='options'`: `**options` of `keywords` is any number of arguments  [AG0401]
+{here}
+  It is `keywords(x, /, y, **options)`.
+  help: give the names of the keywords themselves""",
+    ),
+    "no name": Refused(
+        keywords,
+        None,
+        "",
+        """\
+`static_argnames=''`: `keywords` has no parameter ``  [AG0401]
+{here}
+  It is `keywords(x, /, y, **options)`.
+  help: give the name of one of its parameters""",
+    ),
+    "twice by number": Refused(
+        solve,
+        (1, -2),
+        None,
+        """\
+`static_argnums=(1, -2)`: `n` of `solve` is meant twice  [AG0401]
+{here}
+  It is `solve(x, n, *, tol)`.
+  help: give it once""",
+    ),
+    "by number and by name": Refused(
+        Model().step,
+        1,
+        "n",
+        """\
+`static_argnames='n'`: `n` of `Model.step` is meant twice  [AG0401]
+{here}
+  It is `Model.step(x, n)`.
+  help: give it once""",
+    ),
+    "empty": Refused(
+        solve,
+        (),
+        None,
+        """\
+`static_argnums=()`: this means no argument of `solve`  [AG0401]
+{here}
+  It is `solve(x, n, *, tol)`.
+  help: leave `static_argnums` out""",
+    ),
+    "a float": Refused(
+        Model(),
+        1.0,
+        None,
+        """\
+`static_argnums=1.0`: an argument of `Model` is given by its number or its name, not by 1.0  [AG0401]
+{here}
+  It is `Model(x, *, n)`.
+  help: write `static_argnums=0`, or `static_argnames='name'`""",
+    ),
+    "True among numbers": Refused(
+        solve,
+        None,
+        ["x", True],
+        """\
+`static_argnames=['x', True]`: an argument of `solve` is given by its number or its name, not by True  [AG0401]
+{here}
+  It is `solve(x, n, *, tol)`.
+  help: write `static_argnums=0`, or `static_argnames='name'`""",
+    ),
+    "bytes": Refused(
+        solve,
+        None,
+        b"x",
+        """\
+`static_argnames=b'x'`: an argument of `solve` is given by its number or its name, not by b'x'  [AG0401]
+{here}
+  It is `solve(x, n, *, tol)`.
+  help: write `static_argnums=0`, or `static_argnames='name'`""",
+    ),
+}
+
+
+@pytest.mark.parametrize("row", REFUSED.values(), ids=REFUSED.keys())
+def test_what_means_no_argument_is_refused(row: Refused):
+    signature, name = naming_signature(row.function), name_of(row.function)
+    with pytest.raises(ArgumentError) as caught:
+        resolve(signature, row.argnums, row.argnames, option="static", function=name)
+    assert str(caught.value) == row.message.format(here="\n".join(caught.value.location.lines()))
+    assert caught.value.location.filename == __file__
+
+
+def test_without_a_prefix_the_options_are_argnums_and_argnames():
+    with pytest.raises(ArgumentError, match="^`argnums=4`: `solve` has 3 parameters"):
+        resolve(naming_signature(solve), 4, None, option="", function="solve")
+
+
+# ------------------------------------------------------------------ one spelling of every call
+
+
+class Static:
+    """Marks what is treated as static."""
+
+    def __init__(self, *arguments: Argument) -> None:
+        self.arguments = arguments
+
+    def one(self, value: Any, name: str, /) -> Any:
+        return f"{name}={value!r}"
+
+    def positional(self, values: tuple[Any, ...], first: int, /) -> tuple[Any, ...]:
+        return tuple((i, v) for i, v in enumerate(values, first))
+
+    def keywords(self, values: dict[str, Any], /) -> dict[str, Any]:
+        return {name: self.one(value, name) for name, value in values.items()}
+
+
+def record(*args: Any, **kwargs: Any) -> Any:
+    return args, kwargs
+
+
+def forwarding(function: Any, *static: Argument, call: Callable[..., Any] = record) -> Any:
+    return forwarder(function, function, call, statics=Static(*static), finish=repr, pending=[])
+
+
+def shadows(call, statics, finish, pending, result): ...
+def defaulted(x, y=None, n=2, *, m=None, k=()): ...
+
+
+N = Argument("n", 2, "n")
+SPELLINGS = {
+    "seed": (seed, (), ["1, 2, c=3", "1, b=2, c=3", "1, c=3, b=2", "1, 2, **{'c': 3}"], ((1, 2), {"c": 3})),
+    "left out": (defaulted, (), ["1", "x=1", "1, None", "1, m=None"], ((1, None, LEFT_OUT), {"m": None, "k": LEFT_OUT})),
+    "left out before one": (defaulted, (), ["1, n=5", "n=5, x=1", "1, None, 5"], ((1, None, 5), {"m": None, "k": LEFT_OUT})),
+    "static": (defaulted, (N,), ["1", "1, n=2", "1, None, 2"], ((1, None, "n=2"), {"m": None, "k": LEFT_OUT})),
+    "*rest": (variadic, (), ["1, 2, 3"], ((1, 2, 3), {"c": LEFT_OUT})),
+    "static in *rest": (variadic, (Argument("rest[1]", 2, None),), ["1, 2, 3"], ((1, (1, 2), (2, 3)), {"c": LEFT_OUT})),
+    "**options": (keywords, (), ["1, z=3, y=2", "1, 2, z=3"], ((1, 2), {"z": 3})),
+    "a key like a positional-only name": (keywords, (), ["1, 2, x=3"], ((1, 2), {"x": 3})),
+    "static in **options": (keywords, (Argument("z", None, "z"),), ["1, 2, z=3"], ((1, 2), {"z": "z=3"})),
+    "names of ours": (shadows, (), ["1, 2, 3, 4, 5", "1, 2, 3, result=5, pending=4"], ((1, 2, 3, 4, 5), {})),
+    "partial": (functools.partial(solve, n=1), (), ["1", "x=1"], ((1,), {"n": LEFT_OUT, "tol": LEFT_OUT})),
+    "method": (Model().step, (), ["1, 2", "1, n=2", "n=2, x=1"], ((1, 2), {})),
+    "method of *args": (Model().collect, (), ["1, 2"], ((1, 2), {})),
+    "callable object": (Model(), (), ["1, n=2", "n=2, x=1"], ((1,), {"n": 2})),
+    "wrapper": (passes_on(solve), (), ["1, n=2"], ((1,), {"n": 2})),
+    "lambda": (lambda x, y=1: x, (), ["1", "x=1"], ((1, LEFT_OUT), {})),
+    "builtin": (min, (), ["1, 2"], ((1, 2), {})),
+}
+
+
+@pytest.mark.parametrize("function, static, spellings, expected", SPELLINGS.values(), ids=SPELLINGS.keys())
+def test_all_spellings_of_a_call_become_one(function, static, spellings, expected):
+    forward = forwarding(function, *static)
+    for spelling in spellings:
+        assert eval(f"forward({spelling})") == expected, spelling
+
+
+FUNCTIONS = [seed, solve, variadic, keywords, anything, nothing, shadows, defaulted, Model.step, Model().step, Model()]
+WRONG = ["", "1", "1, 2, 3, 4, 5, 6", "q=1", "1, x=1", "1, 2, a=1", "1, 2, 3, c=3", "1, 2", "1, 2, n=3, c=4", "c=1, b=2"]
+
+
+@pytest.mark.parametrize("call", WRONG)
+@pytest.mark.parametrize("function", FUNCTIONS, ids=name_of)
+def test_a_wrong_call_raises_what_the_function_would(function, call):
+    forward = forwarding(function)
+    assert _type_error(f"called({call})", forward) == _type_error(f"called({call})", function)
+
+
+def _type_error(call: str, called: Any) -> str | None:
+    try:
+        eval(call)
+    except TypeError as error:
+        return str(error)
+    return None
+
+
+def test_the_result_is_finished_once_something_is_pending():
+    pending: list[bool] = []
+    forward = forwarder(nothing, nothing, lambda: 1, statics=Static(), finish=repr, pending=pending)
+    assert forward() == 1
+    pending.append(True)
+    assert forward() == "1"
+
+
+def test_a_forwarder_looks_like_the_function():
+    """The docstring."""
+    forward = forwarding(passes_on(solve))
+    assert (forward.__name__, forward.__qualname__, forward.__module__) == ("solve", "solve", __name__)
+    assert forward.__globals__ is globals()  # doctest looks for it
+    assert inspect.signature(forward) == inspect.signature(solve)
+    assert forwarding(test_a_forwarder_looks_like_the_function).__doc__ == "The docstring."
+    assert forwarding(functools.partial(solve, 1)).__name__ == "solve"
+    assert inspect.signature(forwarding(Model().step)) == inspect.signature(Model().step)
+    assert inspect.signature(forwarding(Model())) == inspect.signature(Model())
+    assert str(LEFT_OUT) == "<default>"
+
+
+def test_a_forwarder_in_a_class_is_a_method():
+    class Solver:
+        step = forwarding(Model.step)
+
+    solver = Solver()
+    assert solver.step(1, n=3) == ((solver, 1, 3), {})
+
+
+def test_the_signature_of_a_wrapper_is_its_own_for_calls():
+    assert str(called_signature(adds_an_argument(solve))) == "(extra, *args, **kwargs)"
+    assert str(called_signature(functools.partial(passes_on(solve), 1))) == "(*args, **kwargs)"
+    assert str(naming_signature(passes_on(solve))) == "(x, n=3, *, tol=1e-06)"
