@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import gast
 
-from autograph_jax.analysis import analyse
+from autograph_jax.analysis import Facts, analyse
 from autograph_jax.converters import blocks, expressions, matches, plain, stores
 from autograph_jax.syntax.names import Names, hide_operators, restore_operators
 
 
-def convert_tree(tree: gast.AST, class_name: str | None = None) -> tuple[gast.AST, Names]:
-    """The converted tree of a function or lambda, and the names that were made for it. Changes the tree it is given.
+def convert_tree(tree: gast.AST, class_name: str | None = None) -> tuple[gast.AST, Names, dict[gast.AST, Facts]]:
+    """The converted tree of a function or lambda, the names that were made for it, and facts about its statements.
+
+    Changes the tree it is given.
 
     The order: `plain` writes out what only works inside a class; `matches` makes if chains; `stores` makes item writes
     into assignments, which the blocks then count as written variables; `blocks` cuts statements into functions, and
@@ -25,4 +27,4 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> tuple[gast.AS
     tree = blocks.convert(tree, facts, names)
     tree = expressions.convert(tree, facts)
     restore_operators(tree, names)
-    return tree, names
+    return tree, names, facts

@@ -41,6 +41,8 @@ _AT = Template("ag__.at[INDEX]")
 _UPDATE_ITEM = Template("ag__.UPDATE(OBJECT, INDEX, SYMBOL, VALUE, ALIASES)")
 _UPDATE_ATTR = Template("ag__.update_attr(OBJECT, ATTRIBUTE, SYMBOL, VALUE)")
 _UPDATE_PATH = Template("ag__.UPDATE(OBJECT, SYMBOL, VALUE, STEPS)")
+_VIEW = Template("ag__.view(VALUE, BASE)")
+_VIEWS = frozenset({"T", "mT", "real", "imag", "reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal"})
 _SYMBOLS = {
     gast.Add: "+=", gast.Sub: "-=", gast.Mult: "*=", gast.Div: "/=", gast.FloorDiv: "//=", gast.Mod: "%=",
     gast.Pow: "**=", gast.MatMult: "@=", gast.LShift: "<<=", gast.RShift: ">>=", gast.BitAnd: "&=",
@@ -57,13 +59,16 @@ class _Stores(Pass):
         self._facts, self._names = facts, names
         self._scopes: list[Facts] = []
         self._captured: list[set[str]] = []  # per function: captured names that an item write has to rebind
+        self._item_written: list[frozenset[str]] = []  # per function: names of arrays that it writes by items
         self._numbers = itertools.count(1)
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
         self._scopes.append(self._facts[node])
         self._captured.append(set())
+        self._item_written.append(_item_written(node))
         node.body = self._suite(node.body)
         captured = self._captured.pop()
+        self._item_written.pop()
         if captured:
             # `def fill(): y[0] = 1` writes the array of the function around it.
             node.body.insert(0, gast.copy_location(gast.Nonlocal(sorted(captured)), node.body[0]))
@@ -81,12 +86,26 @@ class _Stores(Pass):
         return converted
 
     def visit_Assign(self, node: gast.Assign) -> list[gast.stmt]:
+        self._mark_view(node)
         if not any(_writes_places(target) for target in node.targets):
             return [node]
         if len(node.targets) == 1 and isinstance(node.targets[0], gast.Attribute | gast.Subscript):
             return self._store(node.targets[0], node.value, node)
         moved, stores = self._through_variables(node.targets, node)
         return [template.assign(moved, node.value, at=node), *stores]
+
+    def _mark_view(self, node: gast.Assign) -> None:
+        """`row = x[0]` where row or x is written by items: in NumPy they share memory."""
+        base = node.value.value if isinstance(node.value, gast.Subscript | gast.Attribute) else None
+        if isinstance(node.value, gast.Call) and isinstance(node.value.func, gast.Attribute):
+            base = node.value.func.value if node.value.func.attr in _VIEWS else None
+        elif isinstance(node.value, gast.Attribute) and node.value.attr not in _VIEWS:
+            base = None
+        names = {target.id for target in node.targets if isinstance(target, gast.Name)}
+        if base is None or not _is_pure(base) or not names:
+            return
+        if (names | {root.id for root in gast.walk(base) if isinstance(root, gast.Name)}) & self._item_written[-1]:
+            node.value = _VIEW.expression(at=node.value, VALUE=node.value, BASE=_as_load(base))
 
     def _through_variables(
         self, targets: list[gast.expr], node: gast.stmt
@@ -242,6 +261,21 @@ class _Stores(Pass):
                 stores += more
         node.body = stores + self._suite(node.body)
         return node
+
+
+def _item_written(function: gast.AST) -> frozenset[str]:
+    subscripts = [n for n in gast.walk(function) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
+    roots = [_path(node)[0] for node in subscripts]
+    return frozenset(root.id for root in roots if isinstance(root, gast.Name))
+
+
+def _is_pure(expression: gast.expr) -> bool:
+    """A name, or attributes and constant items of one: evaluating it twice changes nothing."""
+    if isinstance(expression, gast.Attribute):
+        return _is_pure(expression.value)
+    if isinstance(expression, gast.Subscript):
+        return _is_pure(expression.value) and isinstance(expression.slice, gast.Name | gast.Constant)
+    return isinstance(expression, gast.Name)
 
 
 def _writes_places(target: gast.expr) -> bool:

@@ -1,7 +1,8 @@
-"""What operators need of the room above them: how a callee is converted. The runtime sets it."""
+"""What operators need of the room above them. The runtime sets these once, when it is imported."""
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -10,4 +11,11 @@ def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-call: Callable[[Any], Callable[..., Any]] = _as_it_is  # set once, by autograph_jax.runtime.calls
+def _nothing_known(frame: types.FrameType) -> None:
+    return None
+
+
+call: Callable[[Any], Callable[..., Any]] = _as_it_is  # how a callee is converted
+Names = frozenset[str]
+read_later: Callable[[types.FrameType], tuple[Names, Names] | None] = _nothing_known  # None: not converted code
+is_block: Callable[[types.CodeType], bool] = lambda code: False  # noqa: E731 - a piece of a user's function?

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import jax_private
+from autograph_jax.operators import aliasing, jax_private
 from autograph_jax.operators.forms import Array, Form, flatten
 from autograph_jax.operators.values import is_traced
 
@@ -51,12 +51,13 @@ class Rows(View):
     """The rows of an array."""
 
     def __init__(self, array: Any) -> None:
+        self.array = array
         self.traced = isinstance(array, jax.Array)
         self.arrays = (jnp.asarray(array),)
         self.length = array.shape[0]
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
-        return slices[0]
+        return aliasing.view(slices[0], self.array)
 
 
 class Range(View):

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import iterables, jax_private, state
+from autograph_jax.operators import aliasing, iterables, jax_private, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import unless
 from autograph_jax.operators.exits import BREAK, turn_ended
@@ -204,7 +204,13 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
             exit = _staged_for(rows, body, functions, names)
             if exit is not _PYTHON:
                 return _else(exit, orelse, functions, names)
-    return _python_for(iter(iterable), body, names, orelse)
+    elements = _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iter(iterable)
+    return _python_for(elements, body, names, orelse)
+
+
+def _rows_in_python(array: jax.Array) -> Iterator[Any]:
+    for row in array:
+        yield aliasing.view(row, array)
 
 
 def _python_for(elements: Iterator[Any], body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:

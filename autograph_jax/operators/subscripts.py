@@ -31,6 +31,8 @@ def set_item(value: Any, target: Any, index: Any, *aliases: Any) -> Any:
     that are the target are replaced too.
     """
     new = _set_item(value, target, index)
+    if new is not target:
+        aliasing.check_write(target)
     return (new, *(aliasing.follow(alias, target, new) for alias in aliases)) if aliases else new
 
 
@@ -140,6 +142,13 @@ def del_item(target: Any, index: Any) -> None:
 class _Attr:
     name: str
 
+    @property
+    def key(self) -> Any:
+        return self.name
+
+    def updated(self, value: Any, target: Any) -> Any:
+        return self.write(value, target)
+
     def read(self, target: Any) -> Any:
         return getattr(target, self.name)
 
@@ -152,11 +161,19 @@ class _Attr:
 class _Item:
     index: Any
 
+    @property
+    def key(self) -> Any:
+        return self.index
+
+    def updated(self, value: Any, target: Any) -> Any:
+        """What the target becomes; who else holds it is looked up by the caller, who knows where it is kept."""
+        return _set_item(value, target, self.index)
+
     def read(self, target: Any) -> Any:
         return target[self.index]
 
     def write(self, value: Any, target: Any) -> Any:
-        return set_item(value, target, self.index)
+        return _set_item(value, target, self.index)
 
 
 attr = _Attr
@@ -183,13 +200,16 @@ at = _IndexMaker()
 def set_path(value: Any, root: Any, *steps: _Attr | _Item) -> Any:
     """Write at the end of a path; arrays on the way are replaced in what holds them. Gives the root."""
     step, *rest = steps
-    if rest:
-        inner = step.read(root)
-        new = set_path(value, inner, *rest)
-        if new is inner:
-            return root
-        value = new
-    return step.write(value, root)
+    if not rest:
+        return step.write(value, root)
+    inner = step.read(root)
+    new = rest[0].updated(value, inner) if len(rest) == 1 else set_path(value, inner, *rest)
+    if new is inner:
+        return root
+    aliasing.check_write(inner, place=(root, step.key))
+    if isinstance(root, jax.Array):
+        aliasing.check_write(root)
+    return step.write(new, root)
 
 
 def put_path(value: Any, root: Any, *steps: _Attr | _Item) -> None:

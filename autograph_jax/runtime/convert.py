@@ -15,6 +15,7 @@ from autograph_jax.converters import convert_tree
 from autograph_jax.converters.unsupported import reason_to_leave
 from autograph_jax.errors import Location, SourceError, UnconvertibleError
 from autograph_jax.runtime.namespace import operators
+from autograph_jax.runtime.spans import Span, spans_of
 from autograph_jax.syntax import emit
 from autograph_jax.syntax.source import Source, source_of
 
@@ -29,6 +30,8 @@ class Conversion:
     tree: gast.AST | None = None
     source: Source | None = None
     namespace: str = ""  # what converted code calls the operators: `ag__`
+    spans: list[Span] | None = None  # where its statements stand, and what is read after each; see liveness.py
+    is_block: bool = False  # of a piece of a function: its code is a block's
     reason: str | None = None
     location: Location | None = None
     error: SourceError | None = None
@@ -77,9 +80,15 @@ def conversion_of(function: types.FunctionType) -> Conversion:
         conversion = _convert(function)
         _remember(_conversions, code, conversion)
         if conversion.code is not None:
-            for inner in _code_objects(conversion.code):
-                _remember(_converted, inner, dataclasses.replace(conversion, code=None) if inner is not code else conversion)
+            for inner, is_block in _code_objects(conversion.code):
+                _remember(_converted, inner, dataclasses.replace(conversion, code=None, is_block=is_block))
         return conversion
+
+
+def conversion_of_code(code: types.CodeType) -> Conversion | None:
+    """The conversion that a converted code object, or one inside it, came from."""
+    known = _converted.get(id(code))
+    return known[1] if known is not None else None
 
 
 def _remember(table: dict[int, Any], code: types.CodeType, conversion: Conversion) -> None:
@@ -87,9 +96,13 @@ def _remember(table: dict[int, Any], code: types.CodeType, conversion: Conversio
     table[key] = (weakref.ref(code, lambda _: table.pop(key, None)), conversion)
 
 
-def _code_objects(code: types.CodeType) -> list[types.CodeType]:
-    inner = [c for constant in code.co_consts if isinstance(constant, types.CodeType) for c in _code_objects(constant)]
-    return [code, *inner]
+def _code_objects(code: types.CodeType, is_block: bool = False) -> list[tuple[types.CodeType, bool]]:
+    """A converted code object and those inside it, and whether each is a block: it has the name of the function around."""
+    found = [(code, is_block)]
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found += _code_objects(constant, constant.co_qualname == code.co_qualname)
+    return found
 
 
 def _convert(function: types.FunctionType) -> Conversion:
@@ -105,10 +118,10 @@ def _convert(function: types.FunctionType) -> Conversion:
         )
         log.info("%s stays as it is: %s", function.__qualname__, text)
         return Conversion(None, source=source, reason=text, location=location)
-    tree, names = convert_tree(source.tree, source.class_name)
+    tree, names, facts = convert_tree(source.tree, source.class_name)
     code = emit.to_code(tree, function.__code__, namespace=names.operators, blocks=names.blocks)
     log.debug("converted %s:\n%s", function.__qualname__, emit.to_text(tree))
-    return Conversion(code, tree, source, names.operators)
+    return Conversion(code, tree, source, names.operators, spans=spans_of(facts))
 
 
 def _refusal(function: types.FunctionType, conversion: Conversion) -> UnconvertibleError | SourceError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 
-from autograph_jax.operators import conditionals, exits, expressions, loops, subscripts
+from autograph_jax.operators import aliasing, conditionals, exits, expressions, loops, subscripts
 
 _MODULES = (conditionals, loops, expressions, subscripts)
 
@@ -16,7 +16,7 @@ def operators() -> types.SimpleNamespace:
     from autograph_jax.runtime.calls import call
 
     names = {n: v for module in _MODULES for n, v in vars(module).items() if _is_operator(n, v, module.__name__)}
-    return types.SimpleNamespace(**names, break_=exits.BREAK, continue_=exits.CONTINUE, Return=exits.Return, call=call)
+    return types.SimpleNamespace(**names, break_=exits.BREAK, continue_=exits.CONTINUE, Return=exits.Return, view=aliasing.view, call=call)
 
 
 def _is_operator(name: str, value: object, module: str) -> bool:

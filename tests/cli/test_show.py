@@ -383,6 +383,10 @@ LAYOUT = {  # name: source, text
         f'def f():\n    def inner():\n        """Calls ({LONG}, {LONG}).\n\n        1e-3, 0x10 ({LONG}, {LONG})."""\n'
         "        return 1e-3, 0x10\n    return inner",
     ),
+    "strings that span lines": (
+        "def f(x):\n    return f\"\"\"{x}'s\n    1e-3\"\"\", \"\"\"a\n    b\"\"\"\n",
+        "def f(x):\n    return (f\"{x}'s\\n    1e-3\", 'a\\n    b')",
+    ),
     "nothing to break": (
         f"def f():\n    return {'a' * 120} + b()\n",
         f"def f():\n    return {'a' * 120} + ag__.call(b)()",
@@ -394,6 +398,11 @@ LAYOUT = {  # name: source, text
 def test_layout(name):
     source, expected = LAYOUT[name]
     assert shown(source) == expected
+
+
+def test_text_that_is_not_sure_to_be_the_same_program_is_not_shown(monkeypatch):
+    monkeypatch.setattr(text, "_same_function", lambda candidate, function: False)
+    assert shown("def f(x):\n    return 1e-8\n") == "def f(x):\n    return 1e-08"
 
 
 # Colours ---------------------------------------------------------------------------------------------

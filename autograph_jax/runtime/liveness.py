@@ -1,0 +1,39 @@
+"""Which variables of a running converted function are read later: what an in-place write may have to show up in."""
+
+from __future__ import annotations
+
+import bisect
+import types
+
+from autograph_jax.operators import hooks
+from autograph_jax.runtime.convert import conversion_of_code
+from autograph_jax.runtime.spans import Position
+
+def read_later(frame: types.FrameType) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The variables of a converted function whose values may be read after the statement that it is at; else None.
+
+    The second set are variables whose containers are, while they themselves are given anew.
+    """
+    conversion = conversion_of_code(frame.f_code)
+    if conversion is None or conversion.spans is None:
+        return None
+    position = _position(frame)
+    spans = conversion.spans
+    first = bisect.bisect_right(spans, position, key=lambda span: span.start)
+    enclosing = [span for span in spans[:first] if span.end > position]
+    return (enclosing[-1].names, enclosing[-1].roots) if enclosing else (frozenset(), frozenset())
+
+
+def _position(frame: types.FrameType) -> Position:
+    positions = list(frame.f_code.co_positions())
+    line, _, column, _ = positions[frame.f_lasti // 2]
+    return (line or frame.f_lineno, column or 0)
+
+
+def _is_block(code: types.CodeType) -> bool:
+    conversion = conversion_of_code(code)
+    return conversion is not None and conversion.is_block
+
+
+hooks.read_later = read_later
+hooks.is_block = _is_block
