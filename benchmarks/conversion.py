@@ -52,17 +52,24 @@ def conversions(count: int) -> list[list[str]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ten_lines.py"
         path.write_text("\n".join(TEN_LINES.format(number=number) for number in range(count)))
-        functions = [value for value in vars(_module(path)).values() if isinstance(value, types.FunctionType)]
-        first = [measure.once(lambda f=f: autograph(f), time.thread_time) for f in functions]
-        again = [measure.once(lambda f=f: autograph(f), time.thread_time) for f in functions]
-        again_imported = _module(path)  # the same file again: new code objects
-        once_more = [measure.once(lambda f=f: autograph(f), time.thread_time) for f in vars(again_imported).values() if callable(f)]
+        functions = _functions(path)
+        first = [_conversion(f) for f in functions]
+        again = [_conversion(f) for f in functions]
+        once_more = [_conversion(f) for f in _functions(path)]  # the same file again: new code objects
     return [
         ["first conversion in a process", f"{first[0] * 1e3:.2f} ms"],
         ["first conversion of a function", f"{statistics.median(first[1:]) * 1e3:.2f} ms"],
         ["the same function again", f"{statistics.median(again) * 1e6:.1f} us"],
         ["the same source, imported again", f"{statistics.median(once_more) * 1e3:.2f} ms"],
     ]
+
+
+def _conversion(function: types.FunctionType) -> float:
+    return measure.once(lambda: autograph(function), time.thread_time)
+
+
+def _functions(path: Path) -> list[types.FunctionType]:
+    return [value for value in vars(_module(path)).values() if isinstance(value, types.FunctionType)]
 
 
 def _module(path: Path) -> types.ModuleType:
@@ -104,10 +111,13 @@ def _root() -> Path:
 
 def text() -> list[list[str]]:
     """Lines of the converted text to lines of the source (decorator included, comments and blank lines left out)."""
-    written = [ast.unparse(ast.parse(inspect.getsource(f))) for f in PROGRAMS]
-    converted = [autograph_jax.source(f) for f in PROGRAMS]
-    lines = [sum(len([line for line in t.splitlines() if line.strip()]) for t in texts) for texts in (converted, written)]
-    return [["converted lines / source lines, programs of stores.py", f"{lines[0]} / {lines[1]} = {lines[0] / lines[1]:.2f}"]]
+    converted = sum(_lines(autograph_jax.source(f)) for f in PROGRAMS)
+    written = sum(_lines(ast.unparse(ast.parse(inspect.getsource(f)))) for f in PROGRAMS)
+    return [["converted / source lines of stores.py", f"{converted} / {written} = {converted / written:.2f}"]]
+
+
+def _lines(source: str) -> int:
+    return sum(bool(line.strip()) for line in source.splitlines())
 
 
 def main(arguments: list[str] | None = None) -> None:

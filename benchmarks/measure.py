@@ -28,8 +28,8 @@ def interleaved(
 ) -> list[float]:
     """Median seconds of each of these functions, called in turn until the time is up, `rounds` times at the least.
 
-    Results that are JAX arrays are waited for. The first call of each, which may compile, is not counted. For what runs in
-    this thread alone (tracing, converting), time.thread_time as the clock leaves out what other programs took.
+    Results that are JAX arrays are waited for. The first call of each, which may compile, is not counted. For what runs
+    in this thread alone (tracing, converting), time.thread_time as the clock leaves out what other programs took.
     """
     for run in runs:
         jax.block_until_ready(run())
@@ -55,14 +55,14 @@ _COPY = re.compile(r"^\s*(?:ROOT )?%?[\w.\-]+ = \w+\[([\d,]*)\]\S* copy\(")
 _HEADER = re.compile(r"^(?:ENTRY )?%?([\w.\-]+) \(.*\{$")
 _CALLED = re.compile(r"(?:body|condition|calls|to_apply|true_computation|false_computation)=%?([\w.\-]+)")
 _BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
-_LOOP = re.compile(r"\bwhile\(.*\bbody=%?([\w.\-]+)")
+_LOOP = re.compile(r"\bwhile\(.*\bbody=%?([\w.\-]+)")  # lax.scan is compiled to a while, too
 
 
 def array_copies(jitted: Any, *args: Any, size: int) -> int:
     """How many `copy` instructions of at least `size` elements stand in the loops of what XLA compiled.
 
-    A copy that stands before or after a loop is paid once; in a loop's body (or in what the body calls: branches, fusions)
-    it is paid in every turn, and makes a loop that writes one element as slow as the array is long.
+    A copy that stands before or after a loop is paid once; in a loop's body (or in what the body calls: branches,
+    fusions) it is paid in every turn, and makes a loop that writes one element as slow as the array is long.
     """
     return array_copies_in(jitted.lower(*args).compile().as_text(), size)
 

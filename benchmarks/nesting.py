@@ -2,8 +2,8 @@
 
     python benchmarks/nesting.py
 
-Each function is written out as Python and as the lax that an expert would write for it, and traced by jax.make_jaxpr. Linear
-is what is wanted: 6 blocks nested or in a row then take 6 times what one takes, less what a trace costs anyway.
+Each function is written out as Python and as the lax that an expert would write for it, and traced by jax.make_jaxpr.
+Linear is what is wanted: 6 blocks, nested or in a row, then take at most 6 times what one takes.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 import jax
 import measure
 
-# "sum" is a while loop with a sum of its own, which starts as the int 0 and becomes a float: it is traced twice to find that
-# out. In a loop around it the same happens in both of the outer traces, and so on: 2, 4, 8, ... unless something remembers.
+# "sum" is a while loop with a sum of its own, which starts as the int 0 and becomes a float: it is traced twice to find
+# that out. In a loop around it this happens in both of the outer traces, and so on: 2, 4, 8 unless something remembers.
 KINDS = {"if": ("if",), "while": ("while",), "while/if": ("while", "if"), "sum": ("sum",)}
 HEADER = ["program", "blocks", "converted, ms", "to 1 block", "lax, ms", "to 1 block", "converted / lax"]
 Functions = tuple[Callable[..., Any], Callable[..., Any]]  # converted, lax
@@ -56,7 +56,8 @@ def _around(kind: str, number: int, own: list[str], lax: list[str]) -> tuple[lis
     if kind == "sum":
         carry = f"{k}, {s}, y"
         return (
-            [f"{k} = 0", f"{s} = 0", f"while {k} < n:", *_indented(own), f"    {s} = {s} + y", f"    {k} = {k} + 1", f"y = {s}"],
+            [f"{k} = 0", f"{s} = 0", f"while {k} < n:",
+             *_indented([*own, f"{s} = {s} + y", f"{k} = {k} + 1"]), f"y = {s}"],
             [f"def {test}(carry):", f"    {carry} = carry", f"    return {k} < n",
              f"def {block}(carry):", f"    {carry} = carry", *_indented([*lax, f"return {k} + 1, {s} + y, y"]),
              f"{carry} = lax.while_loop({test}, {block}, (0, 0.0, y))", f"y = {s}"],

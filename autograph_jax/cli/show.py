@@ -117,8 +117,8 @@ def converted(file: File, definition: Definition) -> tuple[str, str]:
     tree = gast.ast_to_gast(definition.node)
     reason = reason_to_leave(tree)
     if reason is None:
-        tree, names, _ = convert_tree(tree, definition.class_name)
-        return emit.to_text(tree), names.operators
+        converted = convert_tree(tree, definition.class_name)
+        return emit.to_text(converted.tree), converted.names.operators
     why, node = reason
     raise UnconvertibleError(
         f"`{definition.name}` cannot be converted: {why}",

@@ -107,6 +107,50 @@ def _lines_of_strings(node: ast.AST) -> set[int]:
     return {line for string in strings for line in range(string.lineno, (string.end_lineno or string.lineno) + 1)}
 
 
+def _statements(node: ast.AST, lines: list[str]) -> dict[str, str]:
+    """Statements on one line: as ast.unparse prints them, and as they are written."""
+    statements = [s for s in ast.walk(node) if isinstance(s, ast.stmt) and not hasattr(s, "body")]
+    return {ast.unparse(s): _segment(s, lines) for s in statements if s.lineno == s.end_lineno}
+
+
+def _spellings(node: ast.AST, lines: list[str]) -> dict[str, str]:
+    """Numbers and strings: as ast.unparse prints them, and as they are written: 1e-08 and 1e-8."""
+    spellings: dict[str, str] = {}
+    inside = {id(part) for f in ast.walk(node) if isinstance(f, ast.JoinedStr) for part in ast.walk(f)}
+    for constant in ast.walk(node):
+        if isinstance(constant, ast.Constant) and id(constant) not in inside and constant.lineno == constant.end_lineno:
+            if isinstance(constant.value, int | float | complex | str | bytes):
+                spellings.setdefault(ast.unparse(constant), _segment(constant, lines))
+    return spellings
+
+
+def _segment(node: ast.stmt | ast.expr, lines: list[str]) -> str:
+    line = lines[node.lineno - 1].encode()
+    return line[node.col_offset : node.end_col_offset].decode()
+
+
+def _same_function(candidate: str, function: ast.stmt) -> bool:
+    """Is it the same function but for decorators, and the indentation of the docstring?"""
+    try:
+        [other] = ast.parse(candidate).body
+    except SyntaxError:
+        return False
+    assert isinstance(function, ast.FunctionDef)
+    return isinstance(other, ast.FunctionDef) and (
+        _same(function.args, other.args)
+        and [ast.dump(s) for s in _without_docstring(function)] == [ast.dump(s) for s in _without_docstring(other)]
+        and ast.get_docstring(function) == ast.get_docstring(other)
+    )
+
+
+def _same(one: ast.AST, other: ast.AST) -> bool:
+    return ast.dump(one) == ast.dump(other)
+
+
+def _without_docstring(node: ast.FunctionDef) -> list[ast.stmt]:
+    return node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+
+
 # Short lines -----------------------------------------------------------------------------------------
 
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import gast
 
-from autograph_jax.analysis import Facts, analyse
+from autograph_jax.analysis import Facts, analyse, deciding_names
 from autograph_jax.converters import blocks, expressions, matches, plain, stores
 from autograph_jax.syntax.names import Names, hide_operators, restore_operators
 
 
-def convert_tree(tree: gast.AST, class_name: str | None = None) -> tuple[gast.AST, Names, dict[gast.AST, Facts]]:
-    """The converted tree of a function or lambda, the names that were made for it, and facts about its statements.
+@dataclasses.dataclass(frozen=True)
+class Converted:
+    """A converted tree, the names made for it, and what is known about the statements that it was made of."""
 
-    Changes the tree it is given.
+    tree: gast.AST
+    names: Names
+    facts: dict[gast.AST, Facts]
+    deciding: dict[tuple[int, int], frozenset[str]]  # by position of its test: what decides about a while loop
+
+
+def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
+    """Convert the tree of a function or lambda. Changes the tree it is given.
 
     The order: `plain` writes out what only works inside a class; `matches` makes if chains; `stores` makes item writes
     into assignments, which the blocks then count as written variables; `blocks` cuts statements into functions, and
@@ -24,7 +34,12 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> tuple[gast.AS
     tree = matches.convert(tree, names)
     tree = stores.convert(tree, analyse(tree), names)
     facts = analyse(tree)
+    deciding = {_position(loop.test): deciding_names(loop) for loop in gast.walk(tree) if isinstance(loop, gast.While)}
     tree = blocks.convert(tree, facts, names)
     tree = expressions.convert(tree, facts)
     restore_operators(tree, names)
-    return tree, names, facts
+    return Converted(tree, names, facts, deciding)
+
+
+def _position(node: gast.AST) -> tuple[int, int]:
+    return node.lineno, node.col_offset

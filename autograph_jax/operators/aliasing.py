@@ -9,9 +9,9 @@ doubtful, and a write through one of them is an error.
 
 from __future__ import annotations
 
-import collections
-import types
+import dataclasses
 import sys
+import types
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 import jax
 
 from autograph_jax.errors import AliasError, frame_location, user_location
-from autograph_jax.operators import hooks
+from autograph_jax.operators import hooks, reach
 
 # Module state: pairs of arrays, by their ids, that may be one array. An entry goes when one of the two goes.
 _doubtful: dict[frozenset[int], tuple[weakref.ref[Any], weakref.ref[Any]]] = {}
@@ -57,7 +57,6 @@ def is_doubtful(first: Any, second: Any) -> bool:
 
 # Who else holds an array?
 
-_MOST_PARTS = 500  # of the containers that are looked through
 Holder = tuple[types.FrameType, str]
 
 
@@ -95,56 +94,50 @@ def _related(array: Any) -> Iterator[Any]:
 
 def _holder(array: Any, place: tuple[Any, Any] | None) -> Holder | None:
     """A variable, read later, that holds this array or something with this array in it."""
-    for frame, names, roots in _converted_frames():
-        variables = frame.f_locals
-        for name in (names | roots) & variables.keys():
-            value = variables[name]
-            if name in names and value is array or value is not array and _holds(value, array, place):
-                return frame, name
+    for running in _running_functions():
+        for name in (running.names | running.roots) & running.variables.keys():
+            value = running.variables[name]
+            if name in running.names if value is array else _holds(value, array, place):
+                return running.frame, name
     return None
 
 
-def _converted_frames() -> Iterator[tuple[types.FrameType, frozenset[str], frozenset[str]]]:
-    """The converted functions that are running, innermost first, with the variables that are read later.
+@dataclasses.dataclass
+class _Running:
+    """A converted function that is running: its variables, and which of them are read later.
 
-    Of one function, only the innermost block counts: the blocks around it share its variables.
+    `roots` are variables that take a new value, but keep what they contain: d in `d['a'][i] = v`.
     """
+
+    frame: types.FrameType
+    names: frozenset[str]
+    roots: frozenset[str]
+    variables: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def _running_functions() -> Iterator[_Running]:
+    """The converted functions that are running, innermost first. The blocks of one share its variables and are one."""
     frame: types.FrameType | None = sys._getframe(1)
-    inside_block = False
-    rebound: set[str] = set()
+    running: _Running | None = None
+    written_through: set[str] = set()
     while frame is not None:
         later = hooks.read_later(frame)
         if later is not None:
-            if not inside_block:
-                yield frame, later[0] - rebound, later[1] - rebound
-                rebound = set(frame.f_code.co_freevars)  # variables of the function around are written through
-            inside_block = hooks.is_block(frame.f_code)
+            if running is None:
+                running = _Running(frame, later[0] - written_through, later[1] - written_through)
+            running.variables = {**frame.f_locals, **running.variables}
+            if not hooks.is_block(frame.f_code):
+                yield running
+                written_through = set(frame.f_code.co_freevars)  # variables of the function around: they see the write
+                running = None
         frame = frame.f_back
 
 
 def _holds(value: Any, array: Any, place: tuple[Any, Any] | None) -> bool:
-    pending, seen = collections.deque([value]), 0
-    known: set[int] = set()
-    while pending and seen < _MOST_PARTS:
-        value = pending.popleft()
-        seen += 1
-        if value is array:
-            return True
-        if id(value) in known:
-            continue
-        known.add(id(value))
-        pending.extend(part for key, part in _parts(value) if place is None or not (value is place[0] and key == place[1]))
-    return False
+    def is_written(holder: Any, key: Any) -> bool:
+        return place is not None and holder is place[0] and key == place[1]
 
-
-def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
-    """What a container or object holds, with the key or attribute."""
-    if isinstance(value, list | tuple):
-        yield from enumerate(value)
-    elif isinstance(value, dict):
-        yield from value.items()
-    elif hasattr(value, "__dict__") and not isinstance(value, type | types.ModuleType | types.FunctionType | jax.Array):
-        yield from vars(value).items()
+    return reach.holds(value, lambda part: part is array, skip=is_written)
 
 
 def _alias_error(holder: Holder, same: bool) -> AliasError:

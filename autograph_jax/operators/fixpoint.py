@@ -216,6 +216,11 @@ class Settled:
         exit_leaves = len(array_forms(self.traced.result.children[0]))  # type: ignore[union-attr]
         return any(out[:exit_leaves])
 
+    def result_on_traced(self) -> bool:
+        """Does anything that the body gives, its exit or the next test, depend on traced data?"""
+        out = dependence.tainted_outputs(self.traced.jaxpr, self._tainted)
+        return any(out[: len(array_forms(self.traced.result))])
+
     def is_traced(self, condition: Traced) -> bool:
         """Does a test of this state depend on traced data?"""
         return any(dependence.tainted_outputs(condition.jaxpr, self._tainted))

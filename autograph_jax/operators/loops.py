@@ -6,13 +6,14 @@ traced bound. A static range is staged where that changes nothing that plain `ja
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import aliasing, iterables, jax_private, state
+from autograph_jax.operators import aliasing, hooks, iterables, jax_private, reach, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import unless
 from autograph_jax.operators.exits import BREAK, turn_ended
@@ -41,7 +42,7 @@ def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | Non
     """Run a while loop; `names` are its variables. Gives how it left the block around it: None, or a Return."""
     body = body or _nothing
     functions = (test, body, orelse)
-    if jax_private.tracing():
+    if jax_private.tracing() and _may_be_traced(hooks.deciding_names(sys._getframe(1)), functions):
         going = _test_apart(test, functions)
         if going:
             exit = _staged_while(test, body, functions, names, must=going is _TRACED)
@@ -49,13 +50,20 @@ def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | Non
                 return _else(exit, orelse, functions, names)
     while True:
         going = test()
-        if is_traced(going):  # it became so in the last turn: `err = 1.0` before `while err > tol`
-            return while_stmt(test, body, *names, orelse=orelse)
+        if is_traced(going):  # it became so in the last turn
+            return _else(_staged_while(test, body, functions, names, must=True), orelse, functions, names)
         if not going:
             return orelse() if orelse is not None else None
         exit = turn_ended(body())
         if exit is not None:
             return _leave(exit, lambda: while_stmt(test, body, *names, orelse=orelse), names)
+
+
+def _may_be_traced(deciding: frozenset[str] | None, functions: tuple[Block | None, ...]) -> bool:
+    """Can traced data come to decide about this loop? Where it cannot, nothing is tried out: Python runs each turn once."""
+    cells = state.cells_of(functions)
+    values = [cell.read() for name, cell in cells.items() if deciding is None or name in deciding]
+    return any(map(reach.holds_traced, values))
 
 
 class _Marker:
@@ -148,9 +156,6 @@ def _staged_while_with_test_in_body(
     decide: Block, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...], *, must: bool
 ) -> Any:
     """A loop whose test writes state: it is evaluated where Python does, before the loop and after each turn."""
-    log_free = state.variables(functions, names)
-    before = [place.read() for place in log_free]
-    first = decide()
 
     def turn_and_test() -> Any:
         exit = turn_ended(body())
@@ -158,17 +163,25 @@ def _staged_while_with_test_in_body(
             return None, decide()
         if not isinstance(exit, Choice):
             return exit, False
-        go_on = unless(exit.map(lambda option: None if option is None else _LEFT), lambda: (decide(),), *names)
+        go_on = unless(exit.map(lambda option: None if option is None else _LEFT), again, *names)
         return exit, _went_on(go_on)
 
-    try:
-        settled = settle(turn_and_test, functions, names, gives_more=True)
-    except Exception:
-        if must:
-            raise
-        for place, value in zip(log_free, before, strict=True):
-            place.write(value)
-        return _PYTHON
+    def again() -> tuple[Any]:
+        return (decide(),)
+
+    again.__wrapped__ = functions[0]  # type: ignore[attr-defined] # its variables are the test's
+
+    with state.attempt() as attempt:
+        first = decide()
+        try:
+            settled = settle(turn_and_test, functions, names, gives_more=True)
+        except Exception:
+            if must:
+                raise
+            settled = None
+        if settled is None or not must and not settled.result_on_traced():
+            attempt.give_up()
+            return _PYTHON
     return _run_with_going(settled, first, body)
 
 
@@ -199,8 +212,8 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
     body = body or _nothing
     if jax_private.tracing() or isinstance(iterable, iterables.View):
         rows = iterables.view(iterable)
-        if rows is not None and _worth_staging(rows):
-            functions = (body, orelse)
+        functions = (body, orelse)
+        if rows is not None and _worth_staging(rows, functions):
             exit = _staged_for(rows, body, functions, names)
             if exit is not _PYTHON:
                 return _else(exit, orelse, functions, names)
@@ -221,8 +234,11 @@ def _python_for(elements: Iterator[Any], body: Block, names: tuple[str, ...], or
     return orelse() if orelse is not None else None
 
 
-def _worth_staging(rows: iterables.View) -> bool:
-    return is_traced(rows.length) or rows.length > 1
+def _worth_staging(rows: iterables.View, functions: tuple[Block | None, ...]) -> bool:
+    """Traced bounds and rows are staged; a static range may be, where its body sees anything traced."""
+    if is_traced(rows.length):
+        return True
+    return rows.length > 1 and (rows.traced or _may_be_traced(None, functions))
 
 
 def _staged_for(rows: iterables.View, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...]) -> Any:

@@ -173,6 +173,15 @@ class Trace:
             place.write(old)
 
 
+class Attempt(Trace):
+    """Writes that are kept unless the attempt is given up."""
+
+    given_up = False
+
+    def give_up(self) -> None:
+        self.given_up = True
+
+
 class _Local(threading.local):
     def __init__(self) -> None:
         self.traces: list[Trace] = []
@@ -193,6 +202,23 @@ def running(trace: Trace) -> Iterator[Trace]:
         yield trace
     finally:
         _local.traces.pop()
+
+
+@contextlib.contextmanager
+def attempt() -> Iterator[Attempt]:
+    """Something that may turn out not to be the way: if it is given up, or raises, what it wrote is put back."""
+    trace = Attempt()
+    try:
+        with running(trace):
+            yield trace
+    except BaseException:
+        trace.roll_back()
+        raise
+    if trace.given_up:
+        trace.roll_back()
+    elif _local.traces:
+        for key, entry in trace.log.items():
+            _local.traces[-1].log.setdefault(key, entry)
 
 
 def note(place: Place) -> None:

@@ -15,7 +15,7 @@ from autograph_jax.converters import convert_tree
 from autograph_jax.converters.unsupported import reason_to_leave
 from autograph_jax.errors import Location, SourceError, UnconvertibleError
 from autograph_jax.runtime.namespace import operators
-from autograph_jax.runtime.spans import Span, spans_of
+from autograph_jax.runtime.spans import Position, Span, spans_of
 from autograph_jax.syntax import emit
 from autograph_jax.syntax.source import Source, source_of
 
@@ -30,7 +30,8 @@ class Conversion:
     tree: gast.AST | None = None
     source: Source | None = None
     namespace: str = ""  # what converted code calls the operators: `ag__`
-    spans: list[Span] | None = None  # where its statements stand, and what is read after each; see liveness.py
+    spans: list[Span] | None = None  # where its statements stand, and what is read after each; see position.py
+    deciding: dict[Position, frozenset[str]] | None = None
     is_block: bool = False  # of a piece of a function: its code is a block's
     reason: str | None = None
     location: Location | None = None
@@ -118,10 +119,10 @@ def _convert(function: types.FunctionType) -> Conversion:
         )
         log.info("%s stays as it is: %s", function.__qualname__, text)
         return Conversion(None, source=source, reason=text, location=location)
-    tree, names, facts = convert_tree(source.tree, source.class_name)
-    code = emit.to_code(tree, function.__code__, namespace=names.operators, blocks=names.blocks)
-    log.debug("converted %s:\n%s", function.__qualname__, emit.to_text(tree))
-    return Conversion(code, tree, source, names.operators, spans=spans_of(facts))
+    new = convert_tree(source.tree, source.class_name)
+    code = emit.to_code(new.tree, function.__code__, namespace=new.names.operators, blocks=new.names.blocks)
+    log.debug("converted %s:\n%s", function.__qualname__, emit.to_text(new.tree))
+    return Conversion(code, new.tree, source, new.names.operators, spans_of(new.facts), new.deciding)
 
 
 def _refusal(function: types.FunctionType, conversion: Conversion) -> UnconvertibleError | SourceError:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, overload
 
 from autograph_jax.errors import NotAFunctionError
 from autograph_jax.runtime import frames
-from autograph_jax.runtime import liveness as liveness  # sets the operators' hooks
+from autograph_jax.runtime import position as position  # sets the operators' hooks
 from autograph_jax.runtime.convert import conversion_of, convert_function
 from autograph_jax.syntax import emit
 

@@ -296,8 +296,9 @@ def test_what_means_no_argument_is_refused(row: Refused):
     signature, name = naming_signature(row.function), name_of(row.function)
     with pytest.raises(ArgumentError) as caught:
         resolve(signature, row.argnums, row.argnames, option="static", function=name)
-    assert str(caught.value) == row.message.format(here="\n".join(caught.value.location.lines()))
-    assert caught.value.location.filename == __file__
+    here = caught.value.location
+    assert here is not None and here.filename == __file__
+    assert str(caught.value) == row.message.format(here="\n".join(here.lines()))
 
 
 def test_without_a_prefix_the_options_are_argnums_and_argnames():

@@ -12,6 +12,7 @@ import types
 from typing import Any, NamedTuple
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -159,7 +160,8 @@ def test_what_is_lowered_is_called_as_it_was_lowered():
     assert f.lower(1.0, n=[3][0], m=4).compile()(1.0, m=4) == 7
     assert f.lower(x=1.0).compile()(x=1.0) == 7
     assert f.trace(1.0).jaxpr.out_avals[0].shape == f.eval_shape(1.0, 3).shape == ()
-    exported = jax.export.export(ag.jit(defaulted(Recorder())))(1.0, 3)
+    g: Any = ag.jit(defaulted(Recorder()))
+    exported = jax.export.export(g)(1.0, 3)
     assert exported.call(1.0, 3) == 7
     f.clear_cache()
     assert f(1) == 7
@@ -191,7 +193,7 @@ class Named:
 Pair = collections.namedtuple("Pair", "a b")
 
 
-def helper(x, n=1): ...
+def helper(x, n: Any = 1): ...
 
 
 DIFFERENT = {
@@ -311,7 +313,7 @@ def test_errors_stand_at_the_decorator():
 
 def test_a_static_array_is_refused():
     with pytest.raises(ArgumentError) as caught:
-        ag.jit(solve, static_argnames="n")(1.0, n=np.ones(2))
+        ag.jit(solve, static_argnames="n")(1.0, n=np.ones(2))  # pyright: ignore[reportArgumentType]
     message = """\
 `n` of `solve` is static, and a value of type ndarray cannot be  [AG0401]
   It has to be compared with the values of earlier calls: unhashable type: 'numpy.ndarray'.
@@ -493,6 +495,12 @@ def test_donated_however_it_is_passed(spec, call):
     assert not x.is_deleted() and y.is_deleted()
 
 
+def test_a_donated_argument_may_be_left_out():
+    here = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    f = ag.jit(lambda x, y=2.0: x + y, donate_argnames="y", in_shardings=(here, here))
+    assert f(1.0) == 3.0
+
+
 def test_a_keyword_only_argument_is_donated():
     f = ag.jit(lambda *, y: y + 1, donate_argnums=0)
     y = jnp.ones(3)
@@ -526,6 +534,16 @@ def test_a_choice_stays_one_inside_another_trace():
 
     assert outer(1.0) == 2.0
     assert ag.jit(lambda x: choose(x)["method"])(-1.0) == ("halley",)
+
+
+def test_what_is_no_choice_is_handed_out_as_it_is():
+    @ag.jit(static_argnames="decided")
+    def pick(x, decided):
+        if decided:
+            return [x]
+        return ["up" if x > 0 else "down"]
+
+    assert [pick(1.0, False), pick(-1.0, True), pick(-1.0, False)] == [["up"], [-1.0], ["down"]]
 
 
 def test_an_option_is_the_users_own_object():

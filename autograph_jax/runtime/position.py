@@ -1,4 +1,4 @@
-"""Which variables of a running converted function are read later: what an in-place write may have to show up in."""
+"""What is known about the statement that a running converted function is at: what is read later, what decides a loop."""
 
 from __future__ import annotations
 
@@ -35,5 +35,14 @@ def _is_block(code: types.CodeType) -> bool:
     return conversion is not None and conversion.is_block
 
 
+def deciding_names(frame: types.FrameType) -> frozenset[str] | None:
+    """What decides about the while loop that a converted function is at; None where it is not known."""
+    conversion = conversion_of_code(frame.f_code)
+    if conversion is None or conversion.deciding is None:
+        return None
+    return conversion.deciding.get(_position(frame))
+
+
+hooks.deciding_names = deciding_names
 hooks.read_later = read_later
 hooks.is_block = _is_block

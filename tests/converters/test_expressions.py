@@ -1,0 +1,290 @@
+"""and, or, not, comparison chains, in, is, conditional expressions and calls keep Python's values and order."""
+
+from tests.converters.helpers import Row, check_calls, check_text, parametrize
+
+ROWS = {
+    "and, or": Row(
+        """
+        def f(a, b, c):
+            return say(a) and say(b) or say(c)
+        """,
+        """
+        ???
+        """,
+        [(0, 1, 2), (1, 0, 2), (1, [], None), (1, 2, 3), ('', 0, [])],
+    ),
+    "and with more operands": Row(
+        """
+        def f(a, b, c):
+            return say(a) and say(b) and say(c), say(a) or say(b) or say(c)
+        """,
+        """
+        ???
+        """,
+        [(0, 1, 2), (1, 0, 2), (1, 2, 3), (0, 0, 0)],
+    ),
+    "not": Row(
+        """
+        def f(a):
+            return not say(a), not not a
+        """,
+        """
+        ???
+        """,
+        [(0,), ([],), ('x',)],
+    ),
+    "comparison": Row(
+        """
+        def f(a, b):
+            return a < b, a == b, a != b
+        """,
+        """
+        ???
+        """,
+        [(1, 2), (1, 'a')],
+    ),
+    "chained comparison": Row(
+        """
+        def f(a, b, c):
+            return say(a) < say(b) <= say(c) != say(0)
+        """,
+        """
+        ???
+        """,
+        [(1, 2, 3), (2, 1, 3), (1, 2, 0), (1, 5, 5), (1, 2, 'a')],
+    ),
+    "chain with in and is": Row(
+        """
+        def f(a, b, c):
+            return a is b in c, a not in c is not None, a in c == 1
+        """,
+        """
+        ???
+        """,
+        [(1, 1, [1]), (1, 2, [3]), (1, 1, 1)],
+    ),
+    "in": Row(
+        """
+        def f(a, xs):
+            return a in xs, a not in xs
+        """,
+        """
+        ???
+        """,
+        [(1, [1]), ('a', 'abc'), (1, {}), (1, 5), ([], {1})],
+    ),
+    "is": Row(
+        """
+        def f(a, b):
+            return a is b, a is not b, a is None
+        """,
+        """
+        ???
+        """,
+        [(1, 1), (None, None), ([], [])],
+    ),
+    "conditional expression": Row(
+        """
+        def f(a, b, c):
+            return say(b) if say(a) else say(c)
+        """,
+        """
+        ???
+        """,
+        [(0, 1, 2), (1, 1, 2), ([], None, 2)],
+    ),
+    "walrus in a condition": Row(
+        """
+        def f(a):
+            r = b if (b := say(a)) else 'none'
+            return r, b
+        """,
+        """
+        ???
+        """,
+        [(0,), (3,)],
+    ),
+    "walrus in what may be left out": Row(
+        """
+        def f(a):
+            b = c = 'unset'
+            r = a and (b := say(1))
+            s = (c := say(2)) if a else 0
+            t = 0 < a < (b := say(5))
+            return r, s, t, b, c
+        """,
+        """
+        ???
+        """,
+        [(0,), (3,)],
+    ),
+    "walrus in a comprehension's condition": Row(
+        """
+        def f(xs):
+            return [y for x in xs if (y := x * 2) > 2 and y < 9], y
+        """,
+        """
+        ???
+        """,
+        [([1, 2, 3, 9],), ([],)],
+    ),
+    "calls": Row(
+        """
+        def f(g, xs, d):
+            return say(max)(*say(xs), say(4), **say(d))
+        """,
+        """
+        ???
+        """,
+        [(None, [1, 2], {}), (None, [1], {'key': 5}), (None, 5, {})],
+    ),
+    "calls of methods": Row(
+        """
+        def f(s, xs):
+            xs.append(say(s).upper().lower())
+            return xs
+        """,
+        """
+        ???
+        """,
+        [('aB', []), (1, [])],
+    ),
+    "a call in a decorator and a default stays": Row(
+        """
+        def f(x):
+            @say
+            def g(y=say(x) or 5):
+                return y and x
+            return g(), g(1)
+        """,
+        None,
+        [(0,), (2,)],
+    ),
+    "lambdas": Row(
+        """
+        def f(x):
+            g = lambda y, *rest, k=say(x): y and k or rest
+            return g(0), g(1), g(1, k=0), g(0, 7)
+        """,
+        """
+        ???
+        """,
+        [(0,), (2,)],
+    ),
+    "comprehensions": Row(
+        """
+        def f(xs):
+            a = [x and 1 for x in xs if not x or x > 1]
+            b = {x: y for x in xs for y in xs if x < y < 4}
+            c = {x if x else None for x in xs}
+            d = sum(x for x in xs if x in (1, 2))
+            return a, b, c, d
+        """,
+        """
+        ???
+        """,
+        [([0, 1, 2, 3],), ([],)],
+    ),
+    "f-strings": Row(
+        """
+        def f(x, width):
+            return f'{x and 1!r:>{width or 3}} {not x=}'
+        """,
+        """
+        ???
+        """,
+        [(0, 4), (2, 0)],
+    ),
+    "a generator expression is lazy": Row(
+        """
+        def f(xs):
+            g = (say(x) and fail() for x in say(xs))
+            return next(g)
+        """,
+        None,
+        [([0, 1],), ([1],), ([],)],
+    ),
+    "isinstance, super-like names, print": Row(
+        """
+        def f(x):
+            if isinstance(x, int) and callable(print):
+                return type(x)(say(x) + 1)
+            return str(x)
+        """,
+        """
+        ???
+        """,
+        [(1,), ('a',), (True,)],
+    ),
+    "order in a large expression": Row(
+        """
+        def f(a, b):
+            return {say('k'): say(a) or say(b)}, [say(1) < say(2) < say(0), *(say(b) if a else say('n'),)], say(a)[say(0):say(1)]
+        """,
+        """
+        ???
+        """,
+        [([1], 'b'), ([], 'b'), ('', '')],
+    ),
+    "a variable that may be unbound": Row(
+        """
+        def f(x):
+            if x > 0:
+                y = x
+            return [y, (lambda: y)()] if x else y + 1
+        """,
+        None,
+        [(1,), (0,), (-1,)],
+    ),
+    "an error keeps its place": Row(
+        """
+        def f(x):
+            y = 1
+            return (x and
+                    y / (x - 1) or
+                    fail(x))
+        """,
+        None,
+        [(0,), (1,), (2,)],
+    ),
+    "assertions": Row(
+        """
+        def f(x):
+            assert x and x < 5, say('message')
+            return x
+        """,
+        None,
+        [(1,), (0,), (7,)],
+    ),
+    "subscripts and slices are read as before": Row(
+        """
+        def f(x, i):
+            return x[i], x[i or 0:not i or None], x[-1]
+        """,
+        """
+        ???
+        """,
+        [([1, 2], 0), ([1, 2], 1), ([], 0)],
+    ),
+    "star expressions": Row(
+        """
+        def f(xs):
+            first, *rest = *xs, *say(xs)
+            return first, rest
+        """,
+        """
+        ???
+        """,
+        [([1, 2],), ([],)],
+    ),
+}
+
+
+@parametrize(ROWS)
+def test_text(row: Row):
+    check_text(row)
+
+
+@parametrize(ROWS)
+def test_same_as_python(row: Row):
+    check_calls(row)
