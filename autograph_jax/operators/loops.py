@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import aliasing, hooks, iterables, jax_private, reach, state
+from autograph_jax.operators import aliasing, hooks, impure, iterables, jax_private, reach, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import unless
 from autograph_jax.operators.exits import BREAK, turn_ended
@@ -31,6 +31,7 @@ class _Left:
 
 _LEFT = _Left()
 _COUNTER = Array((), jax.dtypes.canonicalize_dtype(int), weak=True)
+_HELD_BY_CALL = 4  # references to an iterable that nothing but the `for` holds: the caller's stack and our frames
 _UNROLL_LIMIT = 4096  # beyond it, a loop that cannot be staged is an error rather than an hour of tracing
 
 
@@ -217,6 +218,7 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
             exit = _staged_for(rows, body, functions, names)
             if exit is not _PYTHON:
                 return _else(exit, orelse, functions, names)
+    impure.check_loop(iterable, references=_HELD_BY_CALL)
     elements = _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iter(iterable)
     return _python_for(elements, body, names, orelse)
 

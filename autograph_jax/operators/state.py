@@ -167,6 +167,7 @@ class Trace:
     def __init__(self, active: Any = None) -> None:
         self.log: dict[Hashable, tuple[Place, Any]] = {}
         self.active = active
+        self.made: list[Any] = []  # iterators that the block makes for itself
 
     def roll_back(self) -> None:
         for place, old in reversed(self.log.values()):

@@ -11,12 +11,13 @@ import collections
 import dataclasses
 import dis
 import functools
+import inspect
 import types
 import weakref
 from collections.abc import Callable
 from typing import Any
 
-from autograph_jax.operators import hooks, iterables, state, subscripts
+from autograph_jax.operators import hooks, impure, iterables, state, subscripts
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.state import Content, Global
 from autograph_jax.runtime.convert import convert_function, is_converted
@@ -30,6 +31,8 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.enumerate: iterables.enumerate_,
     builtins.zip: iterables.zip_,
     builtins.reversed: iterables.reversed_,
+    builtins.iter: impure.iter_,
+    builtins.next: impure.next_,
     builtins.setattr: lambda target, name, value: subscripts.set_attr(value, target, name),
     builtins.delattr: subscripts.del_attr,
 }
@@ -42,8 +45,10 @@ def call(function: Any) -> Function:
     if kind is types.FunctionType:
         return _function(function)
     if kind is types.MethodType:
+        impure.check_random(function)
         return types.MethodType(_function(function.__func__), function.__self__) if _is_plain_method(function) else function
     if kind is types.BuiltinMethodType:
+        impure.check_random(function)
         if type(function.__self__) in _CONTAINERS:
             state.note(Content(function.__self__))
         return _OVERRIDES.get(function, function) if function.__self__ is builtins else function
@@ -72,6 +77,8 @@ def _function(function: types.FunctionType) -> Function:
         function = convert_function(function)
     if state.traces():
         _note_variables(function)
+        if function.__code__.co_flags & inspect.CO_GENERATOR:
+            return lambda *arguments, **keywords: impure.made(function(*arguments, **keywords))
     return function
 
 

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parents[2] / "benchmarks"
 
 
 @pytest.fixture
-def benchmark(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> ModuleType:
+def script(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> ModuleType:
     """A module of benchmarks/, imported as the script beside which the others stand."""
     monkeypatch.syspath_prepend(str(FOLDER))
     monkeypatch.setenv("JAX_ENABLE_X64", "0")  # stores.py sets it where it is not set
@@ -27,60 +27,60 @@ def table(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-@pytest.mark.parametrize("benchmark", ["stores"], indirect=True)
-def test_stores(benchmark, capsys):
-    benchmark.main(["--sizes", "6", "--seconds", "0"])
+@pytest.mark.parametrize("script", ["stores"], indirect=True)
+def test_stores(script, capsys):
+    script.main(["--sizes", "6", "--seconds", "0"])
     rows = table(capsys.readouterr().out)
-    assert [row[0] for row in rows] == [program.name for program in benchmark.PROGRAMS]
+    assert [row[0] for row in rows] == [program.name for program in script.PROGRAMS]
     assert all(row[1] == "6" and float(row[4]) > 0 for row in rows)
 
 
-@pytest.mark.parametrize("benchmark", ["stores"], indirect=True)
-def test_stores_leaves_out_what_would_take_too_long(benchmark, capsys):
-    benchmark.main(["--sizes", "6", "600", "--only", "recurrence", "--seconds", "0", "--longest", "0"])
+@pytest.mark.parametrize("script", ["stores"], indirect=True)
+def test_stores_leaves_out_what_would_take_too_long(script, capsys):
+    script.main(["--sizes", "6", "600", "--only", "recurrence", "--seconds", "0", "--longest", "0"])
     rows = [row for row in table(capsys.readouterr().out) if row[0] == "recurrence"]
     assert [row[3].startswith("left out") for row in rows] == [False, True]
 
 
-@pytest.mark.parametrize("benchmark", ["nesting"], indirect=True)
-def test_nesting(benchmark, capsys):
-    benchmark.main(["--depths", "1", "2", "--lengths", "2", "--seconds", "0"])
+@pytest.mark.parametrize("script", ["nesting"], indirect=True)
+def test_nesting(script, capsys):
+    script.main(["--depths", "1", "2", "--lengths", "2", "--seconds", "0"])
     rows = table(capsys.readouterr().out)
-    assert len(rows) == 3 * len(benchmark.KINDS)
+    assert len(rows) == 3 * len(script.KINDS)
     assert all(math.isfinite(float(row[6])) for row in rows)
 
 
 @pytest.mark.parametrize("kinds", [("if",), ("while",), ("while", "if"), ("sum",)])
 @pytest.mark.parametrize("shape", ["nested", "in_a_row"])
-@pytest.mark.parametrize("benchmark", ["nesting"], indirect=True)
-def test_both_of_nesting_compute_the_same(benchmark, shape, kinds, tmp_path):
-    converted, expert = benchmark.load(getattr(benchmark, shape)(kinds, 3), tmp_path, "blocks")
+@pytest.mark.parametrize("script", ["nesting"], indirect=True)
+def test_both_of_nesting_compute_the_same(script, shape, kinds, tmp_path):
+    converted, expert = script.load(getattr(script, shape)(kinds, 3), tmp_path, "blocks")
     assert jnp.allclose(jax.jit(converted)(1.0, 2.0, 3), jax.jit(expert)(1.0, 2.0, 3))
 
 
-@pytest.mark.parametrize("benchmark", ["conversion"], indirect=True)
-def test_conversion(benchmark, capsys):
-    benchmark.main(["--functions", "2", "--imports", "1"])
+@pytest.mark.parametrize("script", ["conversion"], indirect=True)
+def test_conversion(script, capsys):
+    script.main(["--functions", "2", "--imports", "1"])
     rows = table(capsys.readouterr().out)
     assert len(rows) == 8
 
 
-@pytest.mark.parametrize("benchmark", ["measure"], indirect=True)
+@pytest.mark.parametrize("script", ["measure"], indirect=True)
 class TestArrayCopies:
-    def test_a_loop_that_writes_in_place_has_none(self, benchmark):
+    def test_a_loop_that_writes_in_place_has_none(self, script):
         fill = jax.jit(lambda x: lax.fori_loop(0, 50, lambda i, x: x.at[i].set(i * 2.0), x))
-        assert benchmark.array_copies(fill, jnp.zeros(50), size=50) == 0
+        assert script.array_copies(fill, jnp.zeros(50), size=50) == 0
 
-    def test_a_carry_that_is_kept_and_written_is_copied(self, benchmark):
+    def test_a_carry_that_is_kept_and_written_is_copied(self, script):
         def turn(i, carry):
             x, _ = carry
             return x.at[i].set(jnp.sum(x)), x
 
         keep = jax.jit(lambda x: lax.fori_loop(0, 50, turn, (x, x)))
-        assert benchmark.array_copies(keep, jnp.zeros(50), size=50) > 0
-        assert benchmark.array_copies(keep, jnp.zeros(50), size=51) == 0
+        assert script.array_copies(keep, jnp.zeros(50), size=50) > 0
+        assert script.array_copies(keep, jnp.zeros(50), size=51) == 0
 
-    def test_only_copies_in_loops_count(self, benchmark):
+    def test_only_copies_in_loops_count(self, script):
         text = """
 HloModule jit_f
 
@@ -105,13 +105,13 @@ ENTRY %main (x: f64[8,8]) -> f64[8,8] {
   ROOT %o = f64[8,8]{1,0} get-tuple-element(%w), index=1
 }
 """
-        assert benchmark.array_copies_in(text, 64) == 1
-        assert benchmark.array_copies_in(text, 1) == 2
+        assert script.array_copies_in(text, 64) == 1
+        assert script.array_copies_in(text, 1) == 2
 
 
-@pytest.mark.parametrize("benchmark", ["measure"], indirect=True)
-def test_interleaved_gives_one_median_for_each(benchmark):
+@pytest.mark.parametrize("script", ["measure"], indirect=True)
+def test_interleaved_gives_one_median_for_each(script):
     calls = []
-    times = benchmark.interleaved(lambda: calls.append("a"), lambda: calls.append("b"), seconds=0.0, rounds=3)
+    times = script.interleaved(lambda: calls.append("a"), lambda: calls.append("b"), seconds=0.0, rounds=3)
     assert calls == ["a", "b"] * 4  # once to warm up
     assert len(times) == 2 and all(t >= 0 for t in times)

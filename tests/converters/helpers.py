@@ -13,6 +13,7 @@ import contextlib
 import copy
 import itertools
 import linecache
+import re
 import textwrap
 import traceback
 import types
@@ -52,8 +53,8 @@ def check_text(row: Row) -> None:
 
 
 def converted_text(program: str, class_name: str | None = None) -> str:
-    tree, _, _ = convert_tree(gast.parse(textwrap.dedent(program)).body[-1], class_name)
-    return emit.to_text(tree)
+    converted = convert_tree(gast.parse(textwrap.dedent(program)).body[-1], class_name)
+    return emit.to_text(converted.tree)
 
 
 def check_calls(row: Row) -> None:
@@ -96,7 +97,7 @@ class Failure(Exception):
 class Noted:
     """A container with attributes; it notes what is done with it."""
 
-    def __init__(self, log: list[Any], name: str, values: dict[Any, Any]) -> None:
+    def __init__(self, log: list[str], name: str, values: dict[Any, Any]) -> None:
         vars(self).update(_log=log, _name=name, _values=values)
 
     def __getitem__(self, key: Any) -> Any:
@@ -134,26 +135,31 @@ class Outcome(NamedTuple):
 
     result: str
     error: str
-    place: tuple[str, int | None, int | None, int | None]
+    line: int | None  # the last line of the program in the traceback
     arguments: str
-    log: list[Any]
+    log: list[str]
 
 
 def outcome(program: str, arguments: tuple[Any, ...], convert: Callable[..., Any]) -> Outcome:
     arguments, log = copy.deepcopy(arguments), []
     function = load(program, log)
     converted = convert(function)
-    result, error, place = None, "", ("", None, None, None)
+    result, error, line = None, "", None
     try:
         result = converted(*arguments)
     except Exception as raised:
         error = "".join(traceback.format_exception_only(raised))
-        last = [f for f in traceback.extract_tb(raised.__traceback__) if f.filename == function.__code__.co_filename][-1]
-        place = (last.name, last.lineno, last.colno, last.end_colno)
-    return Outcome(repr(result), error, place, repr(arguments), log)
+        filename = function.__code__.co_filename
+        line = [f.lineno for f in traceback.extract_tb(raised.__traceback__) if f.filename == filename][-1]
+    return Outcome(shown(result), error, line, shown(arguments), log)
 
 
-def load(program: str, log: list[Any] | None = None) -> types.FunctionType:
+def shown(value: Any) -> str:
+    """The value's repr without addresses."""
+    return re.sub(r" at 0x\w+", "", repr(value))
+
+
+def load(program: str, log: list[str] | None = None) -> types.FunctionType:
     """The last function that a program defines, in a module of its own whose text can be found."""
     text = textwrap.dedent(program).lstrip("\n")
     filename = f"<row {next(_numbers)}>"
@@ -163,9 +169,9 @@ def load(program: str, log: list[Any] | None = None) -> types.FunctionType:
     return [v for v in namespace.values() if isinstance(v, types.FunctionType) and v.__code__.co_filename == filename][-1]
 
 
-def helpers(log: list[Any]) -> dict[str, Any]:
+def helpers(log: list[str]) -> dict[str, Any]:
     def say(value: Any) -> Any:
-        log.append(value)
+        log.append(shown(value))
         return value
 
     def fail(*_: Any) -> Any:

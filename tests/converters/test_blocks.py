@@ -11,7 +11,12 @@ ROWS = {
             return x
         """,
         """
-        ???
+        def f(x):
+            def then():
+                nonlocal x
+                x = -x
+            ag__.if_stmt(x > 0, then, None, 'x')
+            return x
         """,
         [(1,), (-1,)],
     ),
@@ -25,7 +30,16 @@ ROWS = {
             return y
         """,
         """
-        ???
+        def f(x):
+            y: ...
+            def then():
+                nonlocal y
+                y = x
+            def otherwise():
+                nonlocal y
+                y = -x
+            ag__.if_stmt(x > 0, then, otherwise, 'y')
+            return y
         """,
         [(1,), (-1,)],
     ),
@@ -41,7 +55,22 @@ ROWS = {
             return y
         """,
         """
-        ???
+        def f(x):
+            y: ...
+            def then():
+                nonlocal y
+                y = 2
+            def otherwise():
+                nonlocal y
+                def then():
+                    nonlocal y
+                    y = 1
+                def otherwise():
+                    nonlocal y
+                    y = 0
+                ag__.if_stmt(ag__.call(say)(x) > 0, then, otherwise, 'y')
+            ag__.if_stmt(ag__.call(say)(x) > 1, then, otherwise, 'y')
+            return y
         """,
         [(2,), (1,), (0,)],
     ),
@@ -53,7 +82,13 @@ ROWS = {
             return y
         """,
         """
-        ???
+        def f(x):
+            y: ...
+            def then():
+                nonlocal y
+                y = 1
+            ag__.if_stmt(x, then, None, 'y?')
+            return ag__.bound('y', lambda: y)
         """,
         [(1,), (0,)],
     ),
@@ -66,7 +101,13 @@ ROWS = {
             return x
         """,
         """
-        ???
+        def f(x):
+            def then():
+                nonlocal x
+                half = x / 2
+                x = half * half
+            ag__.if_stmt(x > 0, then, None, 'x')
+            return x
         """,
         [(1,), (-1,)],
     ),
@@ -79,7 +120,8 @@ ROWS = {
                 return say(2)
         """,
         """
-        ???
+        def f(x):
+            return ag__.if_stmt(ag__.call(say)(x), lambda: ag__.call(say)(1), lambda: ag__.call(say)(2))
         """,
         [(1,), (0,)],
     ),
@@ -93,7 +135,13 @@ ROWS = {
             return x
         """,
         """
-        ???
+        def f(x):
+            def otherwise():
+                nonlocal x
+                x = x + 1
+                ag__.call(say)(x)
+                return x
+            return ag__.if_stmt(x < 0, lambda: -1, otherwise)
         """,
         [(1,), (-1,)],
     ),
@@ -108,7 +156,13 @@ ROWS = {
             return x
         """,
         """
-        ???
+        def f(x):
+            def then():
+                nonlocal x
+                x = -x
+                x = x + 1
+                return x
+            return ag__.if_stmt(x < 0, then, lambda: x)
         """,
         [(1,), (-1,)],
     ),
@@ -126,7 +180,16 @@ ROWS = {
             return 'end'
         """,
         """
-        ???
+        def f(x, y):
+            def then():
+                def otherwise():
+                    ag__.call(say)('x')
+                return ag__.if_stmt(y, lambda: ag__.Return('both'), otherwise)
+            def otherwise():
+                def otherwise():
+                    ag__.call(say)('none')
+                return ag__.if_stmt(y, lambda: ag__.Return('y'), otherwise)
+            return ag__.returned(ag__.if_stmt(x, then, otherwise), lambda: 'end')
         """,
         [(0, 0), (0, 1), (1, 0), (1, 1)],
     ),
@@ -138,7 +201,10 @@ ROWS = {
             say(x)
         """,
         """
-        ???
+        def f(x):
+            def otherwise():
+                ag__.call(say)(x)
+            return ag__.if_stmt(x, lambda: None, otherwise)
         """,
         [(0,), (1,)],
     ),
@@ -150,7 +216,11 @@ ROWS = {
             return x ** 0.5
         """,
         """
-        ???
+        def f(x):
+            def then():
+                raise ag__.call(Failure)('negative')
+            ag__.if_stmt(x < 0, then)
+            return x ** 0.5
         """,
         [(4,), (-4,)],
     ),
@@ -163,7 +233,13 @@ ROWS = {
             return i
         """,
         """
-        ???
+        def f(n):
+            i = 0
+            def body():
+                nonlocal i
+                i += 1
+            ag__.while_stmt(lambda: i < n, body, 'i')
+            return i
         """,
         [(0,), (3,)],
     ),
@@ -176,7 +252,16 @@ ROWS = {
             return total, n
         """,
         """
-        ???
+        def f(n):
+            total = 0
+            def test():
+                nonlocal n
+                return (n := (n - 1)) > 0
+            def body():
+                nonlocal total
+                total += n
+            ag__.while_stmt(test, body, 'n', 'total')
+            return (total, n)
         """,
         [(0,), (4,)],
     ),
@@ -193,7 +278,19 @@ ROWS = {
             return total
         """,
         """
-        ???
+        def f(xs):
+            total = 0
+            def body(x):
+                nonlocal total
+                def otherwise():
+                    nonlocal total
+                    def otherwise():
+                        nonlocal total
+                        total += x
+                    return ag__.if_stmt(x > 10, lambda: ag__.break_, otherwise, 'total')
+                return ag__.if_stmt(x < 0, lambda: None, otherwise, 'total')
+            ag__.for_stmt(xs, body, 'total')
+            return total
         """,
         [([1, -1, 2],), ([1, 11, 5],), ([],)],
     ),
@@ -209,7 +306,17 @@ ROWS = {
             return last
         """,
         """
-        ???
+        def f(xs):
+            last = None
+            def body(x):
+                nonlocal last
+                last = x
+                def then():
+                    ag__.call(say)(x)
+                    return ag__.break_
+                return ag__.if_stmt(x > 1, then)
+            ag__.for_stmt(xs, body, 'last')
+            return last
         """,
         [([0, 1, 2, 3],), ([0],)],
     ),
@@ -222,7 +329,14 @@ ROWS = {
             return -1
         """,
         """
-        ???
+        def f(xs, x):
+            i: ...
+            other: ...
+            def body(element):
+                nonlocal i, other
+                i, other = element
+                return ag__.if_stmt(other == x, lambda: ag__.Return(i))
+            return ag__.returned(ag__.for_stmt(ag__.call(enumerate)(xs), body), lambda: -1)
         """,
         [([3, 4], 4), ([3], 4), ([], 0)],
     ),
@@ -237,7 +351,14 @@ ROWS = {
             return None
         """,
         """
-        ???
+        def f(rows):
+            def body(row):
+                def body(x):
+                    return ag__.if_stmt(x, lambda: ag__.Return(x))
+                def rest():
+                    ag__.call(say)(row)
+                return ag__.unless(ag__.for_stmt(row, body), rest)
+            return ag__.returned(ag__.for_stmt(rows, body), lambda: None)
         """,
         [([[0, 0], [0, 5]],), ([[0]],), ([],)],
     ),
@@ -253,7 +374,20 @@ ROWS = {
             return found
         """,
         """
-        ???
+        def f(xs):
+            found: ...
+            def body(x):
+                nonlocal found
+                def then():
+                    nonlocal found
+                    found = x
+                    return ag__.break_
+                return ag__.if_stmt(x, then, None, 'found?')
+            def orelse():
+                nonlocal found
+                found = 'none'
+            ag__.for_stmt(xs, body, 'found', orelse=orelse)
+            return found
         """,
         [([0, 3],), ([0],), ([],)],
     ),
@@ -271,7 +405,18 @@ ROWS = {
             return 'end'
         """,
         """
-        ???
+        def f(n, stop):
+            def body():
+                nonlocal n
+                def otherwise():
+                    nonlocal n
+                    n -= 1
+                return ag__.if_stmt(n == stop, lambda: ag__.Return('stopped'), otherwise, 'n')
+            def orelse():
+                def otherwise():
+                    ag__.call(say)(n)
+                return ag__.if_stmt(n < 0, lambda: ag__.Return('below'), otherwise)
+            return ag__.returned(ag__.while_stmt(lambda: n > 0, body, 'n', orelse=orelse), lambda: 'end')
         """,
         [(3, 2), (3, 9), (-1, 0)],
     ),
@@ -288,7 +433,15 @@ ROWS = {
             return rows
         """,
         """
-        ???
+        def f(rows):
+            def body(row):
+                def body(x):
+                    return ag__.if_stmt(x, lambda: ag__.break_)
+                def rest():
+                    ag__.call(say)(row)
+                return ag__.unless(ag__.for_stmt(row, body, orelse=lambda: ag__.continue_), rest)
+            ag__.for_stmt(rows, body)
+            return rows
         """,
         [([[0, 1], [0], [2]],), ([],)],
     ),
@@ -300,7 +453,13 @@ ROWS = {
             return x
         """,
         """
-        ???
+        def f(xs):
+            x: ...
+            def body(element):
+                nonlocal x
+                x = element
+            ag__.for_stmt(xs, body, 'x?')
+            return ag__.bound('x', lambda: x)
         """,
         [([1, 2],), ([],)],
     ),
@@ -313,7 +472,17 @@ ROWS = {
             return total, b
         """,
         """
-        ???
+        def f(pairs):
+            a: ...
+            b: ...
+            i: ...
+            total = 0
+            def body(element):
+                nonlocal a, b, i, total
+                i, (a, *b) = element
+                total += i * a + ag__.call(len)(b)
+            ag__.for_stmt(pairs, body, 'b?', 'total')
+            return (total, ag__.bound('b', lambda: b))
         """,
         [([(1, [2, 3, 4])],), ([],), ([(1, 2)],)],
     ),
@@ -327,7 +496,10 @@ ROWS = {
             return xs
         """,
         """
-        ???
+        def f(xs):
+            ag__.for_stmt(xs, None)
+            ag__.while_stmt(lambda: ag__.call(xs.pop)(), None)
+            return xs
         """,
         [([1, 0, 2, 3],)],
     ),
@@ -342,7 +514,16 @@ ROWS = {
             return x
         """,
         """
-        ???
+        def f(x):
+            exit = None
+            with ag__.call(ctx)('a') as a, ag__.call(ctx)('b'):
+                def otherwise():
+                    ag__.call(say)(x)
+                exit = ag__.if_stmt(x, lambda: ag__.Return(a), otherwise)
+            def rest():
+                ag__.call(say)('after')
+                return x
+            return ag__.returned(exit, rest)
         """,
         [(0,), (1,)],
     ),
@@ -353,7 +534,9 @@ ROWS = {
                 return say(x)
         """,
         """
-        ???
+        def f(x):
+            with ag__.call(ctx)(x):
+                return ag__.call(say)(x)
         """,
         [(1,)],
     ),
@@ -370,7 +553,17 @@ ROWS = {
             return y
         """,
         """
-        ???
+        def f(x):
+            y = 0
+            with ag__.call(ctx)('kept', Failure):
+                y = 1
+                def then():
+                    nonlocal y
+                    y = 2
+                    ag__.call(fail)()
+                ag__.if_stmt(x, then, None, 'y')
+                y = 3
+            return y
         """,
         [(0,), (1,)],
     ),
@@ -397,7 +590,31 @@ ROWS = {
             return y
         """,
         """
-        ???
+        def f(x):
+            y = 'none'
+            exit = None
+            try:
+                def then():
+                    ag__.call(fail)()
+                ag__.if_stmt(x == 1, then)
+                def otherwise():
+                    nonlocal y
+                    y = 'body went on'
+                exit = ag__.if_stmt(x == 2, lambda: ag__.Return('body'), otherwise, 'y')
+            except Failure as error:
+                y = ag__.call(str)(error)
+                exit = ag__.if_stmt(x == 1, lambda: ag__.Return(y))
+            else:
+                def rest():
+                    nonlocal y
+                    def otherwise():
+                        nonlocal y
+                        y = ag__.call(say)(y)
+                    return ag__.if_stmt(x == 3, lambda: ag__.Return('else'), otherwise, 'y')
+                exit = ag__.unless(exit, rest, 'y')
+            finally:
+                ag__.call(say)('finally')
+            return ag__.returned(exit, lambda: y)
         """,
         [(0,), (1,), (2,), (3,)],
     ),
@@ -420,7 +637,29 @@ ROWS = {
             return total
         """,
         """
-        ???
+        def f(xs):
+            total = 0
+            def body(x):
+                nonlocal total
+                exit = None
+                try:
+                    def otherwise():
+                        nonlocal total
+                        def otherwise():
+                            nonlocal total
+                            total += 6 / (x - 2)
+                        return ag__.if_stmt(x == 1, lambda: ag__.continue_, otherwise, 'total')
+                    exit = ag__.if_stmt(x == 0, lambda: ag__.break_, otherwise, 'total')
+                except ZeroDivisionError:
+                    total += 100
+                finally:
+                    ag__.call(say)(x)
+                def rest():
+                    nonlocal total
+                    total += 1000
+                return ag__.unless(exit, rest, 'total')
+            ag__.for_stmt(xs, body, 'total')
+            return total
         """,
         [([1, 3, 2, 0, 9],), ([5],), ([],)],
     ),
@@ -451,7 +690,18 @@ ROWS = {
             return xs
         """,
         """
-        ???
+        def f(xs):
+            def body(x):
+                exit = None
+                with ag__.call(ctx)(x):
+                    def otherwise():
+                        ag__.call(say)(x)
+                    exit = ag__.if_stmt(x % 2, lambda: ag__.continue_, otherwise)
+                def rest():
+                    ag__.call(say)(-x)
+                return ag__.unless(exit, rest)
+            ag__.for_stmt(xs, body)
+            return xs
         """,
         [([1, 2, 3],)],
     ),
@@ -469,7 +719,17 @@ ROWS = {
             return y
         """,
         """
-        ???
+        def f(x):
+            y = 0
+            try:
+                def then():
+                    raise ag__.call(ExceptionGroup)('two', [ag__.call(ValueError)(1), ag__.call(TypeError)(2)])
+                ag__.if_stmt(x, then)
+            except* ValueError as group:
+                y += ag__.call(len)(group.exceptions)
+            except* TypeError:
+                y += 10
+            return y
         """,
         [(0,), (1,)],
     ),
@@ -484,7 +744,11 @@ ROWS = {
             return g(1) + g(10)
         """,
         """
-        ???
+        def f(x):
+            def g(y):
+                return ag__.if_stmt(y > x, lambda: y, lambda: x)
+            x = ag__.call(say)(x) + 1
+            return ag__.call(g)(1) + ag__.call(g)(10)
         """,
         [(0,), (20,)],
     ),
@@ -501,7 +765,21 @@ ROWS = {
             return total
         """,
         """
-        ???
+        def f(xs):
+            x: ...
+            total = 0
+            def add(x):
+                nonlocal total
+                def then():
+                    nonlocal total
+                    total += x
+                ag__.if_stmt(x > 0, then, None, 'total')
+            def body(element):
+                nonlocal x
+                x = element
+                ag__.call(add)(x)
+            ag__.for_stmt(xs, body)
+            return total
         """,
         [([1, -2, 3],)],
     ),
@@ -515,7 +793,14 @@ ROWS = {
             return counter
         """,
         """
-        ???
+        def f(x):
+            global counter
+            counter = 0
+            def body():
+                global counter
+                counter += 1
+            ag__.while_stmt(lambda: counter < x, body, 'counter')
+            return counter
         """,
         [(3,), (0,)],
     ),
@@ -531,7 +816,18 @@ ROWS = {
             return g()
         """,
         """
-        ???
+        def f(x):
+            g: ...
+            def then():
+                nonlocal g
+                def g():
+                    return 1
+            def otherwise():
+                nonlocal g
+                def g():
+                    return 2
+            ag__.if_stmt(x, then, otherwise, 'g')
+            return ag__.call(g)()
         """,
         [(0,), (1,)],
     ),
@@ -544,7 +840,15 @@ ROWS = {
             return [g() for g in fs]
         """,
         """
-        ???
+        def f(n):
+            i: ...
+            fs = []
+            def body(element):
+                nonlocal i
+                i = element
+                ag__.call(fs.append)(lambda: i)
+            ag__.for_stmt(ag__.call(range)(n), body, 'i?')
+            return [ag__.call(g)() for g in fs]
         """,
         [(0,), (3,)],
     ),
@@ -558,9 +862,19 @@ ROWS = {
                 y = 2
             return y
         """,
-        """
-        ???
-        """,
+        '''
+        def f(x):
+            """What f does."""
+            y: ...
+            def then():
+                nonlocal y
+                y = 1
+            def otherwise():
+                nonlocal y
+                y = 2
+            ag__.if_stmt(x, then, otherwise, 'y')
+            return y
+        ''',
         [(0,), (1,)],
     ),
     "del in a branch": Row(
@@ -572,7 +886,13 @@ ROWS = {
             return y
         """,
         """
-        ???
+        def f(x):
+            y = 1
+            def then():
+                nonlocal y
+                del y
+            ag__.if_stmt(x, then, None, 'y?')
+            return ag__.bound('y', lambda: y)
         """,
         [(0,), (1,)],
     ),
@@ -586,7 +906,16 @@ ROWS = {
             return library.sqrt(x).real
         """,
         """
-        ???
+        def f(x):
+            library: ...
+            def then():
+                nonlocal library
+                import math as library
+            def otherwise():
+                nonlocal library
+                import cmath as library
+            ag__.if_stmt(x, then, otherwise, 'library')
+            return ag__.call(library.sqrt)(x).real
         """,
         [(0,), (4,)],
     ),
@@ -601,7 +930,17 @@ ROWS = {
             return A and A.value
         """,
         """
-        ???
+        def f(x):
+            A: ...
+            def then():
+                nonlocal A
+                class A:
+                    value = x
+            def otherwise():
+                nonlocal A
+                A = None
+            ag__.if_stmt(x, then, otherwise, 'A')
+            return ag__.and_(A, lambda: A.value)
         """,
         [(0,), (4,)],
     ),
@@ -614,7 +953,13 @@ ROWS = {
             return x, xs
         """,
         """
-        ???
+        def f(xs):
+            x = 'outer'
+            def then():
+                nonlocal xs
+                xs = [x * 2 for x in xs if x > 0]
+            ag__.if_stmt(xs, then, None, 'xs')
+            return (x, xs)
         """,
         [([],), ([1, -1],)],
     ),
@@ -626,7 +971,12 @@ ROWS = {
             return y
         """,
         """
-        ???
+        def f(x):
+            def then():
+                nonlocal y
+                y = y * 2
+            ag__.if_stmt((y := (x + 1)) > 1, then, None, 'y')
+            return y
         """,
         [(0,), (1,)],
     ),
@@ -638,7 +988,13 @@ ROWS = {
             return xs, last
         """,
         """
-        ???
+        def f(xs):
+            last: ...
+            def then():
+                nonlocal last, xs
+                xs = [(last := x) for x in xs]
+            ag__.if_stmt(xs, then, None, 'last?', 'xs')
+            return (xs, ag__.bound('last', lambda: last))
         """,
         [([1, 2],), ([],)],
     ),
@@ -654,7 +1010,15 @@ ROWS = {
             return e
         """,
         """
-        ???
+        def f(x):
+            e = 'before'
+            try:
+                def then():
+                    ag__.call(fail)()
+                ag__.if_stmt(x, then)
+            except Failure as e:
+                ag__.call(say)(ag__.call(str)(e))
+            return ag__.bound('e', lambda: e)
         """,
         [(0,), (1,)],
     ),
@@ -666,7 +1030,11 @@ ROWS = {
             return x
         """,
         """
-        ???
+        def f(x):
+            def then():
+                assert x < 10, f'{x} is large'
+            ag__.if_stmt(x > 0, then)
+            return x
         """,
         [(1,), (11,)],
     ),
@@ -681,7 +1049,17 @@ ROWS = {
             return rest
         """,
         """
-        ???
+        def f(x, body, then, ag__):
+            def then_():
+                nonlocal body
+                body = then
+                def body_():
+                    nonlocal body
+                    body += 1
+                ag___.while_stmt(lambda: body < ag__, body_, 'body')
+            ag___.if_stmt(x, then_, None, 'body')
+            rest = exit = otherwise = body
+            return rest
         """,
         [(1, 2, 3, 5), (0, 1, 2, 3)],
     ),
@@ -692,7 +1070,8 @@ ROWS = {
             x = unknown
         """,
         """
-        ???
+        def f(x):
+            return x
         """,
         [(1,)],
     ),
@@ -704,7 +1083,12 @@ ROWS = {
             return x * scale + len(more)
         """,
         """
-        ???
+        def f(x, /, *rest, scale=2, **more):
+            def then():
+                nonlocal scale
+                scale = rest[0]
+            ag__.if_stmt(rest, then, None, 'scale')
+            return x * scale + ag__.call(len)(more)
         """,
         [(3,), (3, 4)],
     ),

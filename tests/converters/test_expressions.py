@@ -9,7 +9,8 @@ ROWS = {
             return say(a) and say(b) or say(c)
         """,
         """
-        ???
+        def f(a, b, c):
+            return ag__.or_(ag__.and_(ag__.call(say)(a), lambda: ag__.call(say)(b)), lambda: ag__.call(say)(c))
         """,
         [(0, 1, 2), (1, 0, 2), (1, [], None), (1, 2, 3), ('', 0, [])],
     ),
@@ -19,7 +20,8 @@ ROWS = {
             return say(a) and say(b) and say(c), say(a) or say(b) or say(c)
         """,
         """
-        ???
+        def f(a, b, c):
+            return (ag__.and_(ag__.call(say)(a), lambda: ag__.call(say)(b), lambda: ag__.call(say)(c)), ag__.or_(ag__.call(say)(a), lambda: ag__.call(say)(b), lambda: ag__.call(say)(c)))
         """,
         [(0, 1, 2), (1, 0, 2), (1, 2, 3), (0, 0, 0)],
     ),
@@ -29,7 +31,8 @@ ROWS = {
             return not say(a), not not a
         """,
         """
-        ???
+        def f(a):
+            return (ag__.not_(ag__.call(say)(a)), ag__.not_(ag__.not_(a)))
         """,
         [(0,), ([],), ('x',)],
     ),
@@ -39,7 +42,8 @@ ROWS = {
             return a < b, a == b, a != b
         """,
         """
-        ???
+        def f(a, b):
+            return (a < b, a == b, a != b)
         """,
         [(1, 2), (1, 'a')],
     ),
@@ -49,7 +53,8 @@ ROWS = {
             return say(a) < say(b) <= say(c) != say(0)
         """,
         """
-        ???
+        def f(a, b, c):
+            return ag__.compare(ag__.call(say)(a), '<', ag__.call(say)(b), '<=', lambda: ag__.call(say)(c), '!=', lambda: ag__.call(say)(0))
         """,
         [(1, 2, 3), (2, 1, 3), (1, 2, 0), (1, 5, 5), (1, 2, 'a')],
     ),
@@ -59,7 +64,8 @@ ROWS = {
             return a is b in c, a not in c is not None, a in c == 1
         """,
         """
-        ???
+        def f(a, b, c):
+            return (ag__.compare(a, 'is', b, 'in', lambda: c), ag__.compare(a, 'not in', c, 'is not', lambda: None), ag__.compare(a, 'in', c, '==', lambda: 1))
         """,
         [(1, 1, [1]), (1, 2, [3]), (1, 1, 1)],
     ),
@@ -69,7 +75,8 @@ ROWS = {
             return a in xs, a not in xs
         """,
         """
-        ???
+        def f(a, xs):
+            return (ag__.in_(a, xs), ag__.not_in(a, xs))
         """,
         [(1, [1]), ('a', 'abc'), (1, {}), (1, 5), ([], {1})],
     ),
@@ -79,7 +86,8 @@ ROWS = {
             return a is b, a is not b, a is None
         """,
         """
-        ???
+        def f(a, b):
+            return (ag__.is_(a, b), ag__.is_not(a, b), ag__.is_(a, None))
         """,
         [(1, 1), (None, None), ([], [])],
     ),
@@ -89,7 +97,8 @@ ROWS = {
             return say(b) if say(a) else say(c)
         """,
         """
-        ???
+        def f(a, b, c):
+            return ag__.if_expr(ag__.call(say)(a), lambda: ag__.call(say)(b), lambda: ag__.call(say)(c))
         """,
         [(0, 1, 2), (1, 1, 2), ([], None, 2)],
     ),
@@ -100,7 +109,9 @@ ROWS = {
             return r, b
         """,
         """
-        ???
+        def f(a):
+            r = ag__.if_expr((b := ag__.call(say)(a)), lambda: b, lambda: 'none')
+            return (r, b)
         """,
         [(0,), (3,)],
     ),
@@ -114,7 +125,12 @@ ROWS = {
             return r, s, t, b, c
         """,
         """
-        ???
+        def f(a):
+            b = c = 'unset'
+            r = a and (b := ag__.call(say)(1))
+            s = (c := ag__.call(say)(2)) if a else 0
+            t = 0 < a < (b := ag__.call(say)(5))
+            return (r, s, t, b, c)
         """,
         [(0,), (3,)],
     ),
@@ -124,7 +140,8 @@ ROWS = {
             return [y for x in xs if (y := x * 2) > 2 and y < 9], y
         """,
         """
-        ???
+        def f(xs):
+            return ([y for x in xs if ag__.and_((y := (x * 2)) > 2, lambda: y < 9)], ag__.bound('y', lambda: y))
         """,
         [([1, 2, 3, 9],), ([],)],
     ),
@@ -134,7 +151,8 @@ ROWS = {
             return say(max)(*say(xs), say(4), **say(d))
         """,
         """
-        ???
+        def f(g, xs, d):
+            return ag__.call(ag__.call(say)(max))(*ag__.call(say)(xs), ag__.call(say)(4), **ag__.call(say)(d))
         """,
         [(None, [1, 2], {}), (None, [1], {'key': 5}), (None, 5, {})],
     ),
@@ -145,7 +163,9 @@ ROWS = {
             return xs
         """,
         """
-        ???
+        def f(s, xs):
+            ag__.call(xs.append)(ag__.call(ag__.call(ag__.call(say)(s).upper)().lower)())
+            return xs
         """,
         [('aB', []), (1, [])],
     ),
@@ -157,7 +177,13 @@ ROWS = {
                 return y and x
             return g(), g(1)
         """,
-        None,
+        """
+        def f(x):
+            @say
+            def g(y=say(x) or 5):
+                return ag__.and_(y, lambda: x)
+            return (ag__.call(g)(), ag__.call(g)(1))
+        """,
         [(0,), (2,)],
     ),
     "lambdas": Row(
@@ -167,7 +193,9 @@ ROWS = {
             return g(0), g(1), g(1, k=0), g(0, 7)
         """,
         """
-        ???
+        def f(x):
+            g = lambda y, *rest, k=ag__.call(say)(x): ag__.or_(ag__.and_(y, lambda: k), lambda: rest)
+            return (ag__.call(g)(0), ag__.call(g)(1), ag__.call(g)(1, k=0), ag__.call(g)(0, 7))
         """,
         [(0,), (2,)],
     ),
@@ -181,7 +209,12 @@ ROWS = {
             return a, b, c, d
         """,
         """
-        ???
+        def f(xs):
+            a = [ag__.and_(x, lambda: 1) for x in xs if ag__.or_(ag__.not_(x), lambda: x > 1)]
+            b = {x: y for x in xs for y in xs if ag__.compare(x, '<', y, '<', lambda: 4)}
+            c = {ag__.if_expr(x, lambda: x, lambda: None) for x in xs}
+            d = ag__.call(sum)((x for x in xs if ag__.in_(x, (1, 2))))
+            return (a, b, c, d)
         """,
         [([0, 1, 2, 3],), ([],)],
     ),
@@ -191,7 +224,8 @@ ROWS = {
             return f'{x and 1!r:>{width or 3}} {not x=}'
         """,
         """
-        ???
+        def f(x, width):
+            return f'{ag__.and_(x, lambda: 1)!r:>{ag__.or_(width, lambda: 3)}} not x={ag__.not_(x)!r}'
         """,
         [(0, 4), (2, 0)],
     ),
@@ -201,7 +235,11 @@ ROWS = {
             g = (say(x) and fail() for x in say(xs))
             return next(g)
         """,
-        None,
+        """
+        def f(xs):
+            g = (ag__.and_(ag__.call(say)(x), lambda: ag__.call(fail)()) for x in ag__.call(say)(xs))
+            return ag__.call(next)(g)
+        """,
         [([0, 1],), ([1],), ([],)],
     ),
     "isinstance, super-like names, print": Row(
@@ -212,7 +250,8 @@ ROWS = {
             return str(x)
         """,
         """
-        ???
+        def f(x):
+            return ag__.if_stmt(ag__.and_(ag__.call(isinstance)(x, int), lambda: ag__.call(callable)(print)), lambda: ag__.call(ag__.call(type)(x))(ag__.call(say)(x) + 1), lambda: ag__.call(str)(x))
         """,
         [(1,), ('a',), (True,)],
     ),
@@ -222,7 +261,8 @@ ROWS = {
             return {say('k'): say(a) or say(b)}, [say(1) < say(2) < say(0), *(say(b) if a else say('n'),)], say(a)[say(0):say(1)]
         """,
         """
-        ???
+        def f(a, b):
+            return ({ag__.call(say)('k'): ag__.or_(ag__.call(say)(a), lambda: ag__.call(say)(b))}, [ag__.compare(ag__.call(say)(1), '<', ag__.call(say)(2), '<', lambda: ag__.call(say)(0)), *(ag__.if_expr(a, lambda: ag__.call(say)(b), lambda: ag__.call(say)('n')),)], ag__.call(say)(a)[ag__.call(say)(0):ag__.call(say)(1)])
         """,
         [([1], 'b'), ([], 'b'), ('', '')],
     ),
@@ -233,7 +273,15 @@ ROWS = {
                 y = x
             return [y, (lambda: y)()] if x else y + 1
         """,
-        None,
+        """
+        def f(x):
+            y: ...
+            def then():
+                nonlocal y
+                y = x
+            ag__.if_stmt(x > 0, then, None, 'y?')
+            return ag__.if_expr(x, lambda: [ag__.bound('y', lambda: y), ag__.call(lambda: y)()], lambda: ag__.bound('y', lambda: y) + 1)
+        """,
         [(1,), (0,), (-1,)],
     ),
     "an error keeps its place": Row(
@@ -244,7 +292,11 @@ ROWS = {
                     y / (x - 1) or
                     fail(x))
         """,
-        None,
+        """
+        def f(x):
+            y = 1
+            return ag__.or_(ag__.and_(x, lambda: y / (x - 1)), lambda: ag__.call(fail)(x))
+        """,
         [(0,), (1,), (2,)],
     ),
     "assertions": Row(
@@ -253,7 +305,11 @@ ROWS = {
             assert x and x < 5, say('message')
             return x
         """,
-        None,
+        """
+        def f(x):
+            assert ag__.and_(x, lambda: x < 5), ag__.call(say)('message')
+            return x
+        """,
         [(1,), (0,), (7,)],
     ),
     "subscripts and slices are read as before": Row(
@@ -262,7 +318,8 @@ ROWS = {
             return x[i], x[i or 0:not i or None], x[-1]
         """,
         """
-        ???
+        def f(x, i):
+            return (x[i], x[ag__.or_(i, lambda: 0):ag__.or_(ag__.not_(i), lambda: None)], x[-1])
         """,
         [([1, 2], 0), ([1, 2], 1), ([], 0)],
     ),
@@ -273,7 +330,9 @@ ROWS = {
             return first, rest
         """,
         """
-        ???
+        def f(xs):
+            first, *rest = (*xs, *ag__.call(say)(xs))
+            return (first, rest)
         """,
         [([1, 2],), ([],)],
     ),

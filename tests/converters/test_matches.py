@@ -18,7 +18,31 @@ ROWS = {
             return r
         """,
         """
-        ???
+        def f(k, x):
+            r: ...
+            def then():
+                nonlocal r
+                r = x
+            def otherwise():
+                nonlocal r
+                def then():
+                    nonlocal r
+                    r = x * 2
+                def otherwise():
+                    nonlocal r
+                    def then():
+                        nonlocal r
+                        r = x * 100
+                    def otherwise():
+                        nonlocal r
+                        def then():
+                            nonlocal r
+                            r = -3
+                        ag__.if_stmt(k == -3, then, None, 'r?')
+                    ag__.if_stmt(k == 'many', then, otherwise, 'r?')
+                ag__.if_stmt(ag__.or_(k == 1, lambda: k == 2), then, otherwise, 'r?')
+            ag__.if_stmt(k == 0, then, otherwise, 'r?')
+            return ag__.bound('r', lambda: r)
         """,
         [(0, 1), (1, 1), (2, 1), ('many', 1), (-3, 1), (7, 1), (1.0, 1), (True, 1)],
     ),
@@ -38,7 +62,25 @@ ROWS = {
             return r, s
         """,
         """
-        ???
+        def f(k):
+            r: ...
+            s: ...
+            def then():
+                nonlocal r
+                r = 'zero'
+            def otherwise():
+                nonlocal r
+                other = k
+                r = other
+            ag__.if_stmt(k == 0, then, otherwise, 'r')
+            def then():
+                nonlocal s
+                s = 'zero'
+            def otherwise():
+                nonlocal s
+                s = 'more'
+            ag__.if_stmt(k == 0, then, otherwise, 's')
+            return (r, s)
         """,
         [(0,), (5,)],
     ),
@@ -56,7 +98,8 @@ ROWS = {
                     return 'one'
         """,
         """
-        ???
+        def f(k):
+            return ag__.if_stmt(ag__.is_(k, None), lambda: 'none', lambda: ag__.if_stmt(ag__.is_(k, True), lambda: 'true', lambda: ag__.if_stmt(ag__.is_(k, False), lambda: 'false', lambda: ag__.if_stmt(k == 1, lambda: 'one'))))
         """,
         [(None,), (True,), (False,), (1,), (0,)],
     ),
@@ -73,7 +116,29 @@ ROWS = {
             return r
         """,
         """
-        ???
+        def f(k, m):
+            n: ...
+            r: ...
+            subject = ag__.call(say)(k)
+            def then():
+                nonlocal r
+                r = 'zero'
+            def otherwise():
+                nonlocal r
+                n = subject
+                def then():
+                    nonlocal r
+                    r = ('below', n)
+                def otherwise():
+                    nonlocal n, r
+                    n = subject
+                    def then():
+                        nonlocal r
+                        r = n
+                    ag__.if_stmt(ag__.call(fail)(), then, None, 'r?')
+                ag__.if_stmt(ag__.call(say)(n) < m, then, otherwise, 'r?')
+            ag__.if_stmt(ag__.and_(subject == 0, lambda: ag__.call(say)(m) > 0), then, otherwise, 'r?')
+            return ag__.bound('r', lambda: r)
         """,
         [(0, 1), (0, 0), (1, 3), (4, 3)],
     ),
@@ -88,7 +153,17 @@ ROWS = {
             return n, r
         """,
         """
-        ???
+        def f(k):
+            r: ...
+            n = k
+            def then():
+                nonlocal r
+                r = 'large'
+            def otherwise():
+                nonlocal r
+                r = 'small'
+            ag__.if_stmt(n > 5, then, otherwise, 'r')
+            return (n, r)
         """,
         [(1,), (6,)],
     ),
@@ -102,7 +177,12 @@ ROWS = {
                     return other
         """,
         """
-        ???
+        def f(k):
+            match k:
+                case 0 | 1 as bit:
+                    return ('bit', bit)
+                case _ as other:
+                    return other
         """,
         [(1,), (1.0,), (5,)],
     ),
@@ -117,7 +197,8 @@ ROWS = {
             return 'none'
         """,
         """
-        ???
+        def f(k):
+            return ag__.if_stmt(k == Failure.__name__, lambda: 'name', lambda: ag__.if_stmt(k == Failure.__module__, lambda: 'module', lambda: 'none'))
         """,
         [('Failure',), ('x',)],
     ),
@@ -133,7 +214,9 @@ ROWS = {
                     return 'three'
         """,
         """
-        ???
+        def f(k):
+            subject = ag__.call(say)(k) + 1
+            return ag__.if_stmt(subject == 1, lambda: 'one', lambda: ag__.if_stmt(subject == 2, lambda: 'two', lambda: ag__.if_stmt(subject == 3, lambda: 'three')))
         """,
         [(0,), (1,), (2,), (9,)],
     ),
@@ -148,7 +231,17 @@ ROWS = {
             return k
         """,
         """
-        ???
+        def f(k):
+            subject = k
+            def then():
+                nonlocal k
+                k = 'zero'
+            def otherwise():
+                nonlocal k
+                k = subject
+                k = k + 1
+            ag__.if_stmt(subject == 0, then, otherwise, 'k')
+            return k
         """,
         [(0,), (1,)],
     ),
@@ -161,7 +254,11 @@ ROWS = {
             return k
         """,
         """
-        ???
+        def f(k):
+            def then():
+                ag__.call(say)('zero')
+            ag__.if_stmt(k == 0, then)
+            return k
         """,
         [(0,), (1,)],
     ),
@@ -183,7 +280,22 @@ ROWS = {
             return total
         """,
         """
-        ???
+        def f(ks):
+            total = 0
+            def body(k):
+                nonlocal total
+                def otherwise():
+                    nonlocal total
+                    def otherwise():
+                        nonlocal total
+                        def otherwise():
+                            nonlocal total
+                            total += k
+                            ag__.call(say)(k)
+                        return ag__.if_stmt(k == 2, lambda: ag__.Return('two'), otherwise, 'total')
+                    return ag__.if_stmt(k == 1, lambda: ag__.break_, otherwise, 'total')
+                return ag__.if_stmt(k == 0, lambda: None, otherwise, 'total')
+            return ag__.returned(ag__.for_stmt(ks, body, 'total'), lambda: total)
         """,
         [([0, 3, 4],), ([3, 1, 5],), ([3, 2],), ([],)],
     ),
@@ -209,7 +321,27 @@ ROWS = {
             return r
         """,
         """
-        ???
+        def f(k):
+            match k:
+                case []:
+                    r = 'empty'
+                case [x]:
+                    r = ag__.if_expr(x, lambda: x, lambda: 'falsy')
+                case [x, *rest]:
+                    def then():
+                        nonlocal r
+                        r = rest
+                    def otherwise():
+                        nonlocal r
+                        r = x
+                    ag__.if_stmt(x > 0, then, otherwise, 'r')
+                case {'a': a, **more}:
+                    r = (a, more)
+                case str(text):
+                    r = text
+                case ValueError(args=[1]):
+                    r = 'error'
+            return ag__.bound('r', lambda: r)
         """,
         [([],), ([0],), ([1],), ([1, 2],), ([0, 2],), ({'a': 1, 'b': 2},), ('text',), (1,)],
     ),
@@ -230,7 +362,18 @@ ROWS = {
             return 'end'
         """,
         """
-        ???
+        def f(ks):
+            def body(k):
+                exit = None
+                match k:
+                    case [x, y]:
+                        exit = ag__.if_stmt(x, lambda: ag__.continue_, lambda: ag__.if_stmt(y, lambda: ag__.Return(k)))
+                    case [x]:
+                        exit = ag__.if_stmt(x, lambda: ag__.break_)
+                def rest():
+                    ag__.call(say)(k)
+                return ag__.unless(exit, rest)
+            return ag__.returned(ag__.for_stmt(ks, body), lambda: 'end')
         """,
         [([(1, 0), (0, 0), (0, 1)],), ([[0], [1], [2]],), ([],)],
     ),
@@ -247,7 +390,8 @@ ROWS = {
             return 'second'
         """,
         """
-        ???
+        def f(a, b):
+            return ag__.if_stmt(a == 0, lambda: ag__.if_stmt(b == 0, lambda: 'both', lambda: 'second'), lambda: 'first')
         """,
         [(0, 0), (0, 1), (1, 0)],
     ),
@@ -261,7 +405,9 @@ ROWS = {
                     return 'other'
         """,
         """
-        ???
+        def f(k):
+            subject = ag__.call(Noted)('s', x=k)
+            return ag__.if_stmt(subject == 0, lambda: 'zero', lambda: 'other')
         """,
         [(0,)],
     ),

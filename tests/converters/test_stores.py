@@ -9,7 +9,11 @@ ROWS = {
             y[i] = x
             return y
         """,
-        None,
+        """
+        def f(y, i, x):
+            y = ag__.set_item(x, y, i)
+            return y
+        """,
         [([1, 2], 0, 5), ([1], 3, 5), ({}, 'a', 1), (1, 0, 0)],
     ),
     "value, then container, then index": Row(
@@ -18,7 +22,8 @@ ROWS = {
             say(o)[say(1)] = say('value')
         """,
         """
-        ???
+        def f(o):
+            ag__.put_item(ag__.call(say)('value'), ag__.call(say)(o), ag__.call(say)(1))
         """,
         [([1, 2],)],
     ),
@@ -29,7 +34,12 @@ ROWS = {
             say(o).a = say(1)
             return o.a
         """,
-        None,
+        """
+        def f():
+            o = ag__.call(Noted)()
+            ag__.set_attr(ag__.call(say)(1), ag__.call(say)(o), 'a')
+            return o.a
+        """,
         [()],
     ),
     "slice, step, ellipsis and tuple": Row(
@@ -42,7 +52,15 @@ ROWS = {
             d[1:2, ::3] = 5
             return y, list(d.values())
         """,
-        None,
+        """
+        def f(y, d):
+            y = ag__.set_item([0], y, ag__.at[1:3])
+            y = ag__.set_item([7] * ag__.call(len)(y[::2]), y, ag__.at[::2])
+            d = ag__.set_item(3, d, (1, 2))
+            d = ag__.set_item(4, d, ...)
+            d = ag__.set_item(5, d, ag__.at[1:2, ::3])
+            return (y, ag__.call(list)(ag__.call(d.values)()))
+        """,
         [([1, 2, 3, 4], {})],
     ),
     "chain of items": Row(
@@ -51,7 +69,11 @@ ROWS = {
             y[i][j] = say(1)
             return y
         """,
-        None,
+        """
+        def f(y, i, j):
+            y = ag__.set_path(ag__.call(say)(1), y, ag__.item[i], ag__.item[j])
+            return y
+        """,
         [([[1, 2], [3]], 0, 1), ([[1]], 0, 5), ([1], 0, 0)],
     ),
     "chain of items and attributes": Row(
@@ -61,7 +83,12 @@ ROWS = {
             d['a'][0].c[say(2)] = say(3)
             return d
         """,
-        None,
+        """
+        def f(d):
+            d = ag__.set_path(ag__.call(say)(1), d, ag__.item['a'], ag__.item[ag__.call(say)(0)], ag__.attr('b'))
+            d = ag__.set_path(ag__.call(say)(3), d, ag__.item['a'], ag__.item[0], ag__.attr('c'), ag__.item[ag__.call(say)(2)])
+            return d
+        """,
         [({'a': [{}]},)],
     ),
     "chain on an object": Row(
@@ -84,7 +111,10 @@ ROWS = {
             return d
         """,
         """
-        ???
+        def f(d, i):
+            d = ag__.set_item(1, d, (*i,))
+            d = ag__.set_item(2, d, (*i, 0))
+            return d
         """,
         [({}, (1, 2)), ({}, ())],
     ),
@@ -95,7 +125,11 @@ ROWS = {
             return a
         """,
         """
-        ???
+        def f(a, i, j):
+            item, item_2 = (a[j], a[i])
+            a = ag__.set_item(item, a, i)
+            a = ag__.set_item(item_2, a, j)
+            return a
         """,
         [([1, 2, 3], 0, 2), ([1], 0, 1)],
     ),
@@ -107,7 +141,14 @@ ROWS = {
             return x, y, d, o
         """,
         """
-        ???
+        def f(y, d, xs):
+            o = ag__.call(Noted)()
+            x, item, (item_2, *item_3), [item_4] = xs
+            y = ag__.set_item(item, y, ag__.call(say)(0))
+            d = ag__.set_item(item_2, d, ag__.call(say)('k'))
+            d = ag__.set_item(item_3, d, 'rest')
+            ag__.set_attr(item_4, o, 'a')
+            return (x, y, d, o)
         """,
         [([0], {}, (1, 2, (3, 4, 5), [6])), ([0], {}, (1, 2))],
     ),
@@ -119,7 +160,12 @@ ROWS = {
             return a is b, y
         """,
         """
-        ???
+        def f(y):
+            o = ag__.call(Noted)()
+            a = item = item_2 = b = ag__.call(say)([1])
+            y = ag__.set_item(item, y, ag__.call(say)(0))
+            ag__.set_attr(item_2, o, 'b')
+            return (ag__.is_(a, b), y)
         """,
         [([0],)],
     ),
@@ -130,7 +176,10 @@ ROWS = {
             return first, d
         """,
         """
-        ???
+        def f(d, xs):
+            first, *item = xs
+            d = ag__.set_item(item, d, 'rest')
+            return (first, d)
         """,
         [({}, [1, 2, 3]), ({}, [])],
     ),
@@ -141,7 +190,10 @@ ROWS = {
             return i, x
         """,
         """
-        ???
+        def f(x, i):
+            i, item = (1, 5)
+            x = ag__.set_item(item, x, i)
+            return (i, x)
         """,
         [([0, 0], 0)],
     ),
@@ -157,7 +209,17 @@ ROWS = {
             y[i] %= 50
             return y
         """,
-        None,
+        """
+        def f(y, i):
+            y = ag__.update_item(y, i, '+=', lambda: 2)
+            y = ag__.update_item(y, i, '-=', lambda: 1)
+            y = ag__.update_item(y, i, '*=', lambda: 6)
+            y = ag__.update_item(y, i, '/=', lambda: 2)
+            y = ag__.update_item(y, i, '//=', lambda: 2)
+            y = ag__.update_item(y, i, '**=', lambda: 3)
+            y = ag__.update_item(y, i, '%=', lambda: 50)
+            return y
+        """,
         [([1, 2], 0), ([1], 4)],
     ),
     "augmented with bits and matrices": Row(
@@ -172,7 +234,14 @@ ROWS = {
             return y
         """,
         """
-        ???
+        def f(y, i):
+            y = ag__.update_item(y, i, '<<=', lambda: 4)
+            y = ag__.update_item(y, i, '>>=', lambda: 1)
+            y = ag__.update_item(y, i, '|=', lambda: 5)
+            y = ag__.update_item(y, i, '&=', lambda: 12)
+            y = ag__.update_item(y, i, '^=', lambda: 3)
+            y = ag__.update_item(y, i, '@=', lambda: 1)
+            return y
         """,
         [([1, 2], 0)],
     ),
@@ -183,7 +252,12 @@ ROWS = {
             say(o)[say(1)] += say(2)
             say(o).a += fail()
         """,
-        None,
+        """
+        def f():
+            o = ag__.call(Noted)()
+            ag__.put_update(ag__.call(say)(o), ag__.call(say)(1), '+=', lambda: ag__.call(say)(2))
+            ag__.update_attr(ag__.call(say)(o), 'a', '+=', lambda: ag__.call(fail)())
+        """,
         [()],
     ),
     "augmented: an error in the value comes after the read": Row(
@@ -192,7 +266,11 @@ ROWS = {
             o = Noted('o', a=1)
             o.a += fail()
         """,
-        None,
+        """
+        def f():
+            o = ag__.call(Noted)('o', a=1)
+            ag__.update_attr(o, 'a', '+=', lambda: ag__.call(fail)())
+        """,
         [()],
     ),
     "augmented: a list is changed in place": Row(
@@ -203,7 +281,10 @@ ROWS = {
             return other is d['a'], other
         """,
         """
-        ???
+        def f(d):
+            other = ag__.view(d['a'], d)
+            d = ag__.update_item(d, 'a', '+=', lambda: [ag__.call(say)(1)])
+            return (ag__.is_(other, d['a']), other)
         """,
         [({'a': [0]},)],
     ),
@@ -224,7 +305,10 @@ ROWS = {
             return y, n
         """,
         """
-        ???
+        def f(y):
+            item = (n := 5)
+            y = ag__.update_item(y, 0, '+=', lambda: item)
+            return (y, n)
         """,
         [([1],)],
     ),
@@ -236,7 +320,10 @@ ROWS = {
             return other, other is y
         """,
         """
-        ???
+        def f(y):
+            other = y
+            y += [1]
+            return (other, ag__.is_(other, y))
         """,
         [([0],)],
     ),
@@ -250,7 +337,11 @@ ROWS = {
             return y
         """,
         """
-        ???
+        def f(y):
+            o = ag__.call(Noted)()
+            y = ag__.set_item(ag__.call(say)(1), y, 0)
+            ag__.set_attr(ag__.call(say)(2), o, 'a')
+            return y
         """,
         [([0],)],
     ),
@@ -265,7 +356,16 @@ ROWS = {
             return y, d, x
         """,
         """
-        ???
+        def f(y, d):
+            o = ag__.call(Noted)('o', a=1)
+            x = 1
+            ag__.del_item(y, ag__.call(say)(0))
+            ag__.del_item(d, 'k')
+            ag__.del_attr(o, 'a')
+            del x
+            ag__.del_item(o, 1)
+            ag__.del_item(y, ag__.at[::2])
+            return (y, d, ag__.bound('x', lambda: x))
         """,
         [([1, 2, 3, 4], {'k': 0})],
     ),
@@ -280,7 +380,22 @@ ROWS = {
             return y
         """,
         """
-        ???
+        def f(y, xs):
+            i: ...
+            item_2: ...
+            o = ag__.call(Noted)()
+            def body(item):
+                nonlocal y
+                y = ag__.set_item(item, y, ag__.call(say)(0))
+                ag__.call(say)(y[0])
+            ag__.for_stmt(xs, body, 'y')
+            def body(element):
+                nonlocal i, item_2, y
+                i, item_2 = element
+                ag__.set_attr(item_2, o, 'a')
+                y = ag__.set_item(o.a, y, i)
+            ag__.for_stmt(ag__.call(enumerate)(xs), body, 'y')
+            return y
         """,
         [([0, 0, 0], [1, 2]), ([0], [])],
     ),
@@ -292,7 +407,12 @@ ROWS = {
             return d
         """,
         """
-        ???
+        def f(d):
+            with ag__.call(ctx)(1) as item, ag__.call(ctx)(2) as item_2:
+                d = ag__.set_item(item, d, 'a')
+                d = ag__.set_item(item_2, d, 'b')
+                ag__.call(say)(d['a'])
+            return d
         """,
         [({},)],
     ),
@@ -303,7 +423,9 @@ ROWS = {
             table.a = x
         """,
         """
-        ???
+        def f(x):
+            ag__.put_item(x, table, 0)
+            ag__.set_attr(x, table, 'a')
         """,
         [(1,)],
     ),
@@ -315,7 +437,13 @@ ROWS = {
             (y or [0])[0] = 3
             return y
         """,
-        None,
+        """
+        def f(y):
+            ag__.put_item(1, ag__.call(say)(y), 0)
+            ag__.put_update(ag__.call(say)(y), 0, '+=', lambda: 1)
+            ag__.put_item(3, ag__.or_(y, lambda: [0]), 0)
+            return y
+        """,
         [([0],), ([],)],
     ),
     "an item of a captured variable": Row(
@@ -327,7 +455,12 @@ ROWS = {
             return y
         """,
         """
-        ???
+        def f(y):
+            def fill(x):
+                nonlocal y
+                y = ag__.set_item(x, y, 0)
+            ag__.call(fill)(3)
+            return y
         """,
         [([0],)],
     ),
@@ -339,7 +472,10 @@ ROWS = {
             return x, y
         """,
         """
-        ???
+        def f(x):
+            y = x
+            y, x = ag__.set_item(1, y, 0, x)
+            return (x, y)
         """,
         [([0],)],
     ),
@@ -354,7 +490,20 @@ ROWS = {
             return y
         """,
         """
-        ???
+        def f(y, n):
+            i: ...
+            def body(element):
+                nonlocal i, y
+                i = element
+                def then():
+                    nonlocal y
+                    y = ag__.set_item(0, y, i)
+                def otherwise():
+                    nonlocal y
+                    y = ag__.update_item(y, i, '+=', lambda: i)
+                ag__.if_stmt(y[i] < 0, then, otherwise, 'y')
+            ag__.for_stmt(ag__.call(range)(n), body, 'i?', 'y')
+            return y
         """,
         [([-1, 2, 3], 3), ([1], 2)],
     ),
@@ -367,7 +516,11 @@ ROWS = {
             return hasattr(o, 'a')
         """,
         """
-        ???
+        def f():
+            o = ag__.call(Noted)()
+            ag__.call(setattr)(o, 'a', ag__.call(say)(1))
+            ag__.call(delattr)(o, ag__.call(say)('a'))
+            return ag__.call(hasattr)(o, 'a')
         """,
         [()],
     ),
@@ -378,7 +531,9 @@ ROWS = {
             return g()
         """,
         """
-        ???
+        def f(y):
+            g = lambda: (ag__.call(y.__setitem__)(0, 1), y)[1]
+            return ag__.call(g)()
         """,
         [([0],)],
     ),
@@ -388,7 +543,11 @@ ROWS = {
             o = (1, 2)
             o[0] = say(3)
         """,
-        None,
+        """
+        def f():
+            o = (1, 2)
+            o = ag__.set_item(ag__.call(say)(3), o, 0)
+        """,
         [()],
     ),
     "views": Row(
@@ -400,7 +559,11 @@ ROWS = {
             return x, row
         """,
         """
-        ???
+        def f(x):
+            row = ag__.view(x[0], x)
+            row = ag__.set_item(5, row, 1)
+            column = x.T
+            return (x, row)
         """,
         [([[0, 0]],)],
     ),
