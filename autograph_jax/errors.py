@@ -20,6 +20,7 @@ import os
 import sys
 import types
 from collections.abc import Sequence
+from typing import Any
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 _ROOMS = tuple(os.path.join(_PACKAGE, room) + os.sep for room in ("operators", "runtime", "syntax", "converters", "porting"))
@@ -183,6 +184,14 @@ def frame_location(frame: types.FrameType) -> Location:
             column = _characters(code.co_filename, line, start_column)
             end = _characters(code.co_filename, line, end_column) if last == first and end_column is not None else None
     return Location(code.co_filename, line, column, end, code.co_qualname)
+
+
+def node_location(filename: str, node: Any, function: str) -> Location:
+    """The place of a node of a syntax tree; the carets end with its first line."""
+    column = _characters(filename, node.lineno, node.col_offset)
+    whole = node.end_lineno == node.lineno
+    end = _characters(filename, node.lineno, node.end_col_offset) if whole else None
+    return Location(filename, node.lineno, column, end, function)
 
 
 def _characters(filename: str, line: int, utf8_offset: int) -> int:

@@ -12,12 +12,13 @@ After:
     def body():
         nonlocal err, x
 
-        def otherwise():
+        def otherwise_2():
             nonlocal err, x
             x = 0.5 * (x + a / x)
             err = f(x)
-        return ag__.if_stmt(err > big, lambda: ag__.Return(big), otherwise, 'err', 'x')
-    return ag__.returned(ag__.while_stmt(lambda: err > tol, body, 'err', 'x'), lambda: x)
+        return ag__.if_stmt(err > big, lambda: ag__.Return(big), otherwise_2, 'err', 'x')
+    left = ag__.while_stmt(lambda: err > tol, body, 'err', 'x')
+    return ag__.returned(left, lambda: x)
 
 The names at the end are the variables that a block writes and that are read after it; the operators find them through
 the functions' closure cells. How return, break and continue leave is told in exits.py.
@@ -99,6 +100,7 @@ class _Blocks:
     def __init__(self, function: gast.FunctionDef, facts: Facts, names: Names, functions: _Functions) -> None:
         self._function, self._facts, self._names, self._functions = function, facts, names, functions
         self._occurrences = collections.Counter(_occurrences(function.body))
+        self._depth = 0
 
     def convert(self) -> None:
         body = self._suite(self._function.body, _Context(in_loop=False, live_out=frozenset()))
@@ -183,8 +185,13 @@ class _Blocks:
             reference = _SURELY.expression(at=reference, REST=reference, NAMES=sure)
         arguments = [reference, *names] if reference is not None else []
         operator = "unless" if markers else "returned"
+        keep = []
+        if not isinstance(call, gast.Name):
+            left = self._names.fresh("left")
+            keep = [template.assign([template.name(left, at=call, store=True)], call, at=call)]
+            call = template.name(left, at=call)
         value = _UNLESS.expression(at=call, UNLESS=operator, EXIT=call, ARGUMENTS=arguments)
-        return [*definitions, *following, *self._leave(value, context)]
+        return [*definitions, *keep, *following, *self._leave(value, context)]
 
     def _sure_names(self, node: gast.stmt, rest: list[gast.stmt]) -> list[gast.expr]:
         """Variables that a statement may leave unbound where it leaves early, but never where the rest is reached."""
@@ -309,14 +316,16 @@ class _Blocks:
         live_in = next((self._facts.live_before[s] for s in statements if s in self._facts.live_before), frozenset())
         written = self._written(statements) - {parameter}
         shared = frozenset(name for name in written if not self._is_local(name, statements, live_in))
+        self._depth += 1
         body = self._suite(statements, dataclasses.replace(context, exit_name=None))
+        self._depth -= 1
         if parameter is None and not written and len(body) == 1 and isinstance(body[0], gast.Return):
             value = body[0].value or template.constant(None, at=body[0])
             return [], template.lambda_of(value, at=body[0])
         global_names = sorted(shared & self._facts.declared_global)
         nonlocal_names = sorted(shared - self._facts.declared_global)
         body = [s for s in body if not isinstance(s, gast.Global | gast.Nonlocal | gast.Pass)] or body[:1]
-        name = self._names.block(wish)
+        name = self._names.block(f"{wish}_{self._depth + 1}" if self._depth else wish)
         definition = _BLOCK(
             at=statements[0],
             NAME_=name,
@@ -329,8 +338,7 @@ class _Blocks:
 
     def _declared(self, body: list[gast.stmt], known: frozenset[str | None]) -> list[gast.stmt]:
         """Make those names local here that only inner functions bind, so that their `nonlocal` compiles."""
-        needed = {name for inner in _inner_nonlocals(body) for name in inner.names}
-        missing = (needed & self._facts.bound) - known - writes(body)
+        missing = (_from_around(body) & self._facts.bound) - known - writes(body)
         targets = [template.name(name, at=body[0], store=True) for name in sorted(missing)]
         declarations = [statement for target in targets for statement in _DECLARE(at=target, NAME_=target)]
         position = 1 if body and _is_docstring(body[0]) else 0
@@ -368,12 +376,19 @@ def _is_docstring(statement: gast.stmt) -> bool:
     return isinstance(statement, gast.Expr) and isinstance(statement.value, gast.Constant)
 
 
-def _inner_nonlocals(body: list[gast.stmt]) -> Iterator[gast.Nonlocal]:
-    """The `nonlocal` statements of functions directly or indirectly inside these statements, but not of their own."""
-    for statement in body:
-        for node in gast.walk(statement):
-            if isinstance(node, gast.Nonlocal) and node is not statement:
-                yield node
+def _from_around(statements: Sequence[gast.AST]) -> frozenset[str]:
+    """The names that functions inside these statements take from around them by `nonlocal`."""
+    names: set[str] = set()
+    pending = list(statements)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, gast.FunctionDef):
+            own = {name for s in node.body if isinstance(s, gast.Nonlocal) for name in s.names}
+            bound = {s.target.id for s in node.body if isinstance(s, gast.AnnAssign) and isinstance(s.target, gast.Name)}
+            names |= own | (_from_around(node.body) - bound - (writes(node.body) - own))
+        else:
+            pending.extend(gast.iter_child_nodes(node))
+    return frozenset(names)
 
 
 def _occurrences(nodes: Sequence[gast.AST]) -> Iterator[str]:

@@ -8,7 +8,7 @@ Before:
 
 After:
     y = ag__.set_item(x, y, i)
-    ag__.update_attr(self, 't', '+=', lambda: h)
+    ag__.update_attr(self, 't', '+=', h)
     d = ag__.set_path(v, d, ag__.item['a'], ag__.item[i])
     item, item_2 = (a[j], a[i])
     a = ag__.set_item(item, a, i)
@@ -23,7 +23,7 @@ import itertools
 
 import gast
 
-from autograph_jax.analysis import Facts, writes
+from autograph_jax.analysis import Facts
 from autograph_jax.converters.base import Pass
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
@@ -38,6 +38,8 @@ _DEL_ITEM = Template("ag__.del_item(OBJECT, INDEX)")
 _STEP_ATTR = Template("ag__.attr(NAME_)")
 _STEP_ITEM = Template("ag__.item[INDEX]")
 _AT = Template("ag__.at[INDEX]")
+_OLD = Template("ag__.read(OBJECT, PLACE)")
+_AUGMENT = Template("ag__.augment(OLD, SYMBOL, VALUE)")
 _UPDATE_ITEM = Template("ag__.UPDATE(OBJECT, INDEX, SYMBOL, VALUE, ALIASES)")
 _UPDATE_ATTR = Template("ag__.update_attr(OBJECT, ATTRIBUTE, SYMBOL, VALUE)")
 _UPDATE_PATH = Template("ag__.UPDATE(OBJECT, SYMBOL, VALUE, STEPS)")
@@ -135,13 +137,28 @@ class _Stores(Pass):
         if isinstance(node.target, gast.Name):
             return [node]
         symbol = template.constant(_SYMBOLS[type(node.op)], at=node)
-        value: gast.expr = template.lambda_of(node.value, at=node.value)
+        if _is_pure_value(node.value):
+            return self._update(node.target, symbol, node.value, node)
+        # Python reads the old element before it evaluates the value: `y[0] += f(y)`.
         before: list[gast.stmt] = []
-        if writes(node.value):  # a walrus in a lambda would bind the lambda's own variable
-            name = self._variable()
-            before.append(template.assign([template.name(name, at=node, store=True)], node.value, at=node))
-            value = template.lambda_of(template.name(name, at=node), at=node)
-        return before + self._update(node.target, symbol, value, node)
+        target = self._stable(node.target, before)
+        old = _OLD.expression(at=node, OBJECT=_as_load(target.value), PLACE=_step(target))
+        value = _AUGMENT.expression(at=node, OLD=old, SYMBOL=symbol, VALUE=node.value)
+        return before + self._store(target, value, node)
+
+    def _stable(self, target: gast.expr, before: list[gast.stmt]) -> gast.expr:
+        """The target with parts that may have effects taken out, since it is now written twice: `a[f()] += g()`."""
+        target.value = self._stable_part(target.value, before)
+        if isinstance(target, gast.Subscript):
+            target.slice = self._stable_part(target.slice, before)
+        return target
+
+    def _stable_part(self, part: gast.expr, before: list[gast.stmt]) -> gast.expr:
+        if _is_pure_value(part):
+            return part
+        name = self._variable()
+        before.append(template.assign([template.name(name, at=part, store=True)], part, at=part))
+        return template.name(name, at=part)
 
     def _update(
         self, target: gast.expr, symbol: gast.expr, value: gast.expr, node: gast.stmt
@@ -267,6 +284,12 @@ def _item_written(function: gast.AST) -> frozenset[str]:
     subscripts = [n for n in gast.walk(function) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
     roots = [_path(node)[0] for node in subscripts]
     return frozenset(root.id for root in roots if isinstance(root, gast.Name))
+
+
+def _is_pure_value(expression: gast.AST) -> bool:
+    """Nothing is called in it, so that it can be evaluated a moment earlier or twice."""
+    effects = (gast.Call, gast.NamedExpr, gast.Await, gast.Yield, gast.YieldFrom, gast.Lambda)
+    return not any(isinstance(node, effects) for node in gast.walk(expression))
 
 
 def _is_pure(expression: gast.expr) -> bool:

@@ -227,40 +227,46 @@ _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def update_item(target: Any, index: Any, symbol: str, value: Callable[[], Any], *aliases: Any) -> Any:
-    """`target[index] symbol value()`; the old element is read before the value is evaluated, as in Python."""
-    if isinstance(target, jax.Array) and _is_mask(index):
-        return set_item(Masked(_OPERATIONS[symbol](target, value()), index), target, index, *aliases)
-    old = target[_index(index)] if isinstance(target, jax.Array) else target[index]
+def augment(old: Any, symbol: str, value: Any) -> Any:
+    """`old symbol value`, in place where `old` is a list or the like."""
+    if isinstance(old, Masked):
+        return dataclasses.replace(old, values=_OPERATIONS[symbol](old.values, value))
     note_content(old)
-    return set_item(_OPERATIONS[symbol](old, value()), target, index, *aliases)
+    return _OPERATIONS[symbol](old, value)
 
 
-def put_update(target: Any, index: Any, symbol: str, value: Callable[[], Any]) -> None:
+def read(target: Any, step: _Attr | _Item) -> Any:
+    """The element or attribute that an augmented assignment starts from; of a traced mask, all with the mask beside."""
+    if isinstance(target, jax.Array) and isinstance(step, _Item):
+        return Masked(target, step.index) if _is_mask(step.index) else target[_index(step.index)]
+    return step.read(target)
+
+
+def update_item(target: Any, index: Any, symbol: str, value: Any, *aliases: Any) -> Any:
+    """`target[index] symbol value`, as `set_item`."""
+    return set_item(augment(read(target, _Item(index)), symbol, value), target, index, *aliases)
+
+
+def put_update(target: Any, index: Any, symbol: str, value: Any) -> None:
     """`update_item` where no variable of the function holds the target."""
     if update_item(target, index, symbol, value) is not target:
         raise _nobodys_variable()
 
 
-def update_attr(target: Any, name: str, symbol: str, value: Callable[[], Any]) -> None:
-    """`target.name symbol value()`."""
-    old = getattr(target, name)
-    note_content(old)
-    set_attr(_OPERATIONS[symbol](old, value()), target, name)
+def update_attr(target: Any, name: str, symbol: str, value: Any) -> None:
+    """`target.name symbol value`."""
+    set_attr(augment(getattr(target, name), symbol, value), target, name)
 
 
-def update_path(root: Any, symbol: str, value: Callable[[], Any], *steps: _Attr | _Item) -> Any:
+def update_path(root: Any, symbol: str, value: Any, *steps: _Attr | _Item) -> Any:
     """Augmented assignment at the end of a path; gives the root."""
     target = root
     for step in steps[:-1]:
         target = step.read(target)
-    if isinstance(target, jax.Array) and isinstance(steps[-1], _Item) and _is_mask(steps[-1].index):
-        return set_path(Masked(_OPERATIONS[symbol](target, value()), steps[-1].index), root, *steps)
-    old = steps[-1].read(target)
-    note_content(old)
-    return set_path(_OPERATIONS[symbol](old, value()), root, *steps)
+    return set_path(augment(read(target, steps[-1]), symbol, value), root, *steps)
 
 
-def put_update_path(root: Any, symbol: str, value: Callable[[], Any], *steps: _Attr | _Item) -> None:
+def put_update_path(root: Any, symbol: str, value: Any, *steps: _Attr | _Item) -> None:
+    """`update_path` where no variable of the function holds the root."""
     if update_path(root, symbol, value, *steps) is not root:
         raise _nobodys_variable()

@@ -13,7 +13,7 @@ import gast
 
 from autograph_jax.converters import convert_tree
 from autograph_jax.converters.unsupported import reason_to_leave
-from autograph_jax.errors import Location, SourceError, UnconvertibleError
+from autograph_jax.errors import Location, SourceError, UnconvertibleError, node_location
 from autograph_jax.runtime.namespace import operators
 from autograph_jax.runtime.spans import Position, Span, spans_of
 from autograph_jax.syntax import emit
@@ -114,9 +114,7 @@ def _convert(function: types.FunctionType) -> Conversion:
     reason = reason_to_leave(source.tree)
     if reason is not None:
         text, node = reason
-        location = Location(
-            source.filename, node.lineno, node.col_offset, node.end_col_offset, function.__qualname__
-        )
+        location = node_location(source.filename, node, function.__qualname__)
         log.info("%s stays as it is: %s", function.__qualname__, text)
         return Conversion(None, source=source, reason=text, location=location)
     new = convert_tree(source.tree, source.class_name)
