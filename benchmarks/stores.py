@@ -183,7 +183,7 @@ def shuffle(x, partners):
 def shuffle_lax(x, partners):
     def swap(i, x):
         j = partners[i]
-        # The condition always holds, which XLA does not know: so the reads stay before the writes, and nothing is copied.
+        # The condition always holds, but XLA does not know: the reads stay before the writes, and nothing is copied.
         # Nor is it with x.at[[i, j]].set(x[[j, i]]), but that scatter of two elements costs 3 us a turn at n = 80,000.
         pair = lax.cond(i >= 0, lambda a, b: (b, a), lambda a, b: (a, b), x[i], x[j])
         return x.at[i].set(pair[0]).at[j].set(pair[1])

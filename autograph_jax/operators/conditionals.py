@@ -11,9 +11,10 @@ import jax.numpy as jnp
 from autograph_jax.operators import aliasing, facts, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.exits import Return
-from autograph_jax.operators.forms import Form, coerce, unflatten
+from autograph_jax.operators.forms import Array, Form, coerce, flatten, unflatten
 from autograph_jax.operators.staging import Traced, flatten_end, joined, shown, trace
 from autograph_jax.operators.values import is_traced, truth
+from autograph_jax.operators.writes import Slot, branch_writes, slots_of
 
 Block = Callable[[], Any]
 
@@ -84,18 +85,70 @@ def _cond(
     result = joined(what, first.result, second.result, before="one path gives", after="the other")
     places = {key: place for branch in traced for key, (place, _) in branch.ends.items() if key not in branch.forgotten}
     ends = {key: _joined_end(place, first, second) for key, place in places.items()}
-    outputs = jax.lax.cond(
-        predicate,
-        _named(then, lambda: _leaves(first, result, ends, places)),
-        _named(otherwise, lambda: _leaves(second, result, ends, places)),
-    )
+    written = {key: slots for key, form in ends.items() if (slots := _slots(places[key], form, first, second))}
+    branches = [_Branch(branch, number, result, ends, places, written) for number, branch in enumerate(traced)]
+    outputs = jax.lax.cond(predicate, _named(then, branches[0]), _named(otherwise, branches[1]))
     outer = {id(v): v for v in _arrays_around(functions, places)}
-    value, *values = [unflatten(form, iter(leaves)) for form, leaves in zip([result, *ends.values()], outputs, strict=True)]
-    new = _with_aliases(dict(zip(ends, values, strict=True)), places, first, second, outer)
+    computed = [result, *(form for key, form in ends.items() if key not in written)]
+    leaves, operands = outputs[: len(computed)], outputs[len(computed) :]
+    value, *values = [unflatten(form, iter(part)) for form, part in zip(computed, leaves, strict=True)]
+    new = dict(zip([key for key in ends if key not in written], values, strict=True))
+    new |= _write_after(written, places, operands)
+    new = _with_aliases({key: new[key] for key in ends}, places, first, second, outer)
     for key in ends:
         state.write(places[key], new[key])
     state.bind(functions, names)
     return value
+
+
+def _slots(place: state.Place, form: Form, first: Traced, second: Traced) -> list[Slot]:
+    """The writes after the branches, for an array that they only write; none for what they compute anew."""
+    array = place.read()
+    if not isinstance(form, Array) or form.shape == () or not isinstance(array, jax.Array) or flatten(array)[0] != form:
+        return []
+    chains = [branch_writes(b.jaxpr, b.position(place.key), array) for b in (first, second)]
+    if chains[0] is None or chains[1] is None:
+        return []
+    return slots_of(chains[0], chains[1])
+
+
+def _write_after(written: dict[Any, list[Slot]], places: dict[Any, state.Place], operands: Any) -> dict[Any, jax.Array]:
+    new = {}
+    remaining = iter(operands)
+    for key, slots in written.items():
+        array = places[key].read()
+        for slot in slots:
+            array = slot.write(array, next(remaining))
+        new[key] = array
+    return new
+
+
+class _Branch:
+    """What lax.cond calls for one branch: its outputs, brought to the joined Forms, and what it writes where."""
+
+    def __init__(
+        self,
+        branch: Traced,
+        number: int,
+        result: Form,
+        ends: dict[Any, Form],
+        places: dict[Any, state.Place],
+        written: dict[Any, list[Slot]],
+    ) -> None:
+        self._branch, self._number, self._result = branch, number, result
+        self._ends, self._places, self._written = ends, places, written
+        self.__name__ = self.__qualname__ = "branch"
+
+    def __call__(self) -> list[list[jax.Array]]:
+        equations = [e for slots in self._written.values() for slot in slots if (e := slot.equations[self._number])]
+        atoms = [atom for equation in equations for atom in equation.invars[1:]]
+        value, values, given = self._branch.run_giving(atoms, without=self._written)
+        leaves = [coerce(value, self._result)]
+        for key, form in self._ends.items():
+            if key not in self._written:
+                leaves.append(coerce(values[key] if key in values else self._places[key].read(), form))
+        known = dict(zip(map(id, atoms), given, strict=True))
+        return leaves + [slot.operands(self._number, known) for slots in self._written.values() for slot in slots]
 
 
 def _arrays_around(functions: tuple[Block | None, ...], places: dict[Any, state.Place]) -> list[jax.Array]:
@@ -140,18 +193,7 @@ def _end(place: state.Place, branch: Traced) -> Form:
     return flatten_end(place.read(), None)[0]
 
 
-def _leaves(
-    branch: Traced, result: Form, ends: dict[Any, Form], places: dict[Any, state.Place]
-) -> list[list[jax.Array]]:
-    """A branch's outputs, brought to the joined Forms."""
-    value, values = branch(())
-    leaves = [coerce(value, result)]
-    for key, form in ends.items():
-        leaves.append(coerce(values[key] if key in values else places[key].read(), form))
-    return leaves
-
-
-def _named(block: Block | None, function: Callable[[], Any]) -> Callable[[], Any]:
+def _named(block: Block | None, function: Any) -> Callable[[], Any]:
     """What lax is handed wears the user's name, so that JAX's messages say where."""
     if block is not None:
         function.__name__, function.__qualname__ = block.__name__, block.__qualname__

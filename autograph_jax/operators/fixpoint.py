@@ -32,6 +32,7 @@ from autograph_jax.operators.forms import (
 )
 from autograph_jax.operators.staging import Aliases, Traced, joined, shown, trace
 from autograph_jax.operators.state import Cell, Global, Place
+from autograph_jax.operators.writes import writes_last
 
 Block = Callable[..., Any]
 _BOOL = Array((), np.dtype(bool))
@@ -150,6 +151,7 @@ class Settled:
         self._varying = self._find_varying()
         self._labels = _unique([place.name for place in self.places])
         self._tainted = self._find_tainted()
+        self._run = writes_last(self.traced.jaxpr)
 
     @property
     def inputs(self) -> list[tuple[Place, Form]]:
@@ -261,7 +263,7 @@ class Settled:
 
     def turn_with(self, carry: dict[str, Any], *arguments: Any, active: Any = True) -> tuple[dict[str, Any], list[Any]]:
         """One turn: the new carry, and what the body gave beside its exit."""
-        (exit, *more), ends = self.traced([*self.leaves(carry), *arguments, active])
+        (exit, *more), ends = self.traced([*self.leaves(carry), *arguments, active], self._run)
         new = {}
         for number, (label, place, form) in enumerate(zip(self._labels, self.places, self.forms, strict=True)):
             if label in carry:

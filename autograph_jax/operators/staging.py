@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -25,6 +25,7 @@ from autograph_jax.operators.forms import (
     unflatten,
 )
 from autograph_jax.operators.state import Content, Place
+from autograph_jax.operators.writes import with_outputs
 
 
 @dataclasses.dataclass
@@ -38,11 +39,37 @@ class Traced:
     forgotten: set[Any]  # keys of places in `ends` whose objects the block made for itself
     ids: dict[Any, int]  # by key: the identity of what each place held at the end, for aliases
 
-    def __call__(self, leaves: Sequence[Any]) -> tuple[Any, dict[Any, Any]]:
-        """Run the jaxpr: the result, and the values left in the places."""
-        outputs = iter(jax.extend.core.jaxpr_as_fun(self.jaxpr)(*leaves))
+    def __call__(
+        self, leaves: Sequence[Any], run: Callable[..., Sequence[Any]] | None = None
+    ) -> tuple[Any, dict[Any, Any]]:
+        """Run the jaxpr, or what stands in for it: the result, and the values left in the places."""
+        outputs = iter((run or jax.extend.core.jaxpr_as_fun(self.jaxpr))(*leaves))
         result = unflatten(self.result, outputs)
         return result, {key: unflatten(form, outputs) for key, (_, form) in self.ends.items()}
+
+    def position(self, key: Any) -> int | None:
+        """Where among the outputs the array of a place is; None for a place that was not written."""
+        position = len(array_forms(self.result))
+        for other, (_, form) in self.ends.items():
+            if other == key:
+                return position
+            position += len(array_forms(form))
+        return None
+
+    def run_giving(
+        self, atoms: Sequence[Any], *, without: Container[Any]
+    ) -> tuple[Any, dict[Any, Any], Sequence[Any]]:
+        """Run the jaxpr for its result, the places that are not in `without`, and further values computed in it."""
+        kept = {key: form for key, (_, form) in self.ends.items() if key not in without}
+        positions = list(range(len(array_forms(self.result))))
+        for key, form in kept.items():
+            start = self.position(key)
+            assert start is not None
+            positions += range(start, start + len(array_forms(form)))
+        outputs = jax.extend.core.jaxpr_as_fun(with_outputs(self.jaxpr, positions, atoms))()
+        leaves = iter(outputs)
+        result = unflatten(self.result, leaves)
+        return result, {key: unflatten(form, leaves) for key, form in kept.items()}, outputs[len(positions) :]
 
 
 @dataclasses.dataclass

@@ -62,13 +62,13 @@ ROWS = {
                 y = 2
             def otherwise():
                 nonlocal y
-                def then():
+                def then_2():
                     nonlocal y
                     y = 1
-                def otherwise():
+                def otherwise_2():
                     nonlocal y
                     y = 0
-                ag__.if_stmt(ag__.call(say)(x) > 0, then, otherwise, 'y')
+                ag__.if_stmt(ag__.call(say)(x) > 0, then_2, otherwise_2, 'y')
             ag__.if_stmt(ag__.call(say)(x) > 1, then, otherwise, 'y')
             return y
         """,
@@ -182,14 +182,15 @@ ROWS = {
         """
         def f(x, y):
             def then():
-                def otherwise():
+                def otherwise_2():
                     ag__.call(say)('x')
-                return ag__.if_stmt(y, lambda: ag__.Return('both'), otherwise)
+                return ag__.if_stmt(y, lambda: ag__.Return('both'), otherwise_2)
             def otherwise():
-                def otherwise():
+                def otherwise_2():
                     ag__.call(say)('none')
-                return ag__.if_stmt(y, lambda: ag__.Return('y'), otherwise)
-            return ag__.returned(ag__.if_stmt(x, then, otherwise), lambda: 'end')
+                return ag__.if_stmt(y, lambda: ag__.Return('y'), otherwise_2)
+            left = ag__.if_stmt(x, then, otherwise)
+            return ag__.returned(left, lambda: 'end')
         """,
         [(0, 0), (0, 1), (1, 0), (1, 1)],
     ),
@@ -282,13 +283,13 @@ ROWS = {
             total = 0
             def body(x):
                 nonlocal total
-                def otherwise():
+                def otherwise_2():
                     nonlocal total
-                    def otherwise():
+                    def otherwise_3():
                         nonlocal total
                         total += x
-                    return ag__.if_stmt(x > 10, lambda: ag__.break_, otherwise, 'total')
-                return ag__.if_stmt(x < 0, lambda: None, otherwise, 'total')
+                    return ag__.if_stmt(x > 10, lambda: ag__.break_, otherwise_3, 'total')
+                return ag__.if_stmt(x < 0, lambda: None, otherwise_2, 'total')
             ag__.for_stmt(xs, body, 'total')
             return total
         """,
@@ -311,10 +312,10 @@ ROWS = {
             def body(x):
                 nonlocal last
                 last = x
-                def then():
+                def then_2():
                     ag__.call(say)(x)
                     return ag__.break_
-                return ag__.if_stmt(x > 1, then)
+                return ag__.if_stmt(x > 1, then_2)
             ag__.for_stmt(xs, body, 'last')
             return last
         """,
@@ -336,7 +337,8 @@ ROWS = {
                 nonlocal i, other
                 i, other = element
                 return ag__.if_stmt(other == x, lambda: ag__.Return(i))
-            return ag__.returned(ag__.for_stmt(ag__.call(enumerate)(xs), body), lambda: -1)
+            left = ag__.for_stmt(ag__.call(enumerate)(xs), body)
+            return ag__.returned(left, lambda: -1)
         """,
         [([3, 4], 4), ([3], 4), ([], 0)],
     ),
@@ -353,12 +355,14 @@ ROWS = {
         """
         def f(rows):
             def body(row):
-                def body(x):
+                def body_2(x):
                     return ag__.if_stmt(x, lambda: ag__.Return(x))
-                def rest():
+                left = ag__.for_stmt(row, body_2)
+                def rest_2():
                     ag__.call(say)(row)
-                return ag__.unless(ag__.for_stmt(row, body), rest)
-            return ag__.returned(ag__.for_stmt(rows, body), lambda: None)
+                return ag__.unless(left, rest_2)
+            left = ag__.for_stmt(rows, body)
+            return ag__.returned(left, lambda: None)
         """,
         [([[0, 0], [0, 5]],), ([[0]],), ([],)],
     ),
@@ -378,11 +382,11 @@ ROWS = {
             found: ...
             def body(x):
                 nonlocal found
-                def then():
+                def then_2():
                     nonlocal found
                     found = x
                     return ag__.break_
-                return ag__.if_stmt(x, then, None, 'found?')
+                return ag__.if_stmt(x, then_2, None, 'found?')
             def orelse():
                 nonlocal found
                 found = 'none'
@@ -408,15 +412,16 @@ ROWS = {
         def f(n, stop):
             def body():
                 nonlocal n
-                def otherwise():
+                def otherwise_2():
                     nonlocal n
                     n -= 1
-                return ag__.if_stmt(n == stop, lambda: ag__.Return('stopped'), otherwise, 'n')
+                return ag__.if_stmt(n == stop, lambda: ag__.Return('stopped'), otherwise_2, 'n')
             def orelse():
-                def otherwise():
+                def otherwise_2():
                     ag__.call(say)(n)
-                return ag__.if_stmt(n < 0, lambda: ag__.Return('below'), otherwise)
-            return ag__.returned(ag__.while_stmt(lambda: n > 0, body, 'n', orelse=orelse), lambda: 'end')
+                return ag__.if_stmt(n < 0, lambda: ag__.Return('below'), otherwise_2)
+            left = ag__.while_stmt(lambda: n > 0, body, 'n', orelse=orelse)
+            return ag__.returned(left, lambda: 'end')
         """,
         [(3, 2), (3, 9), (-1, 0)],
     ),
@@ -435,11 +440,12 @@ ROWS = {
         """
         def f(rows):
             def body(row):
-                def body(x):
+                def body_2(x):
                     return ag__.if_stmt(x, lambda: ag__.break_)
-                def rest():
+                left = ag__.for_stmt(row, body_2, orelse=lambda: ag__.continue_)
+                def rest_2():
                     ag__.call(say)(row)
-                return ag__.unless(ag__.for_stmt(row, body, orelse=lambda: ag__.continue_), rest)
+                return ag__.unless(left, rest_2)
             ag__.for_stmt(rows, body)
             return rows
         """,
@@ -607,10 +613,10 @@ ROWS = {
             else:
                 def rest():
                     nonlocal y
-                    def otherwise():
+                    def otherwise_2():
                         nonlocal y
                         y = ag__.call(say)(y)
-                    return ag__.if_stmt(x == 3, lambda: ag__.Return('else'), otherwise, 'y')
+                    return ag__.if_stmt(x == 3, lambda: ag__.Return('else'), otherwise_2, 'y')
                 exit = ag__.unless(exit, rest, 'y')
             finally:
                 ag__.call(say)('finally')
@@ -643,21 +649,21 @@ ROWS = {
                 nonlocal total
                 exit = None
                 try:
-                    def otherwise():
+                    def otherwise_2():
                         nonlocal total
-                        def otherwise():
+                        def otherwise_3():
                             nonlocal total
                             total += 6 / (x - 2)
-                        return ag__.if_stmt(x == 1, lambda: ag__.continue_, otherwise, 'total')
-                    exit = ag__.if_stmt(x == 0, lambda: ag__.break_, otherwise, 'total')
+                        return ag__.if_stmt(x == 1, lambda: ag__.continue_, otherwise_3, 'total')
+                    exit = ag__.if_stmt(x == 0, lambda: ag__.break_, otherwise_2, 'total')
                 except ZeroDivisionError:
                     total += 100
                 finally:
                     ag__.call(say)(x)
-                def rest():
+                def rest_2():
                     nonlocal total
                     total += 1000
-                return ag__.unless(exit, rest, 'total')
+                return ag__.unless(exit, rest_2, 'total')
             ag__.for_stmt(xs, body, 'total')
             return total
         """,
@@ -694,12 +700,12 @@ ROWS = {
             def body(x):
                 exit = None
                 with ag__.call(ctx)(x):
-                    def otherwise():
+                    def otherwise_2():
                         ag__.call(say)(x)
-                    exit = ag__.if_stmt(x % 2, lambda: ag__.continue_, otherwise)
-                def rest():
+                    exit = ag__.if_stmt(x % 2, lambda: ag__.continue_, otherwise_2)
+                def rest_2():
                     ag__.call(say)(-x)
-                return ag__.unless(exit, rest)
+                return ag__.unless(exit, rest_2)
             ag__.for_stmt(xs, body)
             return xs
         """,
@@ -1053,10 +1059,10 @@ ROWS = {
             def then_():
                 nonlocal body
                 body = then
-                def body_():
+                def body_2():
                     nonlocal body
                     body += 1
-                ag___.while_stmt(lambda: body < ag__, body_, 'body')
+                ag___.while_stmt(lambda: body < ag__, body_2, 'body')
             ag___.if_stmt(x, then_, None, 'body')
             rest = exit = otherwise = body
             return rest
@@ -1091,6 +1097,344 @@ ROWS = {
             return x * scale + ag__.call(len)(more)
         """,
         [(3,), (3, 4)],
+    ),
+    "try in try, with exits in both": Row(
+        """
+        def f(a, b, c):
+            try:
+                try:
+                    if a:
+                        return say('inner')
+                finally:
+                    say('inner finally')
+                if b:
+                    return say('outer')
+            finally:
+                say('outer finally')
+            with ctx(1):
+                with ctx(2):
+                    if c:
+                        return 'with'
+                say(3)
+            return 'end'
+        """,
+        """
+        def f(a, b, c):
+            exit = None
+            try:
+                exit = None
+                try:
+                    exit = ag__.if_stmt(a, lambda: ag__.Return(ag__.call(say)('inner')))
+                finally:
+                    ag__.call(say)('inner finally')
+                exit = ag__.unless(exit, lambda: ag__.if_stmt(b, lambda: ag__.Return(ag__.call(say)('outer'))))
+            finally:
+                ag__.call(say)('outer finally')
+            def rest():
+                exit = None
+                with ag__.call(ctx)(1):
+                    exit = None
+                    with ag__.call(ctx)(2):
+                        exit = ag__.if_stmt(c, lambda: ag__.Return('with'))
+                    def rest_2():
+                        ag__.call(say)(3)
+                    exit = ag__.unless(exit, rest_2)
+                return ag__.returned(exit, lambda: 'end')
+            return ag__.returned(exit, rest)
+        """,
+        [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)],
+    ),
+    "raise again": Row(
+        """
+        def f(x):
+            try:
+                fail()
+            except Failure:
+                if x:
+                    raise
+                say('kept')
+            return x
+        """,
+        """
+        def f(x):
+            try:
+                ag__.call(fail)()
+            except Failure:
+                def then():
+                    raise
+                ag__.if_stmt(x, then)
+                ag__.call(say)('kept')
+            return x
+        """,
+        [(0,), (1,)],
+    ),
+    "raise from": Row(
+        """
+        def f(x):
+            try:
+                fail()
+            except Failure as error:
+                if x:
+                    raise ValueError(x) from error
+            return x
+        """,
+        """
+        def f(x):
+            try:
+                ag__.call(fail)()
+            except Failure as error:
+                def then():
+                    raise ag__.call(ValueError)(x) from error
+                ag__.if_stmt(x, then)
+            return x
+        """,
+        [(0,), (1,)],
+    ),
+    "a default of a nested function": Row(
+        """
+        def f(x):
+            def g(y=1 if x else 2, *, z=not x):
+                return y, z
+            return g()
+        """,
+        """
+        def f(x):
+            def g(y=1 if x else 2, *, z=not x):
+                return (y, z)
+            return ag__.call(g)()
+        """,
+        [(0,), (1,)],
+    ),
+    "a decorator of a nested function": Row(
+        """
+        def f(x):
+            if x:
+                @say
+                def g():
+                    return x
+            else:
+                g = None
+            return g and g()
+        """,
+        """
+        def f(x):
+            g: ...
+            def then():
+                nonlocal g
+                @say
+                def g():
+                    return x
+            def otherwise():
+                nonlocal g
+                g = None
+            ag__.if_stmt(x, then, otherwise, 'g')
+            return ag__.and_(g, lambda: ag__.call(g)())
+        """,
+        [(0,), (1,)],
+    ),
+    "recursion": Row(
+        """
+        def f(n):
+            if n < 2:
+                return n
+            return f(n - 1) + f(n - 2)
+        """,
+        """
+        def f(n):
+            return ag__.if_stmt(n < 2, lambda: n, lambda: ag__.call(f)(n - 1) + ag__.call(f)(n - 2))
+        """,
+        [(10,)],
+    ),
+    "a generator inside": Row(
+        """
+        def f(xs):
+            def positive():
+                for x in xs:
+                    if x > 0:
+                        yield x
+            total = 0
+            for x in positive():
+                total += x
+            return total
+        """,
+        """
+        def f(xs):
+            x: ...
+            def positive():
+                for x in xs:
+                    if x > 0:
+                        yield x
+            total = 0
+            def body(element):
+                nonlocal total, x
+                x = element
+                total += x
+            ag__.for_stmt(ag__.call(positive)(), body, 'total')
+            return total
+        """,
+        [([1, -1, 2],)],
+    ),
+    "iterating over what changes": Row(
+        """
+        def f(xs):
+            for x in xs:
+                if x < 4:
+                    xs.append(x + 1)
+            return xs
+        """,
+        """
+        def f(xs):
+            def body(x):
+                def then_2():
+                    ag__.call(xs.append)(x + 1)
+                ag__.if_stmt(x < 4, then_2)
+            ag__.for_stmt(xs, body)
+            return xs
+        """,
+        [([1],)],
+    ),
+    "an iterator is taken from by the body": Row(
+        """
+        def f(xs):
+            it = iter(xs)
+            for x in it:
+                if x:
+                    say(next(it, 'end'))
+            return list(it)
+        """,
+        """
+        def f(xs):
+            it = ag__.call(iter)(xs)
+            def body(x):
+                def then_2():
+                    ag__.call(say)(ag__.call(next)(it, 'end'))
+                ag__.if_stmt(x, then_2)
+            ag__.for_stmt(it, body)
+            return ag__.call(list)(it)
+        """,
+        [([1, 2, 0, 3],)],
+    ),
+    "the loop variable is written by the body": Row(
+        """
+        def f(xs):
+            for x in xs:
+                x += 1
+                if x > 2:
+                    x = say(0)
+            return x
+        """,
+        """
+        def f(xs):
+            x: ...
+            def body(element):
+                nonlocal x
+                x = element
+                x += 1
+                def then_2():
+                    nonlocal x
+                    x = ag__.call(say)(0)
+                ag__.if_stmt(x > 2, then_2, None, 'x')
+            ag__.for_stmt(xs, body, 'x?')
+            return ag__.bound('x', lambda: x)
+        """,
+        [([1, 2],), ([],)],
+    ),
+    "not iterable": Row(
+        """
+        def f(x):
+            for y in x:
+                say(y)
+        """,
+        """
+        def f(x):
+            def body(y):
+                ag__.call(say)(y)
+            ag__.for_stmt(x, body)
+        """,
+        [(1,)],
+    ),
+    "the same name in block after block": Row(
+        """
+        def f(x):
+            y = 0
+            if x > 0:
+                y = 1
+            if x > 1:
+                z = y
+                y = z + 1
+            if x > 2:
+                z = y + 5
+                return z
+            return y
+        """,
+        """
+        def f(x):
+            z: ...
+            y = 0
+            def then():
+                nonlocal y
+                y = 1
+            ag__.if_stmt(x > 0, then, None, 'y')
+            def then():
+                nonlocal y, z
+                z = y
+                y = z + 1
+            ag__.if_stmt(x > 1, then, None, 'y')
+            def then():
+                nonlocal z
+                z = y + 5
+                return z
+            return ag__.if_stmt(x > 2, then, lambda: y)
+        """,
+        [(0,), (1,), (2,), (3,)],
+    ),
+    "infinite loop with break inside a branch": Row(
+        """
+        def f(n):
+            while True:
+                n -= 1
+                if n < 0:
+                    if n < -5:
+                        return 'far'
+                    break
+            else:
+                return 'never'
+            return n
+        """,
+        """
+        def f(n):
+            def body():
+                nonlocal n
+                n -= 1
+                return ag__.if_stmt(n < 0, lambda: ag__.if_stmt(n < -5, lambda: ag__.Return('far'), lambda: ag__.break_))
+            left = ag__.while_stmt(lambda: True, body, 'n', orelse=lambda: ag__.Return('never'))
+            return ag__.returned(left, lambda: n)
+        """,
+        [(3,), (-5,)],
+    ),
+    "a long loop": Row(
+        """
+        def f(n):
+            i = 0
+            while True:
+                i += 1
+                if i % 7 == 3:
+                    continue
+                if i > n:
+                    break
+            return i
+        """,
+        """
+        def f(n):
+            i = 0
+            def body():
+                nonlocal i
+                i += 1
+                return ag__.if_stmt(i % 7 == 3, lambda: None, lambda: ag__.if_stmt(i > n, lambda: ag__.break_))
+            ag__.while_stmt(lambda: True, body, 'i')
+            return i
+        """,
+        [(5000,)],
     ),
 }
 

@@ -25,22 +25,22 @@ ROWS = {
                 r = x
             def otherwise():
                 nonlocal r
-                def then():
+                def then_2():
                     nonlocal r
                     r = x * 2
-                def otherwise():
+                def otherwise_2():
                     nonlocal r
-                    def then():
+                    def then_3():
                         nonlocal r
                         r = x * 100
-                    def otherwise():
+                    def otherwise_3():
                         nonlocal r
-                        def then():
+                        def then_4():
                             nonlocal r
                             r = -3
-                        ag__.if_stmt(k == -3, then, None, 'r?')
-                    ag__.if_stmt(k == 'many', then, otherwise, 'r?')
-                ag__.if_stmt(ag__.or_(k == 1, lambda: k == 2), then, otherwise, 'r?')
+                        ag__.if_stmt(k == -3, then_4, None, 'r?')
+                    ag__.if_stmt(k == 'many', then_3, otherwise_3, 'r?')
+                ag__.if_stmt(ag__.or_(k == 1, lambda: k == 2), then_2, otherwise_2, 'r?')
             ag__.if_stmt(k == 0, then, otherwise, 'r?')
             return ag__.bound('r', lambda: r)
         """,
@@ -117,7 +117,6 @@ ROWS = {
         """,
         """
         def f(k, m):
-            n: ...
             r: ...
             subject = ag__.call(say)(k)
             def then():
@@ -126,17 +125,17 @@ ROWS = {
             def otherwise():
                 nonlocal r
                 n = subject
-                def then():
+                def then_2():
                     nonlocal r
                     r = ('below', n)
-                def otherwise():
+                def otherwise_2():
                     nonlocal n, r
                     n = subject
-                    def then():
+                    def then_3():
                         nonlocal r
                         r = n
-                    ag__.if_stmt(ag__.call(fail)(), then, None, 'r?')
-                ag__.if_stmt(ag__.call(say)(n) < m, then, otherwise, 'r?')
+                    ag__.if_stmt(ag__.call(fail)(), then_3, None, 'r?')
+                ag__.if_stmt(ag__.call(say)(n) < m, then_2, otherwise_2, 'r?')
             ag__.if_stmt(ag__.and_(subject == 0, lambda: ag__.call(say)(m) > 0), then, otherwise, 'r?')
             return ag__.bound('r', lambda: r)
         """,
@@ -173,16 +172,18 @@ ROWS = {
             match k:
                 case 0 | 1 as bit:
                     return ('bit', bit)
-                case _ as other:
+                case other:
                     return other
         """,
         """
         def f(k):
-            match k:
-                case 0 | 1 as bit:
-                    return ('bit', bit)
-                case _ as other:
-                    return other
+            def then():
+                bit = k
+                return ('bit', bit)
+            def otherwise():
+                other = k
+                return other
+            return ag__.if_stmt(ag__.or_(k == 0, lambda: k == 1), then, otherwise)
         """,
         [(1,), (1.0,), (5,)],
     ),
@@ -284,18 +285,19 @@ ROWS = {
             total = 0
             def body(k):
                 nonlocal total
-                def otherwise():
+                def otherwise_2():
                     nonlocal total
-                    def otherwise():
+                    def otherwise_3():
                         nonlocal total
-                        def otherwise():
+                        def otherwise_4():
                             nonlocal total
                             total += k
                             ag__.call(say)(k)
-                        return ag__.if_stmt(k == 2, lambda: ag__.Return('two'), otherwise, 'total')
-                    return ag__.if_stmt(k == 1, lambda: ag__.break_, otherwise, 'total')
-                return ag__.if_stmt(k == 0, lambda: None, otherwise, 'total')
-            return ag__.returned(ag__.for_stmt(ks, body, 'total'), lambda: total)
+                        return ag__.if_stmt(k == 2, lambda: ag__.Return('two'), otherwise_4, 'total')
+                    return ag__.if_stmt(k == 1, lambda: ag__.break_, otherwise_3, 'total')
+                return ag__.if_stmt(k == 0, lambda: None, otherwise_2, 'total')
+            left = ag__.for_stmt(ks, body, 'total')
+            return ag__.returned(left, lambda: total)
         """,
         [([0, 3, 4],), ([3, 1, 5],), ([3, 2],), ([],)],
     ),
@@ -370,10 +372,11 @@ ROWS = {
                         exit = ag__.if_stmt(x, lambda: ag__.continue_, lambda: ag__.if_stmt(y, lambda: ag__.Return(k)))
                     case [x]:
                         exit = ag__.if_stmt(x, lambda: ag__.break_)
-                def rest():
+                def rest_2():
                     ag__.call(say)(k)
-                return ag__.unless(exit, rest)
-            return ag__.returned(ag__.for_stmt(ks, body), lambda: 'end')
+                return ag__.unless(exit, rest_2)
+            left = ag__.for_stmt(ks, body)
+            return ag__.returned(left, lambda: 'end')
         """,
         [([(1, 0), (0, 0), (0, 1)],), ([[0], [1], [2]],), ([],)],
     ),

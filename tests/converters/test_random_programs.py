@@ -74,6 +74,8 @@ def seen(function: types.FunctionType, choices: list[bool]) -> list[str]:
         log.append(f"return {function('x')!r}")
     except OutOfFuel:
         log.append("out of fuel")
+    except NameError:
+        log.append("raise NameError")  # Python itself changes the words with its versions, for variables of comprehensions
     except Exception as error:
         log.append(f"raise {error!r}")
     return log

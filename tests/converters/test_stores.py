@@ -211,13 +211,13 @@ ROWS = {
         """,
         """
         def f(y, i):
-            y = ag__.update_item(y, i, '+=', lambda: 2)
-            y = ag__.update_item(y, i, '-=', lambda: 1)
-            y = ag__.update_item(y, i, '*=', lambda: 6)
-            y = ag__.update_item(y, i, '/=', lambda: 2)
-            y = ag__.update_item(y, i, '//=', lambda: 2)
-            y = ag__.update_item(y, i, '**=', lambda: 3)
-            y = ag__.update_item(y, i, '%=', lambda: 50)
+            y = ag__.update_item(y, i, '+=', 2)
+            y = ag__.update_item(y, i, '-=', 1)
+            y = ag__.update_item(y, i, '*=', 6)
+            y = ag__.update_item(y, i, '/=', 2)
+            y = ag__.update_item(y, i, '//=', 2)
+            y = ag__.update_item(y, i, '**=', 3)
+            y = ag__.update_item(y, i, '%=', 50)
             return y
         """,
         [([1, 2], 0), ([1], 4)],
@@ -235,12 +235,12 @@ ROWS = {
         """,
         """
         def f(y, i):
-            y = ag__.update_item(y, i, '<<=', lambda: 4)
-            y = ag__.update_item(y, i, '>>=', lambda: 1)
-            y = ag__.update_item(y, i, '|=', lambda: 5)
-            y = ag__.update_item(y, i, '&=', lambda: 12)
-            y = ag__.update_item(y, i, '^=', lambda: 3)
-            y = ag__.update_item(y, i, '@=', lambda: 1)
+            y = ag__.update_item(y, i, '<<=', 4)
+            y = ag__.update_item(y, i, '>>=', 1)
+            y = ag__.update_item(y, i, '|=', 5)
+            y = ag__.update_item(y, i, '&=', 12)
+            y = ag__.update_item(y, i, '^=', 3)
+            y = ag__.update_item(y, i, '@=', 1)
             return y
         """,
         [([1, 2], 0)],
@@ -255,8 +255,11 @@ ROWS = {
         """
         def f():
             o = ag__.call(Noted)()
-            ag__.put_update(ag__.call(say)(o), ag__.call(say)(1), '+=', lambda: ag__.call(say)(2))
-            ag__.update_attr(ag__.call(say)(o), 'a', '+=', lambda: ag__.call(fail)())
+            item = ag__.call(say)(o)
+            item_2 = ag__.call(say)(1)
+            ag__.put_item(ag__.augment(ag__.read(item, ag__.item[item_2]), '+=', ag__.call(say)(2)), item, item_2)
+            item_3 = ag__.call(say)(o)
+            ag__.set_attr(ag__.augment(ag__.read(item_3, ag__.attr('a')), '+=', ag__.call(fail)()), item_3, 'a')
         """,
         [()],
     ),
@@ -269,7 +272,7 @@ ROWS = {
         """
         def f():
             o = ag__.call(Noted)('o', a=1)
-            ag__.update_attr(o, 'a', '+=', lambda: ag__.call(fail)())
+            ag__.set_attr(ag__.augment(ag__.read(o, ag__.attr('a')), '+=', ag__.call(fail)()), o, 'a')
         """,
         [()],
     ),
@@ -283,7 +286,7 @@ ROWS = {
         """
         def f(d):
             other = ag__.view(d['a'], d)
-            d = ag__.update_item(d, 'a', '+=', lambda: [ag__.call(say)(1)])
+            d = ag__.set_item(ag__.augment(ag__.read(d, ag__.item['a']), '+=', [ag__.call(say)(1)]), d, 'a')
             return (ag__.is_(other, d['a']), other)
         """,
         [({'a': [0]},)],
@@ -295,7 +298,14 @@ ROWS = {
             say(o).inner[say(1)] -= say(2)
             return o
         """,
-        None,
+        """
+        def f():
+            o = ag__.call(Noted)('o', inner=ag__.call(Noted)('inner'))
+            item = ag__.call(say)(o).inner
+            item_2 = ag__.call(say)(1)
+            ag__.put_item(ag__.augment(ag__.read(item, ag__.item[item_2]), '-=', ag__.call(say)(2)), item, item_2)
+            return o
+        """,
         [()],
     ),
     "augmented with a walrus": Row(
@@ -306,8 +316,7 @@ ROWS = {
         """,
         """
         def f(y):
-            item = (n := 5)
-            y = ag__.update_item(y, 0, '+=', lambda: item)
+            y = ag__.set_item(ag__.augment(ag__.read(y, ag__.item[0]), '+=', (n := 5)), y, 0)
             return (y, n)
         """,
         [([1],)],
@@ -440,7 +449,7 @@ ROWS = {
         """
         def f(y):
             ag__.put_item(1, ag__.call(say)(y), 0)
-            ag__.put_update(ag__.call(say)(y), 0, '+=', lambda: 1)
+            ag__.put_update(ag__.call(say)(y), 0, '+=', 1)
             ag__.put_item(3, ag__.or_(y, lambda: [0]), 0)
             return y
         """,
@@ -491,18 +500,16 @@ ROWS = {
         """,
         """
         def f(y, n):
-            i: ...
-            def body(element):
-                nonlocal i, y
-                i = element
-                def then():
+            def body(i):
+                nonlocal y
+                def then_2():
                     nonlocal y
                     y = ag__.set_item(0, y, i)
-                def otherwise():
+                def otherwise_2():
                     nonlocal y
-                    y = ag__.update_item(y, i, '+=', lambda: i)
-                ag__.if_stmt(y[i] < 0, then, otherwise, 'y')
-            ag__.for_stmt(ag__.call(range)(n), body, 'i?', 'y')
+                    y = ag__.update_item(y, i, '+=', i)
+                ag__.if_stmt(y[i] < 0, then_2, otherwise_2, 'y')
+            ag__.for_stmt(ag__.call(range)(n), body, 'y')
             return y
         """,
         [([-1, 2, 3], 3), ([1], 2)],
@@ -566,6 +573,132 @@ ROWS = {
             return (x, row)
         """,
         [([[0, 0]],)],
+    ),
+    "a place before the variable in its index": Row(
+        """
+        def f(x, i):
+            x[i], i = 5, 1
+            return i, x
+        """,
+        None,
+        [([0, 0], 0)],
+    ),
+    "a place before its own variable": Row(
+        """
+        def f(x):
+            x[0] = x = [say(1)]
+            return x
+        """,
+        None,
+        [([0],)],
+    ),
+    "the next node": Row(
+        """
+        def f(n):
+            class Node:
+                next = None
+            head = None
+            for i in range(n):
+                node = Node()
+                node.value, node.next, head = i, head, node
+            previous = None
+            while head:
+                head.next, previous, head = previous, head, head.next
+            values = []
+            while previous:
+                values.append(previous.value)
+                previous = previous.next
+            return values
+        """,
+        None,
+        [(0,), (3,)],
+    ),
+    "a place of a with before its next manager": Row(
+        """
+        def f(d):
+            with ctx(1) as d['a'], ctx(d['a']) as d['b']:
+                return d
+        """,
+        None,
+        [({},), ({'a': 5},)],
+    ),
+    "value, object, its attribute, index": Row(
+        """
+        def f():
+            o = Noted('o', rows=Noted('rows'))
+            o.rows[say(1)] = say(2)
+            return o
+        """,
+        None,
+        [()],
+    ),
+    "value, container, indices": Row(
+        """
+        def f(d):
+            d[say('a')][say('b')] = say(1)
+            say(d)['a'][say('c')] = say(2)
+            return d
+        """,
+        None,
+        [({'a': {}},), ({},)],
+    ),
+    "augmented with a walrus: the old element is read first": Row(
+        """
+        def f():
+            o = Noted()
+            o[0] += (n := say(5))
+            return n
+        """,
+        """
+        def f():
+            o = ag__.call(Noted)()
+            o = ag__.set_item(ag__.augment(ag__.read(o, ag__.item[0]), '+=', (n := ag__.call(say)(5))), o, 0)
+            return n
+        """,
+        [()],
+    ),
+    "augmented: the index is read before the value": Row(
+        """
+        def f(y, i):
+            y[i] += (i := 1)
+            return y, i
+        """,
+        None,
+        [([10, 20], 0)],
+    ),
+    "the old value stays where the new one fails": Row(
+        """
+        def f(y):
+            try:
+                y[0] = fail()
+            except Failure:
+                y[1] = 'failed'
+            return y
+        """,
+        """
+        def f(y):
+            try:
+                y = ag__.set_item(ag__.call(fail)(), y, 0)
+            except Failure:
+                y = ag__.set_item('failed', y, 1)
+            return y
+        """,
+        [([0, 0],)],
+    ),
+    "names of ours are taken": Row(
+        """
+        def f(item, a, item_2):
+            a[0], a[1] = item_2, item
+            return a, item, item_2
+        """,
+        """
+        def f(item, a, item_2):
+            item_, item_2_ = (item_2, item)
+            a = ag__.set_item(item_, a, 0)
+            a = ag__.set_item(item_2_, a, 1)
+            return (a, item, item_2)
+        """,
+        [(1, [0, 0], 2)],
     ),
 }
 
