@@ -6,6 +6,7 @@ that a method sets: each shows up when the body is traced, and the body is trace
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,12 +22,14 @@ from autograph_jax.operators.exits import turn_ended
 from autograph_jax.operators.forms import (
     Array,
     Form,
+    Mismatch,
     Options,
     Static,
     array_forms,
     coerce,
     flatten,
     held,
+    join,
     number_as_array,
     unflatten,
 )
@@ -54,13 +57,21 @@ def settle(
     """
     places: list[Place] = state.variables(functions, names) if names else []
     forms = [_start(place) for place in places]
+    outer = state.traces()[-1] if state.traces() else None
+    key = outer.memory.key(body.__code__) if outer and outer.memory else None
+    memory = state.Memory()
+    if outer and outer.memory and key in outer.memory.settled:
+        last, memory = outer.memory.settled[key]
+        _start_from(last, places, forms, outer.inputs)
+        memory.next_round()
     exit: Form = _NO_EXIT
     aliases = Aliases()
     for _ in range(_MOST_ROUNDS):
         block = body if gives_more else _alone(body)
         _share(places, forms, aliases)
         inputs = list(zip(places, forms, strict=True))
-        traced = trace(block, functions, (), inputs, arguments=[*arguments, _BOOL], aliases=aliases)
+        traced = trace(block, functions, (), inputs, arguments=[*arguments, _BOOL], aliases=aliases, memory=memory)
+        memory.next_round()
         new_forms = [_next(place, form, traced) for place, form in zip(places, forms, strict=True)]
         new_exit = joined("how this loop is left", exit, traced.result.children[0], before="once by", after="once by")  # type: ignore[union-attr]
         settled = new_forms == forms or _only_strengthened(forms, new_forms, traced)
@@ -68,6 +79,9 @@ def settle(
         settled = _keep_sharing(aliases, traced) and settled
         if settled and not traced.found:
             entries = [place.read() for place in places]
+            if outer and outer.memory:
+                last = {_lasting(place): form for place, form in zip(places, forms, strict=True)}
+                outer.memory.settled[key] = last, memory
             return Settled(places, forms, exit, traced, entries, len(arguments), aliases.same)
         places, forms = places + traced.found, forms + [_start(place) for place in traced.found]
     raise StagingError(
@@ -75,6 +89,24 @@ def settle(
         location=user_location(),
         details=["Still changing: " + ", ".join(shown(place) for place in places)],
     )
+
+
+def _start_from(last: dict[Any, Form], places: list[Place], forms: list[Form], around: Sequence[Place]) -> None:
+    """Begin where this loop settled when the body around it was last traced; Forms there have only grown since."""
+    known = {place.key for place in places}
+    for place in around:
+        if _lasting(place) in last and place.key not in known and not isinstance(place, Cell):
+            places.append(place)
+            forms.append(_start(place))
+    for number, (place, form) in enumerate(zip(places, forms, strict=True)):
+        if _lasting(place) in last:
+            with contextlib.suppress(Mismatch):
+                forms[number] = join(form, last[_lasting(place)])
+
+
+def _lasting(place: Place) -> Any:
+    """A key that outlasts a round: a variable inside the body around has a new cell in each."""
+    return place.name if isinstance(place, Cell) else place.key
 
 
 def _share(places: Sequence[Place], forms: Sequence[Form], aliases: Aliases) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from autograph_jax.errors import StagingError, user_location
 from autograph_jax.operators import aliasing, jax_private
-from autograph_jax.operators.forms import Array, Form, flatten
+from autograph_jax.operators.forms import Array, Form
 from autograph_jax.operators.values import is_traced
 
 
@@ -182,6 +182,3 @@ def reversed_(sequence: Any) -> Any:
 def row_forms(rows: View) -> list[Form]:
     """The Forms of the slices that one element takes."""
     return [Array(array.shape[1:], array.dtype, False) for array in rows.arrays]
-
-
-INDEX = flatten(0)[0]

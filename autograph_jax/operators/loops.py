@@ -17,7 +17,7 @@ from autograph_jax.operators import aliasing, hooks, impure, iterables, jax_priv
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import unless
 from autograph_jax.operators.exits import BREAK, turn_ended
-from autograph_jax.operators.forms import Array, Static
+from autograph_jax.operators.forms import Static, number_as_array
 from autograph_jax.operators.fixpoint import Settled, settle
 from autograph_jax.operators.staging import trace
 from autograph_jax.operators.values import is_traced, truth
@@ -30,7 +30,6 @@ class _Left:
 
 
 _LEFT = _Left()
-_COUNTER = Array((), jax.dtypes.canonicalize_dtype(int), weak=True)
 _HELD_BY_CALL = 4  # references to an iterable that nothing but the `for` holds: the caller's stack and our frames
 _UNROLL_LIMIT = 4096  # beyond it, a loop that cannot be staged is an error rather than an hour of tracing
 
@@ -251,7 +250,7 @@ def _staged_for(rows: iterables.View, body: Block, functions: tuple[Block | None
 
     take.__name__, take.__qualname__ = body.__name__, body.__qualname__
     try:
-        settled = settle(take, functions, names, arguments=[_COUNTER, *iterables.row_forms(rows)])
+        settled = settle(take, functions, names, arguments=[number_as_array(Static(0)), *iterables.row_forms(rows)])
     except Exception:
         if must or rows.length > _UNROLL_LIMIT:
             raise

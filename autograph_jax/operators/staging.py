@@ -89,13 +89,14 @@ def trace(
     arguments: Sequence[Form] = (),
     active: Any = None,
     aliases: Aliases | None = None,
+    memory: state.Memory | None = None,
 ) -> Traced:
     """Trace a block of these functions with some places made abstract. Leaves no trace of itself, also if it raises.
 
     `watched` are the variables whose end values count; places on the heap are found. `arguments` are further abstract
     values, handed to the block; where `active` (the condition under which the block counts) is None, the last of them is.
     """
-    recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases())
+    recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases(), memory)
     avals = [leaf.aval() for form in [*(f for _, f in inputs), *arguments] for leaf in array_forms(form)]
     jaxpr = jax.make_jaxpr(recorder)(*avals)
     found = state.outliving(recorder.found)
@@ -115,15 +116,18 @@ class _Recorder:
         arguments: Sequence[Form],
         active: Any,
         aliases: Aliases,
+        memory: state.Memory | None,
     ) -> None:
         self._block, self._functions, self._watched = block, functions, watched
         self._inputs, self._arguments, self._active, self._aliases = inputs, arguments, active, aliases
+        self._memory = memory
         self.__name__ = getattr(block, "__name__", "block")
         self.__qualname__ = getattr(block, "__qualname__", "block")
 
     def __call__(self, *leaves: Any) -> list[Any]:
         remaining = iter(leaves)
-        trace = state.Trace(self._active)
+        places = [place for place, _ in self._inputs] if self._memory is not None else None
+        trace = state.Trace(self._active, places, self._memory)
         with state.running(trace):
             try:
                 state.noted(self._functions)

@@ -12,7 +12,7 @@ import dataclasses
 import sys
 import threading
 import types
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 from autograph_jax.operators.choices import UNBOUND, Choice
@@ -161,12 +161,34 @@ _OWN = 0
 _OWN = _count(Attribute(_Probe(), "x")) - 1  # differs between versions of CPython
 
 
-class Trace:
-    """What is noted while one block is traced."""
+class Memory:
+    """What the loops inside a loop's body settled to when the body was last traced, so that they start from there.
 
-    def __init__(self, active: Any = None) -> None:
+    Without it a loop inside d others would settle 2^d times: each round of the outer loop would begin the inner one anew.
+    """
+
+    def __init__(self) -> None:
+        self.settled: dict[Hashable, Any] = {}
+        self._seen: collections.Counter[Hashable] = collections.Counter()
+
+    def next_round(self) -> None:
+        self._seen.clear()
+
+    def key(self, code: types.CodeType) -> Hashable:
+        """Which loop this is: its body, and the how-manyeth run of it in this round."""
+        self._seen[id(code)] += 1
+        return id(code), self._seen[id(code)]
+
+
+class Trace:
+    """What is noted while one block is traced. `inputs` and `memory` are those of the loop around, if there is one."""
+
+    def __init__(self, active: Any = None, inputs: Sequence[Place] | None = None, memory: Memory | None = None) -> None:
+        outer = _local.traces[-1] if _local.traces else None
         self.log: dict[Hashable, tuple[Place, Any]] = {}
         self.active = active
+        self.inputs: Sequence[Place] = inputs if inputs is not None else outer.inputs if outer else ()
+        self.memory: Memory | None = memory or (outer.memory if outer else None)
         self.made: list[Any] = []  # iterators that the block makes for itself
 
     def roll_back(self) -> None:
