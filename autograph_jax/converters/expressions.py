@@ -17,8 +17,8 @@ import gast
 
 from autograph_jax.analysis import Facts, writes
 from autograph_jax.converters.base import Pass
-from autograph_jax.syntax.names import OPERATORS
 from autograph_jax.syntax import template
+from autograph_jax.syntax.names import OPERATORS
 from autograph_jax.syntax.template import Template
 
 _CALL = Template("ag__.call(FUNCTION)")

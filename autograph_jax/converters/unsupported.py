@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gast
 
-
-
 # These read the local variables of the calling frame, and a converted block is a frame of its own.
 _FRAME_READERS = frozenset({"locals", "exec", "eval", "vars", "dir", "_getframe", "currentframe", "stack"})
 _NEED_ARGUMENTS = frozenset({"vars", "dir"})  # with an argument they don't look at the frame

@@ -17,8 +17,8 @@ from autograph_jax.operators import aliasing, hooks, impure, iterables, jax_priv
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import unless
 from autograph_jax.operators.exits import BREAK, turn_ended
-from autograph_jax.operators.forms import Static, number_as_array
 from autograph_jax.operators.fixpoint import Settled, settle
+from autograph_jax.operators.forms import Static, number_as_array
 from autograph_jax.operators.staging import trace
 from autograph_jax.operators.values import is_traced, truth
 

@@ -9,6 +9,7 @@ from autograph_jax.operators import hooks
 from autograph_jax.runtime.convert import conversion_of_code
 from autograph_jax.runtime.spans import Position
 
+
 def read_later(frame: types.FrameType) -> tuple[frozenset[str], frozenset[str]] | None:
     """The variables of a converted function whose values may be read after the statement that it is at; else None.
 

@@ -23,13 +23,31 @@ class Span:
 
 def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
     """The statements of a tree by their start, so that the innermost one at a position comes last."""
-    spans = [
-        Span((s.lineno, s.col_offset), (s.end_lineno, s.end_col_offset), _names(s, scope), _roots(s))
-        for scope in facts.values()
-        for s in scope.live_after
-        if getattr(s, "lineno", None) is not None
-    ]
+    together: dict[tuple[Position, Position], list[tuple[gast.stmt, Facts]]] = {}
+    for scope in facts.values():
+        for statement in scope.live_after:
+            if getattr(statement, "lineno", None) is not None:
+                together.setdefault(_extent(statement), []).append((statement, scope))
+    spans = [_span(start, end, statements) for (start, end), statements in together.items()]
     return sorted(spans, key=lambda span: (span.start, (-span.end[0], -span.end[1])))
+
+
+def _extent(statement: gast.stmt) -> tuple[Position, Position]:
+    start = (statement.lineno, statement.col_offset)
+    return start, (statement.end_lineno or start[0], statement.end_col_offset or start[1])
+
+
+def _span(start: Position, end: Position, statements: list[tuple[gast.stmt, Facts]]) -> Span:
+    """One statement of the user's; `y[0] = z[2] = x` has become three, which share its place."""
+    written = frozenset(name for statement, _ in statements for name in _rebound(statement))
+    names = frozenset(name for statement, scope in statements for name in _names(statement, scope))
+    roots = frozenset(name for statement, _ in statements for name in _roots(statement))
+    return Span(start, end, names - written, roots)
+
+
+def _rebound(statement: gast.stmt) -> frozenset[str]:
+    compound = (gast.If, gast.While, gast.For, gast.With, gast.Try, gast.Match)
+    return frozenset() if isinstance(statement, compound) else writes(statement)
 
 
 def _names(statement: gast.stmt, facts: Facts) -> frozenset[str]:
@@ -37,7 +55,7 @@ def _names(statement: gast.stmt, facts: Facts) -> frozenset[str]:
         inner = [*statement.body, *getattr(statement, "orelse", [])] if not isinstance(statement, gast.Match) else []
         after = frozenset(name for s in inner for name in facts.live_before.get(s, frozenset()))
         return facts.live_after[statement] | after | facts.escaping
-    return (facts.live_after[statement] | facts.escaping) - writes(statement)
+    return facts.live_after[statement] | facts.escaping
 
 
 def _roots(statement: gast.stmt) -> frozenset[str]:

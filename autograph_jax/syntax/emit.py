@@ -1,7 +1,6 @@
 """A converted tree becomes a code object in the user's own file, a function around it, or text."""
 
 from __future__ import annotations
-
 import __future__
 
 import ast

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gast
 
-
 OPERATORS = "ag__"  # how templates call the operators; the user's own variable of that name goes before
 _USERS = "ag__ of the user"
 

@@ -3,26 +3,68 @@
 import ast
 from ast import (
     AST as AST,
+)
+from ast import (
     NodeTransformer as NodeTransformer,
+)
+from ast import (
     NodeVisitor as NodeVisitor,
+)
+from ast import (
     boolop as boolop,
+)
+from ast import (
     cmpop as cmpop,
+)
+from ast import (
     copy_location as copy_location,
+)
+from ast import (
     excepthandler as excepthandler,
+)
+from ast import (
     expr as expr,
+)
+from ast import (
     expr_context as expr_context,
+)
+from ast import (
     fix_missing_locations as fix_missing_locations,
+)
+from ast import (
     get_docstring as get_docstring,
+)
+from ast import (
     increment_lineno as increment_lineno,
+)
+from ast import (
     iter_child_nodes as iter_child_nodes,
+)
+from ast import (
     iter_fields as iter_fields,
+)
+from ast import (
     literal_eval as literal_eval,
+)
+from ast import (
     mod as mod,
+)
+from ast import (
     operator as operator,
+)
+from ast import (
     pattern as pattern,
+)
+from ast import (
     slice as slice,
+)
+from ast import (
     stmt as stmt,
+)
+from ast import (
     unaryop as unaryop,
+)
+from ast import (
     walk as walk,
 )
 from typing import Any
