@@ -17,9 +17,13 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import jax
+
+from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators import hooks, impure, iterables, state, subscripts
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.state import Content, Global
+from autograph_jax.porting.names import is_numeric_function, jax_function
 from autograph_jax.runtime.convert import convert_function, is_converted
 from autograph_jax.runtime.libraries import is_array_library, is_left_alone
 from autograph_jax.runtime.unconverted import is_marked, switched_off
@@ -35,6 +39,7 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.next: impure.next_,
     builtins.setattr: lambda target, name, value: subscripts.set_attr(value, target, name),
     builtins.delattr: subscripts.del_attr,
+    **operator_builtins.OVERRIDES,
 }
 _CONTAINERS = (list, dict, set, collections.deque)
 
@@ -51,14 +56,31 @@ def call(function: Any) -> Function:
         impure.check_random(function)
         if type(function.__self__) in _CONTAINERS:
             state.note(Content(function.__self__))
-        return _OVERRIDES.get(function, function) if function.__self__ is builtins else function
+        return _builtin(function)
     if kind is type or isinstance(function, type):
         return _OVERRIDES.get(function) or _class(function)
     if kind is functools.partial:
         return functools.partial(call(function.func), *function.args, **function.keywords)
     if kind is Choice:
         return function
-    return _callable_object(function)
+    return _numeric(function) if is_numeric_function(function) else _callable_object(function)
+
+
+def _builtin(function: types.BuiltinMethodType) -> Function:
+    if function.__self__ is builtins or function is functools.reduce:
+        return _OVERRIDES.get(function, function)
+    return _numeric(function) if is_numeric_function(function) else function
+
+
+def _numeric(function: Function) -> Function:
+    """A function of math or NumPy: on traced values, the one of jax.numpy."""
+
+    def apply(*arguments: Any, **keywords: Any) -> Any:
+        traced = any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves((arguments, keywords)))
+        ours = jax_function(function) if traced else None
+        return (ours or function)(*arguments, **keywords)
+
+    return apply
 
 
 hooks.call = call

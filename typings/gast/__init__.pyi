@@ -1,75 +1,45 @@
-"""Types for gast, which makes its node classes at run time."""
+"""Types for pyright of gast, which makes its node classes when it is imported and so shows a type checker none of them.
+
+Right for every Python that we run on: gast has the same nodes on all of them. Pyright finds this folder by its name.
+"""
 
 import ast
-from ast import (
-    AST as AST,
-)
-from ast import (
-    NodeTransformer as NodeTransformer,
-)
-from ast import (
-    NodeVisitor as NodeVisitor,
-)
-from ast import (
-    boolop as boolop,
-)
-from ast import (
-    cmpop as cmpop,
-)
-from ast import (
-    copy_location as copy_location,
-)
-from ast import (
-    excepthandler as excepthandler,
-)
-from ast import (
-    expr as expr,
-)
-from ast import (
-    expr_context as expr_context,
-)
-from ast import (
-    fix_missing_locations as fix_missing_locations,
-)
-from ast import (
-    get_docstring as get_docstring,
-)
-from ast import (
-    increment_lineno as increment_lineno,
-)
-from ast import (
-    iter_child_nodes as iter_child_nodes,
-)
-from ast import (
-    iter_fields as iter_fields,
-)
-from ast import (
-    literal_eval as literal_eval,
-)
-from ast import (
-    mod as mod,
-)
-from ast import (
-    operator as operator,
-)
-from ast import (
-    pattern as pattern,
-)
-from ast import (
-    slice as slice,
-)
-from ast import (
-    stmt as stmt,
-)
-from ast import (
-    unaryop as unaryop,
-)
-from ast import (
-    walk as walk,
-)
+import builtins
+from ast import AST as AST
+from ast import TypeIgnore as TypeIgnore
+from ast import boolop as boolop
+from ast import cmpop as cmpop
+from ast import excepthandler as excepthandler
+from ast import expr as expr
+from ast import expr_context as expr_context
+from ast import iter_child_nodes as iter_child_nodes
+from ast import iter_fields as iter_fields
+from ast import mod as mod
+from ast import operator as operator
+from ast import pattern as pattern
+from ast import slice as slice
+from ast import stmt as stmt
+from ast import unaryop as unaryop
+from ast import walk as walk
 from typing import Any
+from typing import TypeVar as _TypeVar
 
-class type_param(AST): ...
+_Node = _TypeVar("_Node", bound=AST)
+
+# They are ast's, but ast's own stub says that `visit_Name` takes an ast.Name.
+class NodeVisitor:
+    def visit(self, node: AST) -> Any: ...
+    def generic_visit(self, node: AST) -> Any: ...
+
+class NodeTransformer(NodeVisitor):
+    def generic_visit(self, node: AST) -> AST: ...
+
+# Before Python 3.12, ast has none.
+class type_param(AST):
+    lineno: int
+    col_offset: int
+    end_lineno: int
+    end_col_offset: int
 
 class Module(mod):
     body: list[stmt]
@@ -143,17 +113,17 @@ class TypeAlias(stmt):
     def __init__(self, name: Name = ..., type_params: list[type_param] = ..., value: expr = ..., **attributes: Any) -> None: ...
 
 class AugAssign(stmt):
-    target: expr
+    target: Name | Attribute | Subscript
     op: operator
     value: expr
-    def __init__(self, target: expr = ..., op: operator = ..., value: expr = ..., **attributes: Any) -> None: ...
+    def __init__(self, target: Name | Attribute | Subscript = ..., op: operator = ..., value: expr = ..., **attributes: Any) -> None: ...
 
 class AnnAssign(stmt):
-    target: expr
+    target: Name | Attribute | Subscript
     annotation: expr
     value: Any
     simple: int
-    def __init__(self, target: expr = ..., annotation: expr = ..., value: Any = ..., simple: int = ..., **attributes: Any) -> None: ...
+    def __init__(self, target: Name | Attribute | Subscript = ..., annotation: expr = ..., value: Any = ..., simple: int = ..., **attributes: Any) -> None: ...
 
 class Print(stmt):
     dest: Any
@@ -365,10 +335,10 @@ class FormattedValue(expr):
 
 class Interpolation(expr):
     value: expr
-    str: str
+    str: builtins.str
     conversion: int
     format_spec: Any
-    def __init__(self, value: expr = ..., str: str = ..., conversion: int = ..., format_spec: Any = ..., **attributes: Any) -> None: ...
+    def __init__(self, value: expr = ..., str: builtins.str = ..., conversion: int = ..., format_spec: Any = ..., **attributes: Any) -> None: ...
 
 class JoinedStr(expr):
     values: list[expr]
@@ -391,9 +361,9 @@ class Attribute(expr):
 
 class Subscript(expr):
     value: expr
-    slice: expr
+    slice: expr | Slice
     ctx: expr_context
-    def __init__(self, value: expr = ..., slice: expr = ..., ctx: expr_context = ..., **attributes: Any) -> None: ...
+    def __init__(self, value: expr = ..., slice: expr | Slice = ..., ctx: expr_context = ..., **attributes: Any) -> None: ...
 
 class Starred(expr):
     value: expr
@@ -436,6 +406,10 @@ class Param(expr_context):
     def __init__(self, **attributes: Any) -> None: ...
 
 class Slice(slice):
+    lineno: int
+    col_offset: int
+    end_lineno: int | None
+    end_col_offset: int | None
     lower: Any
     upper: Any
     step: Any
@@ -552,11 +526,19 @@ class arguments(AST):
     def __init__(self, args: list[Name] = ..., posonlyargs: list[Name] = ..., vararg: Name | None = ..., kwonlyargs: list[Name] = ..., kw_defaults: list[expr | None] = ..., kwarg: Name | None = ..., defaults: list[expr] = ..., **attributes: Any) -> None: ...
 
 class keyword(AST):
+    lineno: int
+    col_offset: int
+    end_lineno: int | None
+    end_col_offset: int | None
     arg: Any
     value: expr
     def __init__(self, arg: Any = ..., value: expr = ..., **attributes: Any) -> None: ...
 
 class alias(AST):
+    lineno: int
+    col_offset: int
+    end_lineno: int | None
+    end_col_offset: int | None
     name: str
     asname: Any
     def __init__(self, name: str = ..., asname: Any = ..., **attributes: Any) -> None: ...
@@ -567,10 +549,10 @@ class withitem(AST):
     def __init__(self, context_expr: expr = ..., optional_vars: Any = ..., **attributes: Any) -> None: ...
 
 class match_case(AST):
-    pattern: pattern
+    pattern: ast.pattern
     guard: expr | None
     body: list[stmt]
-    def __init__(self, pattern: pattern = ..., guard: expr | None = ..., body: list[stmt] = ..., **attributes: Any) -> None: ...
+    def __init__(self, pattern: ast.pattern = ..., guard: expr | None = ..., body: list[stmt] = ..., **attributes: Any) -> None: ...
 
 class MatchValue(pattern):
     value: expr
@@ -610,7 +592,7 @@ class MatchOr(pattern):
     patterns: list[pattern]
     def __init__(self, patterns: list[pattern] = ..., **attributes: Any) -> None: ...
 
-class type_ignore(AST):
+class type_ignore(TypeIgnore):
     def __init__(self, **attributes: Any) -> None: ...
 
 class TypeVar(type_param):
@@ -632,5 +614,17 @@ class TypeVarTuple(type_param):
 def parse(source: str | bytes, filename: str = ..., mode: str = ..., **options: Any) -> Module: ...
 def ast_to_gast(node: ast.AST) -> Any: ...
 def gast_to_ast(node: AST) -> Any: ...
-def dump(node: AST, annotate_fields: bool = ..., include_attributes: bool = ..., *, indent: int | str | None = ...) -> str: ...
-def unparse(node: AST) -> str: ...
+def unparse(gast_obj: AST) -> str: ...
+def dump(
+    node: AST,
+    annotate_fields: bool = ...,
+    include_attributes: bool = ...,
+    indent: int | str | None = ...,
+    show_empty: bool = ...,
+) -> str: ...
+def literal_eval(node_or_string: str | AST) -> Any: ...
+def get_docstring(node: AST, clean: bool = ...) -> str | None: ...
+def get_source_segment(source: str, node: AST, *, padded: bool = ...) -> str | None: ...
+def copy_location(new_node: _Node, old_node: AST) -> _Node: ...
+def fix_missing_locations(node: _Node) -> _Node: ...
+def increment_lineno(node: _Node, n: int = ...) -> _Node: ...

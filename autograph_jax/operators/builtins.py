@@ -1,0 +1,162 @@
+"""Python's builtins on traced values: min, max, sum, any, all, sorted, len, int, float, bool, round."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph_jax.operators import hooks, iterables, jax_private
+from autograph_jax.operators.conditionals import if_expr
+from autograph_jax.operators.values import is_traced, truth
+
+_NOTHING = object()
+
+
+def max_(*arguments: Any, key: Any = None, default: Any = _NOTHING) -> Any:
+    return _extreme(builtins.max, lambda a, b: a > b, jnp.nanmax, arguments, key, default)
+
+
+def min_(*arguments: Any, key: Any = None, default: Any = _NOTHING) -> Any:
+    return _extreme(builtins.min, lambda a, b: a < b, jnp.nanmin, arguments, key, default)
+
+
+def _extreme(
+    builtin: Callable[..., Any],
+    better: Callable[[Any, Any], Any],
+    reduce: Callable[[jax.Array], jax.Array],
+    arguments: tuple[Any, ...],
+    key: Any,
+    default: Any,
+) -> Any:
+    """Python's rule: the first of the best, found by comparing one after the other."""
+    given = {} if default is _NOTHING else {"default": default}
+    one_array = len(arguments) == 1 and isinstance(arguments[0], jax.Array)
+    if one_array and key is None and arguments[0].ndim == 1 and arguments[0].size and is_traced(arguments[0]):
+        return _extreme_of_array(arguments[0], reduce)
+    elements = list(arguments[0]) if len(arguments) == 1 else list(arguments)
+    keys = elements if key is None else [hooks.call(key)(element) for element in elements]
+    if not any(map(is_traced, keys)):
+        if key is None:
+            return builtin(elements, **given)
+        order = {id(element): k for element, k in zip(elements, keys, strict=True)}
+        return builtin(elements, key=lambda element: order[id(element)], **given)
+    best, best_key = elements[0], keys[0]
+    for element, its_key in zip(elements[1:], keys[1:], strict=True):
+        wins = better(its_key, best_key)
+        best = _choose(wins, element, best)
+        best_key = best if key is None else _choose(wins, its_key, best_key)
+    return best
+
+
+def _extreme_of_array(array: jax.Array, reduce: Callable[[jax.Array], jax.Array]) -> jax.Array:
+    """A NaN is never better than what came before, so only a leading one stays."""
+    if not jnp.issubdtype(array.dtype, jnp.floating):
+        return array.max() if reduce is jnp.nanmax else array.min()
+    return jnp.where(jnp.isnan(array[0]), array[0], reduce(array))
+
+
+def _choose(predicate: Any, first: Any, second: Any) -> Any:
+    if _is_scalar(first) and _is_scalar(second) and is_traced(predicate):
+        return jnp.where(truth(predicate), first, second)
+    return if_expr(predicate, lambda: first, lambda: second)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, int | float | complex) or isinstance(value, jax.Array) and value.ndim == 0
+
+
+def sum_(iterable: Iterable[Any], /, start: Any = 0) -> Any:
+    if isinstance(iterable, jax.Array) and iterable.ndim and is_traced(iterable):
+        return start + jnp.sum(iterable, axis=0)
+    return builtins.sum(iterable, start)
+
+
+def any_(iterable: Iterable[Any]) -> Any:
+    return _fold(iterable, jnp.any, jnp.logical_or, decided_by=True)
+
+
+def all_(iterable: Iterable[Any]) -> Any:
+    return _fold(iterable, jnp.all, jnp.logical_and, decided_by=False)
+
+
+def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: bool) -> Any:
+    if isinstance(iterable, jax.Array) and iterable.ndim == 1 and is_traced(iterable):
+        return reduce(iterable != 0)
+    result: Any = not decided_by
+    for element in iterable:
+        if is_traced(element):
+            decision = truth(element)
+            result = decision if result is (not decided_by) else combine(result, decision)
+        elif builtins.bool(element) is decided_by:
+            return decided_by
+    return result
+
+
+def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False) -> list[Any]:
+    """Stable, as Python's; elements of any structure are put in order by gathering."""
+    elements = list(iterable)
+    keys = elements if key is None else [hooks.call(key)(element) for element in elements]
+    if not any(map(is_traced, keys)):
+        order = builtins.sorted(range(len(elements)), key=keys.__getitem__, reverse=reverse)
+        return [elements[position] for position in order]
+    stacked = jnp.stack([jnp.asarray(k) for k in (reversed(keys) if reverse else keys)])
+    places = jnp.argsort(stacked, stable=True)
+    places = len(elements) - 1 - jnp.flip(places) if reverse else places
+    columns = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves])[places], *elements)
+    return [jax.tree.map(lambda column, n=n: column[n], columns) for n in range(len(elements))]
+
+
+def len_(value: Any) -> Any:
+    return value.length if isinstance(value, iterables.View) else len(value)
+
+
+def int_(*arguments: Any, **keywords: Any) -> Any:
+    if len(arguments) == 1 and _is_traced_scalar(arguments[0]):
+        whole = jnp.trunc(arguments[0]) if jnp.issubdtype(arguments[0].dtype, jnp.inexact) else arguments[0]
+        return _as_number(whole, int)
+    return builtins.int(*arguments, **keywords)
+
+
+def float_(*arguments: Any) -> Any:
+    return _as_number(arguments[0], float) if arguments and _is_traced_scalar(arguments[0]) else builtins.float(*arguments)
+
+
+def complex_(*arguments: Any) -> Any:
+    if not any(map(_is_traced_scalar, arguments)):
+        return builtins.complex(*arguments)
+    real, imaginary = (*arguments, 0.0)[:2]
+    return real + 1j * imaginary
+
+
+def bool_(*arguments: Any) -> Any:
+    return truth(arguments[0]) if arguments and is_traced(arguments[0]) else builtins.bool(*arguments)
+
+
+def round_(number: Any, ndigits: Any = None) -> Any:
+    """Half to even, as Python's; an integer where no digits are asked for."""
+    if not _is_traced_scalar(number):
+        return builtins.round(number) if ndigits is None else builtins.round(number, ndigits)
+    return _as_number(jnp.round(number), int) if ndigits is None else jnp.round(number, ndigits)
+
+
+def _as_number(array: Any, kind: type) -> jax.Array:
+    """A traced array in the place of a Python number: weakly typed, as that would be."""
+    dtype = jax.dtypes.canonicalize_dtype(kind)
+    return jax_private.as_weak(jnp.reshape(array, ()), dtype)
+
+
+def _is_traced_scalar(value: Any) -> bool:
+    return isinstance(value, jax.Array) and value.size == 1 and is_traced(value)
+
+
+OVERRIDES: dict[Any, Callable[..., Any]] = {
+    builtins.max: max_, builtins.min: min_, builtins.sum: sum_, builtins.any: any_, builtins.all: all_,
+    builtins.sorted: sorted_, builtins.len: len_, builtins.int: int_, builtins.float: float_, builtins.complex: complex_,
+    builtins.bool: bool_, builtins.round: round_, functools.reduce: lambda f, *rest: functools.reduce(hooks.call(f), *rest),
+    builtins.map: lambda f, *rest: builtins.map(hooks.call(f), *rest),
+}  # fmt: skip

@@ -1,0 +1,1 @@
+"""NumPy's and Python's numerics on JAX values."""

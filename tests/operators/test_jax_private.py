@@ -1,0 +1,85 @@
+"""The private names of JAX that the package uses are where they were, and mean what they did."""
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax._src import core, traceback_util
+from jax._src.interpreters import batching, partial_eval
+from jax._src.lax import lax
+
+from autograph_jax.operators import jax_private
+from autograph_jax.operators.values import is_traced
+
+
+def test_none_has_moved():
+    """A guard that fell back would work, but more slowly, or show frames of ours."""
+    assert jax_private._core is core and jax_private._lax is lax
+    assert jax_private._STAGING == (partial_eval.DynamicJaxprTrace, batching.BatchTrace)
+    assert callable(core.to_concrete_value) and hasattr(core.trace_ctx, "trace")
+    assert callable(lax._convert_element_type) and callable(traceback_util.register_exclusion)
+
+
+def test_there_are_no_others():
+    """Each use of `jax._src` stands behind a guard, in one of two files."""
+    import pathlib
+
+    import autograph_jax
+
+    package = pathlib.Path(autograph_jax.__file__).parent
+    users = {p.relative_to(package).as_posix() for p in package.rglob("*.py") if "jax._src" in p.read_text()}
+    assert users <= {"operators/jax_private.py", "runtime/frames.py"}
+
+
+def seen(transform, x=1.0):
+    """Whether a transform makes values abstract, and says that it traces."""
+    answers = []
+
+    def f(x):
+        answers.append((is_traced(x), jax_private.tracing()))
+        return x * 2
+
+    transform(f)(x)
+    return answers[0]
+
+
+TRANSFORMS = {
+    "none": (lambda f: f, (False, False)),
+    "jit": (jax.jit, (True, True)),
+    "grad": (jax.grad, (False, False)),
+    "jit of grad": (lambda f: jax.jit(jax.grad(f)), (True, True)),
+    "grad of jit": (lambda f: jax.grad(jax.jit(f)), (True, True)),
+    "grad of grad": (lambda f: jax.grad(jax.grad(f)), (False, False)),
+    "jvp": (lambda f: lambda x: jax.jvp(f, (x,), (x,)), (False, False)),
+    "linearize": (lambda f: lambda x: jax.linearize(f, x), (False, False)),
+    "checkpoint": (jax.checkpoint, (True, True)),
+    "make_jaxpr": (jax.make_jaxpr, (True, True)),
+    "eval_shape": (lambda f: lambda x: jax.eval_shape(f, x), (True, True)),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_tracing(name: str):
+    transform, expected = TRANSFORMS[name]
+    assert seen(transform) == expected
+
+
+def test_vmap():
+    assert seen(jax.vmap, jnp.ones(3)) == (True, True)
+    assert seen(lambda f: jax.vmap(jax.grad(f)), jnp.ones(3)) == (True, True)
+
+
+def test_scan_body():
+    answers = []
+
+    def body(carry, x):
+        answers.append((is_traced(carry), jax_private.tracing()))
+        return carry + x, None
+
+    jax.lax.scan(body, 0.0, jnp.ones(3))
+    assert answers[0] == (True, True)
+
+
+def test_as_weak():
+    weak = jax_private.as_weak(jnp.float32(1), jnp.dtype("float32"))
+    assert weak.weak_type and weak.dtype == "float32"
+    assert (weak + jnp.float16(1)).dtype == "float16"

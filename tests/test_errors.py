@@ -1,0 +1,744 @@
+"""The whole text of every error that the package raises, and what Python error each is."""
+
+import importlib.util
+import itertools
+import linecache
+import logging
+import pickle
+import re
+import textwrap
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import autograph_jax as ag
+from autograph_jax import autograph, errors
+from autograph_jax.errors import AutographError, Location
+
+
+class Row(NamedTuple):
+    """A program with `f`, a call that fails, and the message. `model.py` is the program's file."""
+
+    program: str
+    call: str
+    message: str
+
+
+ROWS = {
+
+    "not a function": Row(
+        """
+        f = 3
+        """,
+        "autograph(f)",
+        """
+        NotAFunctionError: `autograph` got 3, which is not a Python function  [AG0001]
+          help: decorate a function, a method or a class
+        """,
+    ),
+    "a builtin": Row(
+        """
+        f = len
+        """,
+        "autograph(f)",
+        """
+        NotAFunctionError: `autograph` got <built-in function len>, which is not a Python function  [AG0001]
+          help: decorate a function, a method or a class
+        """,
+    ),
+    "a jitted function": Row(
+        """
+        import jax
+
+        @jax.jit
+        def f(x):
+            return x
+        """,
+        "autograph(f)",
+        """
+        NotAFunctionError: `autograph` got <PjitFunction of <function f>>, whose source it cannot see  [AG0001]
+          help: decorate the Python function itself: `@autograph` goes below `@jax.jit`
+        """,
+    ),
+    "source of what is no function": Row(
+        """
+        f = 3
+        """,
+        "ag.source(f)",
+        """
+        NotAFunctionError: 3 is not a Python function  [AG0001]
+          help: name a function or a method
+        """,
+    ),
+    "a generator": Row(
+        """
+        def f(xs):
+            for x in xs:
+                if x:
+                    yield x
+        """,
+        "autograph(f, strict=True)",
+        """
+        UnconvertibleError: `f` cannot be converted: it is a generator  [AG0101]
+          model.py:4, in f
+            yield x
+            ^^^^^^^
+          help: move its control flow into a function of its own, and decorate that
+        """,
+    ),
+    "an async function": Row(
+        """
+        class Client:
+            async def f(self, x):
+                return x
+
+        f = Client.f
+        """,
+        "autograph(f, strict=True)",
+        """
+        UnconvertibleError: `Client.f` cannot be converted: it is an async function  [AG0101]
+          model.py:2, in Client.f
+            async def f(self, x):
+            ^^^^^^^^^^^^^^^^^^^^^
+          help: move its control flow into a function of its own, and decorate that
+        """,
+    ),
+    "locals()": Row(
+        """
+        def f(x):
+            y = x
+            return "{x} {y}".format(**locals())
+        """,
+        "autograph(f, strict=True)",
+        """
+        UnconvertibleError: `f` cannot be converted: it calls `locals()`, which looks at the function's own frame  [AG0101]
+          model.py:3, in f
+            return "{x} {y}".format(**locals())
+                                      ^^^^^^^^
+          help: move its control flow into a function of its own, and decorate that
+        """,  # noqa: E501 - the text as it is shown
+    ),
+    "exec": Row(
+        """
+        def f(x):
+            exec("y = 1")
+            return x
+        """,
+        "autograph(f, strict=True)",
+        """
+        UnconvertibleError: `f` cannot be converted: it calls `exec()`, which looks at the function's own frame  [AG0101]
+          model.py:2, in f
+            exec("y = 1")
+            ^^^^^^^^^^^^^
+          help: move its control flow into a function of its own, and decorate that
+        """,  # noqa: E501 - the text as it is shown
+    ),
+    "the frame": Row(
+        """
+        import sys
+
+        def f(x):
+            return sys._getframe(0)
+        """,
+        "ag.source(f)",
+        """
+        UnconvertibleError: `f` cannot be converted: it calls `_getframe()`, which looks at the function's own frame  [AG0101]
+          model.py:4, in f
+            return sys._getframe(0)
+                   ^^^^^^^^^^^^^^^^
+          help: move its control flow into a function of its own, and decorate that
+        """,  # noqa: E501 - the text as it is shown
+    ),
+    "no source": Row(
+        """
+        namespace = {}
+        exec("def f(x): return x", namespace)
+        f = namespace["f"]
+        """,
+        "autograph(f, strict=True)",
+        """
+        SourceError: the source of `f` is not available: no file holds its text  [AG0002]
+          <string>:1
+          help: put the function into a .py file or a notebook cell and import it from there
+        """,
+    ),
+    "a shape that changes in a while": Row(
+        """
+        import jax.numpy as jnp
+
+        class Model:
+            def step(self, v, err):
+                while err > 1e-3:
+                    v = jnp.concatenate([v, v])
+                    err = err / 2
+                return v
+
+        f = Model().step
+        """,
+        "jit(f)(x3, 1.0)",
+        """
+        ShapeError: `v` has two shapes, and which one is only known at run time  [AG0201]
+          model.py:5, in Model.step
+            while err > 1e-3:
+                  ^^^^^^^^^^
+          it enters this loop as float32[3], and a turn leaves it as float32[6].
+          help: give it one shape and structure on every path, for example by padding or by filling with zeros
+        """,
+    ),
+    "a shape that changes in a for": Row(
+        """
+        import jax.numpy as jnp
+
+        def f(v, n):
+            for _ in range(n):
+                v = v[:, None]
+            return v
+        """,
+        "jit(f)(x3, 3)",
+        """
+        ShapeError: `v` has two shapes, and which one is only known at run time  [AG0201]
+          model.py:4, in f
+            for _ in range(n):
+                     ^^^^^^^^
+          it enters this loop as float32[3], and a turn leaves it as float32[3,1].
+          help: give it one shape and structure on every path, for example by padding or by filling with zeros
+        """,
+    ),
+    "two shapes of branches": Row(
+        """
+        import jax.numpy as jnp
+
+        def f(x):
+            if x > 0:
+                y = jnp.zeros(3)
+            else:
+                y = jnp.zeros((4, 2), int)
+            return y
+        """,
+        "jit(f)(1.0)",
+        """
+        ShapeError: `y` has two shapes, and which one is only known at run time  [AG0201]
+          model.py:4, in f
+            if x > 0:
+               ^^^^^
+          one path leaves float32[3], the other int32[4,2].
+          help: give it one shape and structure on every path, for example by padding or by filling with zeros
+        """,
+    ),
+    "two shapes of an expression": Row(
+        """
+        import jax.numpy as jnp
+
+        def f(x):
+            return 1 + (jnp.zeros(2) if x > 0 else jnp.zeros(3))
+        """,
+        "jit(f)(1.0)",
+        """
+        ShapeError: the value of this expression has two shapes, and which one is only known at run time  [AG0201]
+          model.py:4, in f
+            return 1 + (jnp.zeros(2) if x > 0 else jnp.zeros(3))
+                                        ^^^^^
+          one path gives float32[2], the other float32[3].
+          help: give it one shape and structure on every path, for example by padding or by filling with zeros
+        """,
+    ),
+    "two shapes of an attribute": Row(
+        """
+        import jax.numpy as jnp
+
+        class State:
+            pass
+
+        def f(x):
+            state = State()
+            state.v = jnp.zeros(2)
+            if x > 0:
+                state.v = jnp.zeros(3)
+            return state.v
+        """,
+        "jit(f)(1.0)",
+        """
+        ShapeError: `State.v` has two shapes, and which one is only known at run time  [AG0201]
+          model.py:9, in f
+            if x > 0:
+               ^^^^^
+          one path leaves float32[3], the other float32[2].
+          help: give it one shape and structure on every path, for example by padding or by filling with zeros
+        """,
+    ),
+    "a tuple or an array": Row(
+        """
+        def f(x):
+            if x > 0:
+                y = (x, x)
+            else:
+                y = x
+            return y
+        """,
+        "jit(f)(1.0)",
+        """
+        StructureError: `y` has two structures, and which one is only known at run time  [AG0202]
+          model.py:2, in f
+            if x > 0:
+               ^^^^^
+          one path leaves tuple(float32[], float32[]), the other float32[].
+          help: give it one shape and structure on every path, for example by padding or by filling with zeros
+        """,
+    ),
+    "lists of different lengths": Row(
+        """
+        def f(x):
+            steps = []
+            while x > 1:
+                x = x / 2
+                steps.append(x)
+            return steps
+        """,
+        "jit(f)(1.0)",
+        """
+        StructureError: this list has two structures, and which one is only known at run time  [AG0202]
+          model.py:3, in f
+            while x > 1:
+                  ^^^^^
+          it enters this loop as list(), and a turn leaves it as list(float32[]).
+          help: give it one shape and structure on every path, for example by padding or by filling with zeros
+        """,
+    ),
+    "a value of two structures leaves a loop": Row(
+        """
+        def f(xs):
+            for x in xs:
+                if x > 2:
+                    return x, x
+            return x
+        """,
+        "jit(f)(x3)",
+        """
+        StructureError: the value that this function returns has two structures, and which one is only known at run time  [AG0202]
+          model.py:2, in f
+            for x in xs:
+                     ^^
+          one path gives float32[], the other tuple(float32[], float32[]).
+          help: give it one shape and structure on every path, for example by padding or by filling with zeros
+        """,  # noqa: E501 - the text as it is shown
+    ),
+    "a condition of several elements": Row(
+        """
+        def f(v):
+            if v > 0:
+                v = -v
+            return v
+        """,
+        "jit(f)(x3)",
+        """
+        PredicateError: the truth value of an array of 3 elements is ambiguous  [AG0204]
+          model.py:2, in f
+            if v > 0:
+               ^^^^^
+          The condition is bool[3].
+          help: reduce it with `.any()` or `.all()`
+        """,
+    ),
+    "a while condition of several elements": Row(
+        """
+        def f(v):
+            while v > 0:
+                v = v - 1
+            return v
+        """,
+        "jit(f)(x3)",
+        """
+        PredicateError: the truth value of an array of 3 elements is ambiguous  [AG0204]
+          model.py:2, in f
+            while v > 0:
+                  ^^^^^
+          The condition is bool[3].
+          help: reduce it with `.any()` or `.all()`
+        """,
+    ),
+    "a condition with `and` of several elements": Row(
+        """
+        def f(v):
+            return v > 0 and v < 2
+        """,
+        "jit(f)(x3)",
+        """
+        PredicateError: the truth value of an array of 3 elements is ambiguous  [AG0204]
+          model.py:2, in f
+            return v > 0 and v < 2
+                   ^^^^^^^^^^^^^^^
+          The condition is bool[3].
+          help: reduce it with `.any()` or `.all()`
+        """,
+    ),
+    "one of two strings": Row(
+        """
+        def f(x):
+            name = "newton" if x > 0 else "halley"
+            return name.upper()
+        """,
+        "jit(f)(1.0)",
+        """
+        ChoiceError: a value that may be 'newton' or 'halley', depending on traced data, is used as one of them: its attribute `upper` is read  [AG0205]
+          model.py:3, in f
+            return name.upper()
+                   ^^^^^^^^^^
+          help: test for the other case first (`if value is None: ...`), or give both paths the same kind of value
+        """,  # noqa: E501 - the text as it is shown
+    ),
+    "None or an array": Row(
+        """
+        def f(x):
+            best = None
+            if x > 0:
+                best = x
+            return best + 1
+        """,
+        "jit(f)(1.0)",
+        """
+        ChoiceError: a value that may be an array or None, depending on traced data, is used as one of them: `add`  [AG0205]
+          model.py:5, in f
+            return best + 1
+                   ^^^^^^^^
+          help: test for the other case first (`if value is None: ...`), or give both paths the same kind of value
+        """,  # noqa: E501 - the text as it is shown
+    ),
+    "one of two functions": Row(
+        """
+        import jax.numpy as jnp
+
+        def f(x):
+            g = jnp.sin if x > 0 else None
+            return g(x)
+        """,
+        "jit(f)(1.0)",
+        """
+        ChoiceError: a value that may be <PjitFunction of <function sin>> or None, depending on traced data, is used as one of them: `call`  [AG0205]
+          model.py:5, in f
+            return g(x)
+                   ^^^^
+          help: test for the other case first (`if value is None: ...`), or give both paths the same kind of value
+        """,  # noqa: E501 - the text as it is shown
+    ),
+    "the number of elements": Row(
+        """
+        def f(n):
+            return list(range(n))
+        """,
+        "jit(f)(3)",
+        """
+        StagingError: the number of elements is only known at run time, and Python needs it here  [AG0206]
+          model.py:2, in f
+            return list(range(n))
+                   ^^^^^^^^^^^^^^
+          help: loop over it with a `for` statement, or make the bound a static argument
+        """,
+    ),
+    "a helper writes its argument": Row(
+        """
+        def fill(v):
+            v[0] = 1.0
+
+        def f(x):
+            fill(x)
+            return x
+        """,
+        "jit(f)(x3)",
+        """
+        AliasError: an array is written in place, and `x` would have to show the write  [AG0301]
+          model.py:2, in fill
+            v[0] = 1.0
+            ^^^^^^^^^^
+          `x` (model.py:5, in f) holds this array too, and is read later.
+          help: return the new array and use that, or make a copy first: `y = x.copy()`
+        """,
+    ),
+    "a row is written": Row(
+        """
+        def f(x):
+            row = x[0]
+            row[1] = 5.0
+            return x
+        """,
+        "jit(f)(x33)",
+        """
+        AliasError: an array is written in place, and `x` would have to show the write  [AG0301]
+          model.py:3, in f
+            row[1] = 5.0
+            ^^^^^^^^^^^^
+          `x` (model.py:3, in f) shares its memory with this array in NumPy, and is read later.
+          help: return the new array and use that, or make a copy first: `y = x.copy()`
+        """,
+    ),
+    "a copy on one path": Row(
+        """
+        def f(x):
+            y = x
+            if x[0] > 0:
+                y = x + 1
+            y[0] = 5.0
+            return x, y
+        """,
+        "jit(f)(x3)",
+        """
+        AliasError: an array is written in place that another variable may hold too, depending on traced data  [AG0301]
+          model.py:5, in f
+            y[0] = 5.0
+            ^^^^^^^^^^
+          In NumPy the other variable would show the write on one path, and not on the other.
+          help: make a copy where the variable gets the array: `y = x.copy()`
+        """,
+    ),
+    "an array in a list": Row(
+        """
+        def f(x):
+            rows = [x, x]
+            x[0] = 1.0
+            return rows
+        """,
+        "jit(f)(x3)",
+        """
+        AliasError: an array is written in place, and `rows` would have to show the write  [AG0301]
+          model.py:3, in f
+            x[0] = 1.0
+            ^^^^^^^^^^
+          `rows` (model.py:3, in f) holds this array too, and is read later.
+          help: return the new array and use that, or make a copy first: `y = x.copy()`
+        """,
+    ),
+    "an array in a tuple": Row(
+        """
+        def f(x):
+            pair = (x + 1, x)
+            pair[0] = x
+            return pair
+        """,
+        "jit(f)(x3)",
+        """
+        ImmutableError: an array in a tuple is written in place, and neither JAX arrays nor tuples can change  [AG0302]
+          model.py:3, in f
+            pair[0] = x
+            ^^^^^^^^^^^
+          help: keep it in a list, or build a new tuple
+        """,
+    ),
+    "a part of a tuple": Row(
+        """
+        def f(x):
+            pair = (x + 1, 2)
+            pair[0][1] = 5.0
+            return pair
+        """,
+        "jit(f)(x3)",
+        """
+        ImmutableError: an array in a tuple is written in place, and neither JAX arrays nor tuples can change  [AG0302]
+          model.py:3, in f
+            pair[0][1] = 5.0
+            ^^^^^^^^^^^^^^^^
+          help: keep it in a list, or build a new tuple
+        """,
+    ),
+    "nobody's variable": Row(
+        """
+        def f(x):
+            (x + 1)[0] = 5.0
+            return x
+        """,
+        "jit(f)(x3)",
+        """
+        ImmutableError: a JAX array is written in place that no local variable holds  [AG0302]
+          model.py:2, in f
+            (x + 1)[0] = 5.0
+            ^^^^^^^^^^^^^^^^
+          JAX arrays don't change; a variable of this function has to take the new array.
+          help: give it a name first, write, and pass the new array on: `y = f(); y[0] = 1`
+        """,
+    ),
+    "a global array": Row(
+        """
+        import jax.numpy as jnp
+
+        table = jnp.zeros(3)
+
+        def f(x):
+            table[0] = x
+            return x
+        """,
+        "jit(f)(1.0)",
+        """
+        ImmutableError: a JAX array is written in place that no local variable holds  [AG0302]
+          model.py:6, in f
+            table[0] = x
+            ^^^^^^^^^^^^
+          JAX arrays don't change; a variable of this function has to take the new array.
+          help: give it a name first, write, and pass the new array on: `y = f(); y[0] = 1`
+        """,
+    ),
+}
+
+_numbers = itertools.count()
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_message(name: str, tmp_path: Path):
+    row = ROWS[name]
+    assert message(tmp_path, textwrap.dedent(row.program).strip("\n"), row.call) == textwrap.dedent(row.message).strip("\n")
+
+
+def message(folder: Path, program: str, call: str) -> str:
+    """The text of the error that a call raises, with the program's folder left out."""
+    error = failure(folder, program, call)
+    assert isinstance(error, AutographError)
+    text = f"{type(error).__name__}: {error}"
+    return re.sub(r" at 0x\w+", "", re.sub(rf"{folder}/\d+/", "", text))
+
+
+def failure(folder: Path, program: str, call: str) -> BaseException:
+    folder = folder / str(next(_numbers))
+    folder.mkdir()
+    (folder / "model.py").write_text(program + "\n")
+    spec = importlib.util.spec_from_file_location("model", folder / "model.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    values = dict(
+        autograph=autograph, ag=ag, jit=lambda f: jax.jit(autograph(f)), x3=jnp.ones(3), x33=jnp.ones((3, 3)), f=module.f
+    )
+    try:
+        jax.block_until_ready(eval(call, values))
+    except Exception as error:
+        return error
+    raise AssertionError("no error")
+
+
+def test_dicts_of_different_keys_are_told_apart(tmp_path: Path):
+    program = "def f(x):\n    if x > 0:\n        return {'a': x}\n    return {'b': x}"
+    text = message(tmp_path, program, "jit(f)(1.0)")
+    assert text.startswith("StructureError: the value that this function returns has two structures")
+    one, other = re.search(r"one path gives (.*), the other (.*)\.", text).groups()
+    assert one != other
+
+
+# ------------------------------------------------------------------ at run time
+
+UNBOUND = """
+def f(x):
+    if x > 0:
+        y = x
+    return y + 1
+"""
+UNBOUND_MESSAGE = """\
+UnboundError: `y` has no value here  [AG0203]
+  model.py:4, in f
+    return y + 1
+           ^
+  Traced data took a path that does not assign it.
+  help: assign `y` before the `if` or loop, or on every path
+"""
+
+
+def test_unbound_under_jit(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    """The error comes out of the compiled program, so that JAX wraps it in one of its own."""
+    with caplog.at_level(logging.CRITICAL):
+        error = failure(tmp_path, UNBOUND.strip("\n"), "jit(f)(-1.0)")
+    assert isinstance(error, RuntimeError)
+    text = re.sub(rf"{tmp_path}/\d+/", "", str(error))
+    assert UNBOUND_MESSAGE in text + "\n"
+
+
+def test_unbound_is_not_raised_where_the_variable_has_a_value(tmp_path: Path):
+    with pytest.raises(AssertionError, match="no error"):
+        failure(tmp_path, UNBOUND.strip("\n"), "jit(f)(1.0)")
+
+
+def test_unbound_in_python_is_python_s_own(tmp_path: Path):
+    error = failure(tmp_path, UNBOUND.strip("\n"), "autograph(f)(-1.0)")
+    assert type(error) is UnboundLocalError
+    assert str(error) == "cannot access local variable 'y' where it is not associated with a value"
+
+
+# ------------------------------------------------------------------ classes
+
+CAUGHT_AS = {
+    "NotAFunctionError": ("AG0001", TypeError),
+    "SourceError": ("AG0002", OSError),
+    "UnconvertibleError": ("AG0101", TypeError),
+    "ShapeError": ("AG0201", TypeError),
+    "StructureError": ("AG0202", TypeError),
+    "UnboundError": ("AG0203", UnboundLocalError),
+    "PredicateError": ("AG0204", ValueError),
+    "ChoiceError": ("AG0205", TypeError),
+    "StagingError": ("AG0206", TypeError),
+    "AliasError": ("AG0301", ValueError),
+    "ImmutableError": ("AG0302", TypeError),
+    "ArgumentError": ("AG0401", ValueError),
+}
+
+
+def test_the_table_has_every_class():
+    assert {cls.__name__ for cls in AutographError.__subclasses__()} == set(CAUGHT_AS)
+
+
+@pytest.mark.parametrize("name", CAUGHT_AS)
+def test_class(name: str):
+    cls, (code, python_error) = getattr(errors, name), CAUGHT_AS[name]
+    assert cls.code == code and issubclass(cls, python_error) and issubclass(cls, AutographError)
+    assert cls.__module__ == "autograph_jax" and cls.__doc__
+
+
+def test_codes_are_unique():
+    codes = [cls.code for cls in [AutographError, *AutographError.__subclasses__()]]
+    assert len(set(codes)) == len(codes)
+
+
+@pytest.mark.parametrize("name", CAUGHT_AS)
+def test_pickle(name: str):
+    location = Location("model.py", 3, 4, 9, "f")
+    error = getattr(errors, name)("it failed", location=location, details=["one", "two"], help="don't")
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error) and str(again) == str(error)
+    assert (again.what, again.location, again.details, again.help) == ("it failed", location, ("one", "two"), "don't")
+
+
+def test_raised_errors_can_be_pickled(tmp_path: Path):
+    error = failure(tmp_path, textwrap.dedent(ROWS["a row is written"].program).strip("\n"), "jit(f)(x33)")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+# ------------------------------------------------------------------ layout
+
+TEXT = "def f(x):\n    if ä(x) and x > big:\n\n\treturn (1 +\n            x)\n"
+LAYOUTS = {
+    Location("text.py", 2, 7, 11, "f"): ["  text.py:2, in f", "    if ä(x) and x > big:", "       ^^^^"],
+    Location("text.py", 2, 7, None, "f"): ["  text.py:2, in f", "    if ä(x) and x > big:", "       ^^^^^^^^^^^^^^^^^"],
+    Location("text.py", 2): ["  text.py:2", "    if ä(x) and x > big:"],
+    Location("text.py", 3, 0, 2): ["  text.py:3"],
+    Location("text.py", 4, 1, 7): ["  text.py:4", "    return (1 +", "    ^^^^^^"],
+    Location("text.py", 99, 1, 7): ["  text.py:99"],
+    Location("missing.py", 1, 1, 7): ["  missing.py:1"],
+}
+
+
+@pytest.mark.parametrize("location", LAYOUTS)
+def test_layout(location: Location, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(linecache.cache, "text.py", (len(TEXT), None, TEXT.splitlines(keepends=True), "text.py"))
+    assert location.lines() == LAYOUTS[location]
+
+
+def test_message_parts_may_be_left_out():
+    assert str(AutographError("it failed")) == "it failed  [AG0000]"
+    assert str(AutographError("it failed", help="don't")) == "it failed  [AG0000]\n  help: don't"
+
+
+def test_wide_characters_before_the_caret(tmp_path: Path):
+    program = "def f(größe):\n    if 'ä' and größe > 0:\n        größe = 1\n    return größe"
+    lines = message(tmp_path, program, "jit(f)(x3)").splitlines()
+    assert lines[2:4] == ["    if 'ä' and größe > 0:", "       ^^^^^^^^^^^^^^^^^"]
+
+
+def test_errors_are_found_in_the_public_module():
+    assert ag.AutographError is AutographError
+    frames: list[Any] = [errors.user_location()]
+    assert frames[0].filename == __file__ and frames[0].function == "test_errors_are_found_in_the_public_module"
