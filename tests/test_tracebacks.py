@@ -536,7 +536,8 @@ def test_breakpoint_is_in_the_users_frame(tmp_path: Path):
 def test_uncaught(tmp_path: Path):
     """The whole report of a program that ends with an error, apart from our own frames."""
     (tmp_path / "program.py").write_text(
-        "import autograph_jax as ag\n\n\n@ag.autograph\ndef f(x):\n    while x:\n        x = 1 / (x - x)\n    return x\n\n\nf(3)\n"
+        "import autograph_jax as ag\n\n\n"
+        "@ag.autograph\ndef f(x):\n    while x:\n        x = 1 / (x - x)\n    return x\n\n\nf(3)\n"
     )
     done = subprocess.run([sys.executable, "program.py"], capture_output=True, text=True, cwd=tmp_path)
     *_, where, line, carets, error = done.stderr.splitlines()

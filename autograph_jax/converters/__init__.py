@@ -41,5 +41,5 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
     return Converted(tree, names, facts, deciding)
 
 
-def _position(node: gast.AST) -> tuple[int, int]:
+def _position(node: gast.expr) -> tuple[int, int]:
     return node.lineno, node.col_offset

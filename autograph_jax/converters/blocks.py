@@ -140,7 +140,7 @@ class _Blocks:
 
     # Leaving
 
-    def _exit(self, statement: gast.stmt, context: _Context) -> list[gast.stmt]:
+    def _exit(self, statement: gast.Return | gast.Break | gast.Continue, context: _Context) -> list[gast.stmt]:
         """`return v`, `break` or `continue` where it stands by itself."""
         if isinstance(statement, gast.Break):
             return _BREAK(at=statement)
@@ -231,7 +231,7 @@ class _Blocks:
             orelse = self._exiting(([], marker), statement, statement.orelse, inner)
             statement.orelse = []
         native = self._native(statement, inner)
-        if orelse:
+        if isinstance(native, gast.Try | gast.TryStar):
             native.orelse = orelse
         return [start, native, *self._exiting(([], template.name(exit_name, at=statement)), statement, rest, context)]
 

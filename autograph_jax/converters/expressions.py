@@ -1,4 +1,4 @@
-"""and, or, not, chained comparison, in, is, and `a if c else b` become operators; every call goes through ag__.call.
+"""and, or, not, chained comparison, in, is, `a if c else b`, f-strings, raise and assert become operators, and calls ag__.call.
 
 Before:
     a = x if x > 0 and g(x) else -x
@@ -33,6 +33,12 @@ _SYMBOLS = {
     gast.Is: "is", gast.IsNot: "is not", gast.In: "in", gast.NotIn: "not in",
 }  # fmt: skip
 _SINGLE = {gast.Is: "is_", gast.IsNot: "is_not", gast.In: "in_", gast.NotIn: "not_in"}
+
+
+_RAISED = Template("ag__.raised(ERROR)")
+_CHECKED = Template("ag__.checked(TEST, MESSAGE)")
+_TEXT = Template("ag__.text(PARTS)")
+_FIELD = Template("ag__.field(VALUE, CONVERSION, SPEC)")
 
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts]) -> gast.AST:
@@ -95,6 +101,33 @@ class _Expressions(Pass):
             parts.append(template.constant(_SYMBOLS[type(operator)], at=node))
             parts.append(operand if position == 0 else template.lambda_of(operand, at=operand))
         return parts
+
+    def visit_Raise(self, node: gast.Raise) -> gast.AST:
+        self.generic_visit(node)
+        if node.exc is not None:
+            node.exc = _RAISED.expression(at=node.exc, ERROR=node.exc)
+        return node
+
+    def visit_Assert(self, node: gast.Assert) -> gast.AST:
+        self.generic_visit(node)
+        if writes([node.test, *([node.msg] if node.msg else [])]):
+            return node
+        message = [template.lambda_of(node.msg, at=node.msg)] if node.msg else []
+        node.test = _CHECKED.expression(at=node.test, TEST=node.test, MESSAGE=message)
+        return node
+
+    def visit_JoinedStr(self, node: gast.JoinedStr) -> gast.AST:
+        """An f-string is text and fields: a traced value has its text at run time."""
+        self.generic_visit(node)
+        if all(isinstance(value, gast.Constant) for value in node.values):
+            return node
+        return _TEXT.expression(at=node, PARTS=list(node.values))
+
+    def visit_FormattedValue(self, node: gast.FormattedValue) -> gast.AST:
+        self.generic_visit(node)
+        conversion = template.constant("" if node.conversion == -1 else chr(node.conversion), at=node)
+        spec = node.format_spec or template.constant("", at=node)
+        return _FIELD.expression(at=node, VALUE=node.value, CONVERSION=conversion, SPEC=spec)
 
     def visit_Name(self, node: gast.Name) -> gast.AST:
         if node not in self._unbound:

@@ -100,11 +100,12 @@ def _case(case: gast.match_case, subject: str, otherwise: list[gast.stmt]) -> li
     return _IF(at=test, TEST=test, BODY=body, OTHERWISE=otherwise)
 
 
-def _test(pattern: gast.AST, subject: str) -> gast.expr:
+def _test(pattern: gast.pattern, subject: str) -> gast.expr:
     name = template.name(subject, at=pattern)
     if isinstance(pattern, gast.MatchOr):
         tests = [_test(alternative, subject) for alternative in pattern.patterns]
         return gast.copy_location(gast.BoolOp(gast.Or(), tests), pattern)
     if isinstance(pattern, gast.MatchSingleton):
         return _IS.expression(at=pattern, SUBJECT=name, VALUE=template.constant(pattern.value, at=pattern))
+    assert isinstance(pattern, gast.MatchValue)  # `_is_value` lets nothing else through
     return _EQUAL.expression(at=pattern, SUBJECT=name, VALUE=pattern.value)

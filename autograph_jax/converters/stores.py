@@ -45,6 +45,7 @@ _UPDATE_ATTR = Template("ag__.update_attr(OBJECT, ATTRIBUTE, SYMBOL, VALUE)")
 _UPDATE_PATH = Template("ag__.UPDATE(OBJECT, SYMBOL, VALUE, STEPS)")
 _VIEW = Template("ag__.view(VALUE, BASE)")
 _VIEWS = frozenset({"T", "mT", "real", "imag", "reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal"})
+_Place = gast.Attribute | gast.Subscript  # where something is written that is no variable
 _SYMBOLS = {
     gast.Add: "+=", gast.Sub: "-=", gast.Mult: "*=", gast.Div: "/=", gast.FloorDiv: "//=", gast.Mod: "%=",
     gast.Pow: "**=", gast.MatMult: "@=", gast.LShift: "<<=", gast.RShift: ">>=", gast.BitAnd: "&=",
@@ -113,7 +114,7 @@ class _Stores(Pass):
         self, targets: list[gast.expr], node: gast.stmt
     ) -> tuple[list[gast.expr], list[gast.stmt]]:
         """The targets with each place replaced by a fresh variable, and the writes from these, left to right."""
-        places: list[tuple[gast.expr, str]] = []
+        places: list[tuple[_Place, str]] = []
 
         def without_places(target: gast.expr) -> gast.expr:
             if isinstance(target, gast.Tuple | gast.List):
@@ -146,11 +147,11 @@ class _Stores(Pass):
         value = _AUGMENT.expression(at=node, OLD=old, SYMBOL=symbol, VALUE=node.value)
         return before + self._store(target, value, node)
 
-    def _stable(self, target: gast.expr, before: list[gast.stmt]) -> gast.expr:
+    def _stable(self, target: _Place, before: list[gast.stmt]) -> _Place:
         """The target with parts that may have effects taken out, since it is now written twice: `a[f()] += g()`."""
         target.value = self._stable_part(target.value, before)
-        if isinstance(target, gast.Subscript):
-            target.slice = self._stable_part(target.slice, before)
+        if isinstance(target, gast.Subscript) and not _is_pure_value(target.slice):
+            target.slice = self._stable_part(_index(target.slice), before)
         return target
 
     def _stable_part(self, part: gast.expr, before: list[gast.stmt]) -> gast.expr:
@@ -161,7 +162,7 @@ class _Stores(Pass):
         return template.name(name, at=part)
 
     def _update(
-        self, target: gast.expr, symbol: gast.expr, value: gast.expr, node: gast.stmt
+        self, target: _Place, symbol: gast.expr, value: gast.expr, node: gast.stmt
     ) -> list[gast.stmt]:
         """The augmented assignment of one place, as a statement."""
         root, steps = _path(target)
@@ -199,22 +200,22 @@ class _Stores(Pass):
         self, root: gast.expr, written: gast.expr, node: gast.stmt, rebinds: bool, aliases: list[str]
     ) -> gast.stmt:
         """The write as a statement; the root, and the aliases that may be the same array, take what it gives."""
-        if not rebinds:
+        if not rebinds or not isinstance(root, gast.Name):
             return template.expression_statement(written, at=node)
         targets: list[gast.expr] = [template.name(name, at=root, store=True) for name in [root.id, *aliases]]
         target = targets[0] if len(targets) == 1 else template.tuple_of(targets, at=root, store=True)
         return template.assign([target], written, at=node)
 
-    def _store(self, target: gast.expr, value: gast.expr, node: gast.stmt) -> list[gast.stmt]:
+    def _store(self, target: _Place, value: gast.expr, node: gast.stmt) -> list[gast.stmt]:
         """The write of one place, as a statement."""
         root, steps = _path(target)
-        if all(isinstance(step, gast.Attribute) for step in steps):
+        if isinstance(target, gast.Attribute) and all(isinstance(step, gast.Attribute) for step in steps):
             attribute = template.constant(target.attr, at=target)
             call = _SET_ATTR.expression(at=node, VALUE=value, OBJECT=_as_load(target.value), ATTRIBUTE=attribute)
             return [template.expression_statement(call, at=node)]
         rebinds = self._rebinds(root, steps)
         aliases = self._aliases(root, node) if rebinds and len(steps) == 1 else []
-        if len(steps) > 1:
+        if len(steps) > 1 or isinstance(target, gast.Attribute):
             path = "set_path" if rebinds or isinstance(steps[0], gast.Attribute) else "put_path"
             written = _SET_PATH.expression(at=node, PATH=path, VALUE=value, OBJECT=root, STEPS=[_step(s) for s in steps])
         elif not rebinds:
@@ -233,7 +234,7 @@ class _Stores(Pass):
         bound = facts.bound - facts.unbound_before.get(node, frozenset())
         return sorted((facts.aliases.get(root.id, frozenset()) - {root.id}) & later & bound)
 
-    def _rebinds(self, root: gast.expr, steps: list[gast.expr]) -> bool:
+    def _rebinds(self, root: gast.expr, steps: list[_Place]) -> bool:
         """Is the root a variable of this function (or of one around it) that takes the new array?"""
         if not isinstance(root, gast.Name) or isinstance(steps[0], gast.Attribute) or not self._scopes:
             return False
@@ -308,29 +309,29 @@ def _writes_places(target: gast.expr) -> bool:
     )
 
 
-def _path(target: gast.expr) -> tuple[gast.expr, list[gast.expr]]:
+def _path(target: gast.expr) -> tuple[gast.expr, list[_Place]]:
     """`d['a'][i]` -> (d, [d['a'], d['a'][i]]): the root, and each step from it."""
-    steps: list[gast.expr] = []
+    steps: list[_Place] = []
     while isinstance(target, gast.Attribute | gast.Subscript):
         steps.append(target)
         target = target.value
     return target, steps[::-1]
 
 
-def _step(place: gast.expr) -> gast.expr:
+def _step(place: _Place) -> gast.expr:
     if isinstance(place, gast.Attribute):
         return _STEP_ATTR.expression(at=place, NAME_=template.constant(place.attr, at=place))
     return _STEP_ITEM.expression(at=place, INDEX=place.slice)
 
 
-def _index(index: gast.expr) -> gast.expr:
+def _index(index: gast.expr | gast.Slice) -> gast.expr:
     """An index as an expression; `a:b` can only stand in brackets, so it is written `ag__.at[a:b]`."""
-    if any(isinstance(node, gast.Slice) for node in gast.walk(index)):
+    if isinstance(index, gast.Slice) or any(isinstance(node, gast.Slice) for node in gast.walk(index)):
         return _AT.expression(at=_with_position(index), INDEX=index)
     return index
 
 
-def _with_position(index: gast.expr) -> gast.AST:
+def _with_position(index: gast.AST) -> gast.AST:
     return next((node for node in gast.walk(index) if getattr(node, "lineno", None) is not None), index)
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import gast
+
+from autograph_jax.syntax.source import FunctionTree
 
 # These read the local variables of the calling frame, and a converted block is a frame of its own.
 _FRAME_READERS = frozenset({"locals", "exec", "eval", "vars", "dir", "_getframe", "currentframe", "stack"})
 _NEED_ARGUMENTS = frozenset({"vars", "dir"})  # with an argument they don't look at the frame
 
 
-def reason_to_leave(function: gast.AST) -> tuple[str, gast.AST] | None:
+def reason_to_leave(function: FunctionTree) -> tuple[str, gast.AST] | None:
     """Why a function cannot be converted without being noticed, and where; None where it can."""
     if isinstance(function, gast.AsyncFunctionDef):
         return "it is an async function", function
@@ -24,10 +28,10 @@ def reason_to_leave(function: gast.AST) -> tuple[str, gast.AST] | None:
     return None
 
 
-def own_nodes(function: gast.AST):
+def own_nodes(function: FunctionTree) -> Iterator[gast.AST]:
     """Every node of a function that is not inside a nested function or class."""
     body = function.body if isinstance(function.body, list) else [function.body]
-    pending = list(body)
+    pending: list[gast.AST] = list(body)
     while pending:
         node = pending.pop()
         yield node

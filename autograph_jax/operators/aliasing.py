@@ -74,7 +74,8 @@ def check_write(array: Any, *, place: tuple[Any, Any] | None = None, aliases: tu
 def view(value: Any, base: Any) -> Any:
     """`row = x[0]`: in NumPy the row is a view, if it is no scalar."""
     if isinstance(value, jax.Array) and isinstance(base, jax.Array) and value is not base and value.ndim > 0:
-        _views[id(value)] = (weakref.ref(value, lambda _, key=id(value): _views.pop(key, None)), weakref.ref(base))
+        key = id(value)
+        _views[key] = (weakref.ref(value, lambda _: _views.pop(key, None)), weakref.ref(base))
     return value
 
 

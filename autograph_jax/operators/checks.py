@@ -1,26 +1,71 @@
-"""Errors that traced data decides about: they reach the caller at run time, and are never dropped."""
+"""raise and assert that traced data decides about: real at run time, and never dropped.
+
+The exception reaches the caller through the callback that raises it, so a running loop ends there. `ag.jit` gives the caller
+the user's exception itself (`caught`); a bare `jax.jit` gives JAX's error, with the exception's type and message in its text.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from autograph_jax.operators import state
+from autograph_jax.operators import printing, state
+from autograph_jax.operators.values import is_traced, truth
 
 
-def raise_where(condition: Any, error: BaseException) -> None:
-    """Raise an error at run time where a traced condition holds, and the code that asks is really reached.
+class Raised(BaseException):
+    """Ends the tracing of a block in which the user's code raises. No `except` of the user's is meant to see it."""
 
-    Under vmap both branches of a `cond` run for every lane, so the conditions of all blocks around count too.
-    """
-    for trace in state.traces():
-        if trace.active is not None:
-            condition = jnp.logical_and(trace.active, condition)
 
-    def report(failed: Any) -> None:
-        if failed.any():
-            raise error
+def raised(error: Any, *_: Any) -> Any:
+    """What `raise error` raises: the error itself, or in a staged block an end of the block and an error at run time."""
+    if not any(trace.active is not None for trace in state.traces()):
+        return error
+    raise_where(jnp.asarray(True), error)
+    return Raised()
 
-    jax.lax.cond(condition, lambda c: jax.debug.callback(report, c), lambda c: None, jnp.asarray(condition))
+
+def checked(condition: Any, message: Callable[[], Any] | None = None) -> Any:
+    """What `assert condition, message` asserts: the condition, or True where it is checked at run time."""
+    if not is_traced(condition):
+        return condition
+    error = AssertionError() if message is None else AssertionError(message())
+    raise_where(jnp.logical_not(truth(condition)), error)
+    return True
+
+
+last_raised: list[BaseException] = []  # module state: what a callback raised last, for the caller of `ag.jit`
+
+
+def raise_where(condition: Any, error: Any) -> None:
+    """Raise an error at run time where a traced condition holds, and the code that asks is really reached."""
+    condition = jnp.logical_and(printing.active_here(), condition)
+    kind, arguments = (error, ()) if isinstance(error, type) else (type(error), error.args)
+    leaves, tree = jax.tree.flatten(arguments, is_leaf=lambda value: value is None)
+    traced = [position for position, leaf in enumerate(leaves) if isinstance(leaf, jax.Array)]
+
+    def report(failed: Any, *known: Any) -> None:
+        if not np.any(failed):
+            return
+        for position, value in zip(traced, known, strict=True):
+            leaves[position] = printing.plain(value)
+        final = _rebuilt(error, kind, jax.tree.unflatten(tree, leaves)) if traced else error
+        last_raised[:] = [final]
+        raise final
+
+    values = [leaves[position] for position in traced]
+    jax.lax.cond(condition, lambda: jax.debug.callback(report, condition, *values, ordered=True), lambda: None)
+
+
+def _rebuilt(error: Any, kind: type, arguments: tuple[Any, ...]) -> BaseException:
+    """The user's exception with the values that its arguments have at run time."""
+    texts = tuple(str(a) if isinstance(a, printing.Text) else a for a in arguments)
+    try:
+        return kind(*texts)
+    except TypeError:  # a class whose constructor takes other arguments than it keeps
+        error.args = texts
+        return error

@@ -10,9 +10,10 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import jax
+import jax.core
 import jax.numpy as jnp
 
 from autograph_jax.errors import ChoiceError, user_location
@@ -106,7 +107,7 @@ def decided(index: Any, options: tuple[Any, ...]) -> Any:
         return Choice(index, options)
     if isinstance(index, jax.Array | int) and getattr(index, "ndim", 0) == 0:
         return options[int(index)]
-    return Choice(index, options)  # JAX puts other things into pytrees: shapes, axes, specs
+    return Choice(cast(jax.Array, index), options)  # JAX puts other things into pytrees: shapes, axes, specs
 
 
 def _flatten(choice: Choice) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

@@ -8,10 +8,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import aliasing, facts, state
+from autograph_jax.operators import aliasing, checks, facts, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.exits import Return
-from autograph_jax.operators.forms import Array, Form, coerce, flatten, unflatten
+from autograph_jax.operators.forms import Array, Form, coerce, flatten, unflatten, zeros
 from autograph_jax.operators.staging import Traced, flatten_end, joined, shown, trace
 from autograph_jax.operators.values import is_traced, truth
 from autograph_jax.operators.writes import Slot, branch_writes, slots_of
@@ -41,7 +41,8 @@ def unless(exit: Any, rest: Block | None = None, *names: str) -> Any:
     if rest is None:
         return exit
     left = exit.only(lambda option: option is not None)
-    return _cond(exit.where(lambda option: option is None), rest, lambda: left, names)
+    goes_on = jnp.asarray(exit.where(lambda option: option is None))
+    return _cond(goes_on, rest, lambda: left, names)
 
 
 def returned(exit: Any, rest: Block | None = None, *names: str) -> Any:
@@ -49,8 +50,8 @@ def returned(exit: Any, rest: Block | None = None, *names: str) -> Any:
     if not isinstance(exit, Choice):
         return exit.value if isinstance(exit, Return) else rest() if rest is not None else None
     value = exit.only(lambda option: option is not None).value
-    predicate = exit.where(lambda option: option is None)
-    return _cond(predicate, rest, lambda: value, names, what="the value that this function returns")
+    goes_on = jnp.asarray(exit.where(lambda option: option is None))
+    return _cond(goes_on, rest, lambda: value, names, what="the value that this function returns")
 
 
 def surely(block: Block, *names: str) -> Block:
@@ -60,7 +61,7 @@ def surely(block: Block, *names: str) -> Block:
         state.bind((block,), names)
         return block()
 
-    run.__wrapped__ = block  # type: ignore[attr-defined]
+    run.__wrapped__ = block
     run.__name__, run.__qualname__ = block.__name__, block.__qualname__
     return run
 
@@ -82,7 +83,11 @@ def _cond(
         active = predicate if holds else jnp.logical_not(predicate)
         traced.append(trace(facts.narrowed(block or _nothing, functions, narrowing, holds), functions, watched, active=active))
     first, second = traced
-    result = joined(what, first.result, second.result, before="one path gives", after="the other")
+    if first.raised and second.raised:
+        jax.lax.cond(predicate, lambda: _run(first), lambda: _run(second))
+        raise checks.Raised()
+    result = first.result if second.raised else second.result if first.raised else None
+    result = result or joined(what, first.result, second.result, before="one path gives", after="the other")
     places = {key: place for branch in traced for key, (place, _) in branch.ends.items() if key not in branch.forgotten}
     ends = {key: _joined_end(place, first, second) for key, place in places.items()}
     written = {key: slots for key, form in ends.items() if (slots := _slots(places[key], form, first, second))}
@@ -143,6 +148,9 @@ class _Branch:
         equations = [e for slots in self._written.values() for slot in slots if (e := slot.equations[self._number])]
         atoms = [atom for equation in equations for atom in equation.invars[1:]]
         value, values, given = self._branch.run_giving(atoms, without=self._written)
+        if self._branch.raised:
+            kept = [self._result, *(form for key, form in self._ends.items() if key not in self._written)]
+            return [zeros(form) for form in kept] + [slot.operands(self._number, {}) for slots in self._written.values() for slot in slots]
         leaves = [coerce(value, self._result)]
         for key, form in self._ends.items():
             if key not in self._written:
@@ -177,12 +185,21 @@ def _with_aliases(
     return new
 
 
+def _run(branch: Traced) -> None:
+    branch(())
+
+
 def _nothing() -> None:
     return None
 
 
 def _joined_end(place: state.Place, first: Traced, second: Traced) -> Form:
-    """What a place holds after the branches; a branch that did not write it leaves what was there."""
+    """What a place holds after the branches; a branch that did not write it leaves what was there.
+
+    After a branch that raises nobody reads it.
+    """
+    if first.raised or second.raised:
+        return _end(place, second if first.raised else first)
     forms = [_end(place, branch) for branch in (first, second)]
     return joined(shown(place), *forms, before="one path leaves", after="the other")
 

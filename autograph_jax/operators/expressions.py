@@ -63,7 +63,7 @@ def _either(value: Any, other: Thunk, others: tuple[Thunk, ...]) -> Any:
 
 def _like(function: Thunk, original: Thunk) -> Thunk:
     """Make the state of `original` reachable through a function that calls it."""
-    function.__wrapped__ = original  # type: ignore[attr-defined]
+    function.__wrapped__ = original
     return function
 
 

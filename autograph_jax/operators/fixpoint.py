@@ -270,7 +270,8 @@ class Settled:
     # lax's side
 
     def start(self) -> dict[str, list[jax.Array]]:
-        carry = {label: self._carried(n, leaves) for n, (label, leaves) in enumerate(zip(self._labels, self._entry_leaves, strict=True))}
+        entries = zip(self._labels, self._entry_leaves, strict=True)
+        carry = {label: self._carried(number, leaves) for number, (label, leaves) in enumerate(entries)}
         carry = {label: leaves for label, leaves in carry.items() if leaves}
         if self.has_exit:
             carry["exit"] = coerce(None, self.exit)

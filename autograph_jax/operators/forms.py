@@ -15,7 +15,7 @@ import dataclasses
 import enum
 import types
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -211,7 +211,7 @@ def _children(value: Any) -> tuple[Any, Sequence[Any]] | None:
         return _Sequence(kind), value
     if kind is dict:
         return _Sequence(dict, tuple(value)), list(value.values())
-    if kind.__name__ == "defaultdict" and isinstance(value, dict):
+    if kind.__name__ == "defaultdict" and isinstance(value, collections.defaultdict):
         return _Sequence(kind, tuple(value), value.default_factory), list(value.values())
     if value is None or isinstance(value, str | Number):
         return None
@@ -231,7 +231,7 @@ def held(value: Any) -> Form:
 def expanded(value: Any) -> Tree | None:
     """A list or dict, or an object of a class that JAX does not know, as a Tree of its parts; None for what has none."""
     if isinstance(value, list | dict):
-        return flatten(value)[0]  # type: ignore[return-value]
+        return cast(Tree, flatten(value)[0])
     names = _attributes(value)
     if names is None:
         return None
@@ -298,8 +298,8 @@ def join(first: Form, second: Form) -> Form:
         return first
     if isinstance(first, Options) or isinstance(second, Options):
         return _join_options(first, second)
-    if _as_array(first) and _as_array(second):
-        return _join_arrays(_as_array(first), _as_array(second))  # type: ignore[arg-type]
+    if (one := _as_array(first)) and (other := _as_array(second)):
+        return _join_arrays(one, other)
     if isinstance(first, Static) and isinstance(second, Static):
         return _join_statics(first, second)
     first, second = _expanded_like(first, second), _expanded_like(second, first)
@@ -311,7 +311,7 @@ def join(first: Form, second: Form) -> Form:
 
 
 def _join_options(first: Form, second: Form) -> Form:
-    forms = list(first.forms) if isinstance(first, Options) else [first]
+    forms: list[Form] = list(first.forms) if isinstance(first, Options) else [first]
     for form in second.forms if isinstance(second, Options) else [second]:
         _add_option(forms, form)
     return Options(tuple(forms)) if len(forms) > 1 else forms[0]
@@ -442,7 +442,7 @@ def _coerce_choice(value: Any, forms: tuple[Form, ...]) -> list[Any]:
     position = _option_of(value, forms)
     leaves: list[Any] = [jnp.int32(position)]
     for number, form in enumerate(forms):
-        leaves += coerce(value, form) if number == position else _zeros(form)
+        leaves += coerce(value, form) if number == position else zeros(form)
     return leaves
 
 
@@ -451,7 +451,7 @@ def _coerce_options(value: Choice, forms: tuple[Form, ...]) -> list[Any]:
     leaves: list[Any] = [value.index if table == sorted(range(len(table))) else jnp.asarray(table, jnp.int32)[value.index]]
     for number, form in enumerate(forms):
         given = [option for option, place in zip(value.options, table, strict=True) if place == number]
-        leaves += coerce(given[0], form) if given else _zeros(form)
+        leaves += coerce(given[0], form) if given else zeros(form)
     return leaves
 
 
@@ -467,7 +467,8 @@ def _option_of(value: Any, forms: tuple[Form, ...]) -> int:
     raise AssertionError(f"{form} is none of {forms}")  # join has put it among them
 
 
-def _zeros(form: Form) -> list[Any]:
+def zeros(form: Form) -> list[Any]:
+    """Leaves for a Form that nobody reads."""
     return [_zero(leaf) for leaf in array_forms(form)]
 
 

@@ -1,4 +1,4 @@
-"""What a `for` can run over without asking Python for one element at a time: arrays, ranges, and zip, enumerate, reversed of these.
+"""What a `for` runs over without asking Python for each element: arrays, ranges, and zip, enumerate, reversed of these.
 
 `range`, `enumerate`, `zip` and `reversed` of traced values give these views; `view` finds the view of anything else.
 """

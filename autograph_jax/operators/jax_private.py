@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 
@@ -52,4 +53,4 @@ def as_weak(value: Any, dtype: np.dtype) -> jax.Array:
     """The value as a weakly typed array, which promotes as a Python number would."""
     if _lax is None:  # pragma: no cover
         return value + (0 if np.issubdtype(dtype, np.integer) else 0.0)
-    return _lax._convert_element_type(value, dtype, weak_type=True)
+    return cast(jax.Array, _lax._convert_element_type(value, dtype, weak_type=True))

@@ -169,7 +169,7 @@ def _staged_while_with_test_in_body(
     def again() -> tuple[Any]:
         return (decide(),)
 
-    again.__wrapped__ = functions[0]  # type: ignore[attr-defined] # its variables are the test's
+    again.__wrapped__ = functions[0]  # its variables are the test's
 
     with state.attempt() as attempt:
         first = decide()

@@ -10,7 +10,7 @@ import jax
 import jax.extend
 
 from autograph_jax.errors import ShapeError, StructureError, user_location
-from autograph_jax.operators import aliasing, state
+from autograph_jax.operators import aliasing, checks, state
 from autograph_jax.operators.forms import (
     Form,
     Mismatch,
@@ -37,6 +37,7 @@ class Traced:
     ends: dict[Any, tuple[Place, Form]]  # by key: the places that it wrote, and what it left in them
     found: list[Place]  # of these, the ones that were not among the inputs or the watched
     forgotten: set[Any]  # keys of places in `ends` whose objects the block made for itself
+    raised: bool  # it ends by an exception, which is raised at run time
     ids: dict[Any, int]  # by key: the identity of what each place held at the end, for aliases
 
     def __call__(
@@ -101,7 +102,7 @@ def trace(
     jaxpr = jax.make_jaxpr(recorder)(*avals)
     found = state.outliving(recorder.found)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
-    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.ids)
+    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.raised, recorder.ids)
 
 
 class _Recorder:
@@ -121,6 +122,7 @@ class _Recorder:
         self._block, self._functions, self._watched = block, functions, watched
         self._inputs, self._arguments, self._active, self._aliases = inputs, arguments, active, aliases
         self._memory = memory
+        self.raised = False
         self.__name__ = getattr(block, "__name__", "block")
         self.__qualname__ = getattr(block, "__qualname__", "block")
 
@@ -137,10 +139,19 @@ class _Recorder:
                 arguments = [unflatten(form, remaining) for form in self._arguments]
                 if arguments and self._active is None:
                     trace.active = arguments.pop()
-                result = self._block(*arguments)
+                try:
+                    result = self._block(*arguments)
+                except checks.Raised:
+                    self.raised = True
+                    return self._nothing()
                 return self._ends(trace, starts, result)
             finally:
                 trace.roll_back()
+
+    def _nothing(self) -> list[Any]:
+        """A block that raises leaves nothing that anybody would read."""
+        self.result, self.ends, self.found, self.ids = Static(None), {}, [], {}
+        return []
 
     def _write_inputs(self, leaves: Iterator[Any]) -> dict[Any, Any]:
         starts = {}

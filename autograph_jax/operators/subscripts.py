@@ -39,7 +39,7 @@ def set_item(value: Any, target: Any, index: Any, *aliases: Any) -> Any:
 def _set_item(value: Any, target: Any, index: Any) -> Any:
     if isinstance(target, jax.Array) or isinstance(target, np.ndarray) and _has_array(value, index):
         return _updated(target, index, value)
-    if isinstance(target, tuple) and isinstance(value, jax.Array):
+    if isinstance(value, jax.Array) and isinstance(target, tuple):
         raise ImmutableError(
             "an array in a tuple is written in place, and neither JAX arrays nor tuples can change",
             location=user_location(),

@@ -20,7 +20,7 @@ from typing import Any
 import jax
 
 from autograph_jax.operators import builtins as operator_builtins
-from autograph_jax.operators import hooks, impure, iterables, state, subscripts
+from autograph_jax.operators import hooks, impure, iterables, printing, state, subscripts
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.state import Content, Global
 from autograph_jax.porting.names import is_numeric_function, jax_function
@@ -35,6 +35,7 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.enumerate: iterables.enumerate_,
     builtins.zip: iterables.zip_,
     builtins.reversed: iterables.reversed_,
+    builtins.print: printing.print_,
     builtins.iter: impure.iter_,
     builtins.next: impure.next_,
     builtins.setattr: lambda target, name, value: subscripts.set_attr(value, target, name),
@@ -123,7 +124,8 @@ def _assigned(code: types.CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if known is None:
         outer, global_names = _stores(code)
         found = tuple(sorted(outer & set(code.co_freevars))), tuple(sorted(global_names))
-        known = _assigned_cache[id(code)] = (weakref.ref(code, lambda _, k=id(code): _assigned_cache.pop(k, None)), found)
+        key = id(code)
+        known = _assigned_cache[key] = (weakref.ref(code, lambda _: _assigned_cache.pop(key, None)), found)
     return known[1]
 
 
@@ -167,8 +169,10 @@ def _converted(value: Any) -> Any:
 def _class(kind: type) -> Function:
     """A class whose `__init__` is converted when it is called; metaclasses and `__new__` are left alone."""
     initialise = kind.__init__
-    plain = type(kind) is type and kind.__new__ is object.__new__ and isinstance(initialise, types.FunctionType)
-    if not plain or is_left_alone(kind.__module__) or is_left_alone(initialise.__module__) or switched_off():
+    plain = type(kind) is type and kind.__new__ is object.__new__
+    if not plain or not isinstance(initialise, types.FunctionType):
+        return kind
+    if is_left_alone(kind.__module__) or is_left_alone(initialise.__module__) or switched_off():
         return kind
     converted = _function(initialise)
     if converted is initialise:
@@ -184,9 +188,9 @@ def _class(kind: type) -> Function:
 
 
 def _callable_object(target: Any) -> Function:
-    """An object with `__call__`: a model, a solver. Objects of libraries (a jitted function, a ufunc) are called as they are."""
+    """An object with `__call__`: a model, a solver. Objects of libraries (jitted functions, ufuncs) are called as they are."""
     kind = type(target)
-    method = getattr(kind, "__call__", None)
+    method = getattr(kind, "__call__", None)  # noqa: B004 - the function is wanted
     if is_left_alone(kind.__module__) or type(method) is not types.FunctionType:
         return target
     return types.MethodType(_function(method), target)

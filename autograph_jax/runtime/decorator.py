@@ -19,7 +19,7 @@ frames.hide()
 
 
 @overload
-def autograph(function: F, /) -> F: ...
+def autograph(function: F, /, *, strict: bool = False) -> F: ...
 @overload
 def autograph(*, strict: bool = False) -> Callable[[F], F]: ...
 def autograph(function: Any = None, /, *, strict: bool = False) -> Any:
@@ -61,15 +61,16 @@ def _converted(target: Any, strict: bool) -> Any:
         case staticmethod() | classmethod():
             return type(target)(_converted(target.__func__, strict))
         case property():
-            parts = (_converted(f, strict) if f is not None else None for f in (target.fget, target.fset, target.fdel))
-            return property(*parts, target.__doc__)
+            parts = (target.fget, target.fset, target.fdel)
+            fget, fset, fdel = (_converted(f, strict) if f is not None else None for f in parts)
+            return property(fget, fset, fdel, target.__doc__)
         case functools.partial():
             return functools.partial(_converted(target.func, strict), *target.args, **target.keywords)
         case functools.cached_property():
             return _cached_property(target, strict)
         case type():
             return _class(target, strict)
-    method = getattr(type(target), "__call__", None)
+    method = getattr(type(target), "__call__", None)  # noqa: B004 - the function is wanted
     if isinstance(method, types.FunctionType):
         return types.MethodType(_converted(method, strict), target)
     if callable(target) and not isinstance(target, types.BuiltinFunctionType):
@@ -125,7 +126,7 @@ def _innermost(target: Any) -> types.FunctionType:
             return _innermost(getattr(target, attribute))
     if isinstance(target, types.FunctionType):
         return target
-    method = getattr(type(target), "__call__", None)
+    method = getattr(type(target), "__call__", None)  # noqa: B004 - the function is wanted
     if isinstance(method, types.FunctionType):
         return method
     raise NotAFunctionError(f"{target!r} is not a Python function", help="name a function or a method")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 
-from autograph_jax.operators import aliasing, conditionals, exits, expressions, loops, subscripts
+from autograph_jax.operators import aliasing, checks, conditionals, exits, expressions, loops, printing, subscripts
 
 _MODULES = (conditionals, loops, expressions, subscripts)
 
@@ -16,7 +16,9 @@ def operators() -> types.SimpleNamespace:
     from autograph_jax.runtime.calls import call
 
     names = {n: v for module in _MODULES for n, v in vars(module).items() if _is_operator(n, v, module.__name__)}
-    return types.SimpleNamespace(**names, break_=exits.BREAK, continue_=exits.CONTINUE, Return=exits.Return, view=aliasing.view, call=call)
+    exit_values = {"break_": exits.BREAK, "continue_": exits.CONTINUE, "Return": exits.Return}
+    names |= {"raised": checks.raised, "checked": checks.checked, "text": printing.text, "field": printing.field}
+    return types.SimpleNamespace(**names, **exit_values, view=aliasing.view, call=call)
 
 
 def _is_operator(name: str, value: object, module: str) -> bool:

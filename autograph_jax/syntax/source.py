@@ -17,13 +17,14 @@ import gast
 from autograph_jax.errors import Location, SourceError
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+FunctionTree = gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda
 
 
 @dataclasses.dataclass(frozen=True)
 class Source:
     """A function's tree, the text that it was written as, and where that stands."""
 
-    tree: gast.AST
+    tree: FunctionTree
     text: str
     filename: str
     first_line: int

@@ -36,6 +36,7 @@ class Template:
     def expression(self, *, at: gast.AST, **holes: Any) -> gast.expr:
         """The filled template where it is a single expression."""
         [statement] = self(at=at, **holes)
+        assert isinstance(statement, gast.Expr)
         return statement.value
 
 
@@ -55,7 +56,7 @@ def _names(node: gast.AST) -> list[str]:
 
 
 def _position(at: gast.AST) -> dict[str, int]:
-    if not hasattr(at, "lineno") or at.lineno is None:
+    if getattr(at, "lineno", None) is None:
         return {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
     return {name: getattr(at, name) for name in _POSITION}
 

@@ -263,10 +263,11 @@ def test_exec():
     assert autograph(namespace["f"]) is namespace["f"]
 
 
+OTHER_TEXT = "the file has changed since it was imported, or another tool wrote this function"
 CHANGED = {
-    "other function": ("def g(x):\n    return x\n", "the file has changed since it was imported, or another tool wrote this function"),
-    "other parameters": ("def f(y):\n    return y\n", "the file has changed since it was imported, or another tool wrote this function"),
-    "moved": ("\n\ndef f(x):\n    return x\n", "the file has changed since it was imported, or another tool wrote this function"),
+    "other function": ("def g(x):\n    return x\n", OTHER_TEXT),
+    "other parameters": ("def f(y):\n    return y\n", OTHER_TEXT),
+    "moved": ("\n\ndef f(x):\n    return x\n", OTHER_TEXT),
     "no Python": ("def f(x:\n", "the file no longer parses"),
     "empty": ("", "no file holds its text"),
 }  # fmt: skip
