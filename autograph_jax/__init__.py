@@ -25,7 +25,7 @@ _HOMES = {
     "do_not_convert": "autograph_jax.runtime.unconverted",
     "jit": "autograph_jax.runtime.transforms",
 }
-__all__ = ["AutographError", "__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = ["AutographError", "__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll] - _HOMES has the names
 
 
 def __getattr__(name: str) -> object:

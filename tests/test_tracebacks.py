@@ -339,20 +339,47 @@ def test_users_error_while_tracing_keeps_type_and_line(tmp_path: Path):
     program = in_file(
         tmp_path,
         """
+        import autograph_jax as ag
         class Mine(Exception):
             pass
+        @ag.do_not_convert
+        def check(i):
+            if i == 3:
+                raise Mine("i is 3")
         def f(x):
             for i in range(5):
                 if x > 0:
-                    if i == 3:
-                        raise Mine("i is 3")
+                    check(i)  # here
                 x = x + 1
             return x
         """,
     )
     error = raised(jax.jit(autograph(program["f"])), 1.0)
     assert type(error) is program["Mine"] and str(error) == "i is 3"
-    assert innermost(error, program["__file__"]) == (7, '                raise Mine("i is 3")')
+    entries = [e for e in traceback.extract_tb(error.__traceback__) if e.filename == program["__file__"]]
+    assert [(e.lineno, e.name) for e in entries[-2:]] == [(11, "f"), (7, "check")]
+
+
+def test_raise_at_run_time(tmp_path: Path):
+    """`ag.jit` gives the user's exception where traced data decides that it is raised."""
+    program = in_file(
+        tmp_path,
+        """
+        class Mine(ValueError):
+            pass
+        def f(x):
+            while x < 10:
+                if x == 3:
+                    raise Mine("x is", x)
+                x = x + 1
+            return x
+        """,
+    )
+    f = ag.jit(program["f"])
+    assert f(5.5) == 10.5
+    with pytest.raises(program["Mine"]) as caught:
+        f(1.0)
+    assert [str(a) for a in caught.value.args] == ["x is", "3.0"]
 
 
 def test_jax_names_the_users_line_for_operations(tmp_path: Path):

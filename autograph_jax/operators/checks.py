@@ -16,6 +16,8 @@ import numpy as np
 from autograph_jax.operators import printing, state
 from autograph_jax.operators.values import is_traced, truth
 
+Error = BaseException | type[BaseException]
+
 
 class Raised(BaseException):
     """Ends the tracing of a block in which the user's code raises. No `except` of the user's is meant to see it."""
@@ -38,10 +40,10 @@ def checked(condition: Any, message: Callable[[], Any] | None = None) -> Any:
     return True
 
 
-last_raised: list[BaseException] = []  # module state: what a callback raised last, for the caller of `ag.jit`
+last_raised: list[Error] = []  # module state: what a callback raised last, for the caller of `ag.jit`
 
 
-def raise_where(condition: Any, error: Any) -> None:
+def raise_where(condition: Any, error: Error) -> None:
     """Raise an error at run time where a traced condition holds, and the code that asks is really reached."""
     condition = jnp.logical_and(printing.active_here(), condition)
     kind, arguments = (error, ()) if isinstance(error, type) else (type(error), error.args)

@@ -150,7 +150,8 @@ class _Branch:
         value, values, given = self._branch.run_giving(atoms, without=self._written)
         if self._branch.raised:
             kept = [self._result, *(form for key, form in self._ends.items() if key not in self._written)]
-            return [zeros(form) for form in kept] + [slot.operands(self._number, {}) for slots in self._written.values() for slot in slots]
+            no_writes = [slot.operands(self._number, {}) for slots in self._written.values() for slot in slots]
+            return [zeros(form) for form in kept] + no_writes
         leaves = [coerce(value, self._result)]
         for key, form in self._ends.items():
             if key not in self._written:

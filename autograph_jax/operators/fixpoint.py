@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +25,7 @@ from autograph_jax.operators.forms import (
     Mismatch,
     Options,
     Static,
+    Tree,
     array_forms,
     coerce,
     flatten,
@@ -73,7 +74,7 @@ def settle(
         traced = trace(block, functions, (), inputs, arguments=[*arguments, _BOOL], aliases=aliases, memory=memory)
         memory.next_round()
         new_forms = [_next(place, form, traced) for place, form in zip(places, forms, strict=True)]
-        new_exit = joined("how this loop is left", exit, traced.result.children[0], before="once by", after="once by")  # type: ignore[union-attr]
+        new_exit = joined("how this loop is left", exit, _exit(traced), before="once by", after="once by")
         settled = new_forms == forms or _only_strengthened(forms, new_forms, traced)
         forms, exit = new_forms, new_exit
         settled = _keep_sharing(aliases, traced) and settled
@@ -135,6 +136,11 @@ def _alone(body: Block) -> Block:
 
     block.__name__, block.__qualname__ = body.__name__, body.__qualname__
     return block
+
+
+def _exit(traced: Traced) -> Form:
+    """How a turn ends; what the body gives besides stands after it."""
+    return cast(Tree, traced.result).children[0]
 
 
 def _start(place: Place) -> Form:
@@ -247,7 +253,7 @@ class Settled:
         if not self.has_exit:
             return False
         out = dependence.tainted_outputs(self.traced.jaxpr, self._tainted)
-        exit_leaves = len(array_forms(self.traced.result.children[0]))  # type: ignore[union-attr]
+        exit_leaves = len(array_forms(_exit(self.traced)))
         return any(out[:exit_leaves])
 
     def result_on_traced(self) -> bool:

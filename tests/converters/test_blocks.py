@@ -219,7 +219,7 @@ ROWS = {
         """
         def f(x):
             def then():
-                raise ag__.call(Failure)('negative')
+                raise ag__.raised(ag__.call(Failure)('negative'))
             ag__.if_stmt(x < 0, then)
             return x ** 0.5
         """,
@@ -729,7 +729,7 @@ ROWS = {
             y = 0
             try:
                 def then():
-                    raise ag__.call(ExceptionGroup)('two', [ag__.call(ValueError)(1), ag__.call(TypeError)(2)])
+                    raise ag__.raised(ag__.call(ExceptionGroup)('two', [ag__.call(ValueError)(1), ag__.call(TypeError)(2)]))
                 ag__.if_stmt(x, then)
             except* ValueError as group:
                 y += ag__.call(len)(group.exceptions)
@@ -1038,7 +1038,7 @@ ROWS = {
         """
         def f(x):
             def then():
-                assert x < 10, f'{x} is large'
+                assert ag__.checked(x < 10, lambda: ag__.text(ag__.field(x, '', ''), ' is large')), ag__.text(ag__.field(x, '', ''), ' is large')
             ag__.if_stmt(x > 0, then)
             return x
         """,
@@ -1184,7 +1184,7 @@ ROWS = {
                 ag__.call(fail)()
             except Failure as error:
                 def then():
-                    raise ag__.call(ValueError)(x) from error
+                    raise ag__.raised(ag__.call(ValueError)(x)) from error
                 ag__.if_stmt(x, then)
             return x
         """,

@@ -99,10 +99,7 @@ ROWS = {
         """,
         """
         def f(k):
-            return ag__.if_stmt(
-                ag__.is_(k, None), lambda: 'none', lambda: ag__.if_stmt(
-                    ag__.is_(k, True), lambda: 'true', lambda: ag__.if_stmt(
-                        ag__.is_(k, False), lambda: 'false', lambda: ag__.if_stmt(k == 1, lambda: 'one'))))
+            return ag__.if_stmt(ag__.is_(k, None), lambda: 'none', lambda: ag__.if_stmt(ag__.is_(k, True), lambda: 'true', lambda: ag__.if_stmt(ag__.is_(k, False), lambda: 'false', lambda: ag__.if_stmt(k == 1, lambda: 'one'))))
         """,
         [(None,), (True,), (False,), (1,), (0,)],
     ),
@@ -202,9 +199,7 @@ ROWS = {
         """,
         """
         def f(k):
-            return ag__.if_stmt(
-                k == Failure.__name__, lambda: 'name', lambda: ag__.if_stmt(
-                    k == Failure.__module__, lambda: 'module', lambda: 'none'))
+            return ag__.if_stmt(k == Failure.__name__, lambda: 'name', lambda: ag__.if_stmt(k == Failure.__module__, lambda: 'module', lambda: 'none'))
         """,
         [('Failure',), ('x',)],
     ),
@@ -222,9 +217,7 @@ ROWS = {
         """
         def f(k):
             subject = ag__.call(say)(k) + 1
-            return ag__.if_stmt(
-                subject == 1, lambda: 'one', lambda: ag__.if_stmt(
-                    subject == 2, lambda: 'two', lambda: ag__.if_stmt(subject == 3, lambda: 'three')))
+            return ag__.if_stmt(subject == 1, lambda: 'one', lambda: ag__.if_stmt(subject == 2, lambda: 'two', lambda: ag__.if_stmt(subject == 3, lambda: 'three')))
         """,
         [(0,), (1,), (2,), (9,)],
     ),

@@ -1,0 +1,133 @@
+"""Errors that traced data decides about reach the caller, if the code that asks is reached."""
+
+import logging
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from autograph_jax import autograph
+from autograph_jax.operators import checks
+
+
+def unbound(x):
+    if x > 0:
+        y = x
+    return y
+
+
+def in_branch(x):
+    if x > 0:
+        y = x
+    if x > -5:
+        x = x + y
+    return x
+
+
+def in_loop(x):
+    for i in range(4):
+        if i < x:
+            y = i
+        if i > 2:
+            x = x + y
+    return x
+
+
+def after_loop(n):
+    for i in range(n):
+        y = i * 2
+    return y
+
+
+def loop_variable(n):
+    for i in range(n):
+        pass
+    return i
+
+
+def left_early(x):
+    while x > 0:
+        y = x
+        x = x - 1
+        if x < 2:
+            break
+    return y
+
+
+def in_while_test(x):
+    if x > 0:
+        limit = 3.0
+    while x < limit:
+        x = x + 1
+    return x
+
+
+def deleted(x):
+    y = x
+    if x > 0:
+        del y
+    return y
+
+
+CASES = [  # a program, an argument with which Python gives a value, and one with which it raises
+    (unbound, 1.0, -1.0),
+    (in_branch, -7.0, -1.0),
+    (in_loop, 2, 0),
+    (after_loop, 3, 0),
+    (loop_variable, 3, 0),
+    (left_early, 5.0, 0.0),
+    (in_while_test, 1.0, -1.0),
+    (deleted, -1.0, 1.0),
+]
+
+
+@pytest.mark.parametrize(("function", "good", "bad"), CASES, ids=lambda v: getattr(v, "__name__", ""))
+def test_unbound(function: Any, good: Any, bad: Any, caplog: pytest.LogCaptureFixture):
+    with pytest.raises(UnboundLocalError):
+        function(bad)
+    jitted = jax.jit(autograph(function))
+    assert jitted(good) == function(good)
+    with caplog.at_level(logging.CRITICAL), pytest.raises(Exception, match="has no value here"):
+        jax.block_until_ready(jitted(bad))
+    assert jitted(good) == function(good)
+
+
+LANES = [(unbound, [1.0, 2.0], [1.0, -1.0]), (in_branch, [-7.0, -6.0], [-7.0, -1.0]), (in_loop, [2, 3], [3, 0])]
+
+
+@pytest.mark.parametrize(("function", "good", "bad"), LANES, ids=lambda v: getattr(v, "__name__", ""))
+def test_vmap_asks_only_the_lanes_that_get_there(
+    function: Any, good: Any, bad: Any, caplog: pytest.LogCaptureFixture
+):
+    mapped = jax.jit(jax.vmap(autograph(function)))
+    assert mapped(jnp.asarray(good)).tolist() == [function(x) for x in good]
+    with caplog.at_level(logging.CRITICAL), pytest.raises(Exception, match="has no value here"):
+        jax.block_until_ready(mapped(jnp.asarray(bad)))
+
+
+def test_raise_where(caplog: pytest.LogCaptureFixture):
+    @jax.jit
+    def f(x):
+        checks.raise_where(x > 1, ValueError("too large"))
+        return x
+
+    assert f(1.0) == 1
+    with caplog.at_level(logging.CRITICAL), pytest.raises(Exception, match="ValueError: too large"):
+        jax.block_until_ready(f(2.0))
+
+
+def test_the_value_is_not_needed_for_the_check(caplog: pytest.LogCaptureFixture):
+    """Dead code, but Python would have raised."""
+
+    @jax.jit
+    @autograph
+    def f(x):
+        if x > 0:
+            y = x
+        y  # noqa: B018
+        return x
+
+    with caplog.at_level(logging.CRITICAL), pytest.raises(Exception, match="has no value here"):
+        jax.block_until_ready(f(-1.0))
+        jax.effects_barrier()

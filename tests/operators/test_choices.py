@@ -1,0 +1,194 @@
+"""A value that is one of several Python values: what may be done with it, and how it leaves."""
+
+import math
+import operator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import autograph_jax as ag
+from autograph_jax import autograph
+from autograph_jax.errors import ChoiceError, PredicateError
+from autograph_jax.operators import facts
+from autograph_jax.operators.choices import UNBOUND, Choice, decided
+from autograph_jax.operators.values import is_traced, truth
+
+index = jnp.int32(1)
+strings = Choice(index, ("a", "b"))
+maybe = Choice(index, (None, jnp.float32(3)))
+
+OPERATIONS = {
+    "+": lambda c: c + 1, "r+": lambda c: 1 + c, "-": lambda c: c - 1, "r-": lambda c: 1 - c, "*": lambda c: c * 2,
+    "r*": lambda c: 2 * c, "/": lambda c: c / 2, "//": lambda c: c // 2, "%": lambda c: c % 2, "**": lambda c: c**2,
+    "@": lambda c: c @ c, "neg": lambda c: -c, "abs": abs, "<": lambda c: c < 1, ">=": lambda c: c >= 1,
+    "[]": lambda c: c[0], "len": len, "iter": iter, "call": lambda c: c(1), "bool": bool, "float": float, "int": int,
+    "index": operator.index, "in": lambda c: 1 in c, "attribute": lambda c: c.upper,
+    "==": lambda c: c == 1, "!=": lambda c: c != 1, "r//": lambda c: 2 // c, "r%": lambda c: 2 % c,
+    "r**": lambda c: 2**c, "complex": complex, "~": lambda c: ~c, "&": lambda c: c & 1, "|": lambda c: 1 | c,
+    "<<": lambda c: c << 1, "+c": lambda c: +c, "round": round, "hash": hash, "divmod": lambda c: divmod(c, 2),
+    "[]=": lambda c: operator.setitem(c, 0, 1), "attribute =": lambda c: setattr(c, "x", 1), "format": lambda c: f"{c:>3}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_nothing_is_done_with_it_silently(name: str):
+    """What Python would do with `object` (compare by identity, say) is not what the option would do."""
+    with pytest.raises((ChoiceError, TypeError, AttributeError)):
+        OPERATIONS[name](maybe)
+
+
+def test_where():
+    assert bool(strings.where(lambda option: option == "b")) and not bool(strings.where(lambda option: option == "a"))
+    assert strings.where(lambda option: isinstance(option, str)) is True
+    assert strings.where(lambda option: option is None) is False
+
+
+def test_only():
+    assert maybe.only(lambda option: option is not None) is maybe.options[1]
+    three = Choice(jnp.int32(2), (None, "a", "b"))
+    two = three.only(lambda option: option is not None)
+    assert two.options == ("a", "b") and two.value == "b"
+
+
+def test_map():
+    assert strings.map(str.upper).value == "B"
+    assert strings.map(lambda option: None) is None
+    three = Choice(jnp.int32(2), ("a", "b", "c"))
+    merged = three.map(lambda option: None if option != "b" else option)
+    assert merged.options == (None, "b") and merged.value is None
+
+
+def test_decided():
+    assert decided(1, ("a", "b")) == "b" and decided(jnp.int32(0), ("a", "b")) == "a"
+    assert isinstance(decided(object(), ("a", "b")), Choice), "JAX puts other things into pytrees"
+    kinds = []
+    jax.jit(lambda i: kinds.append(type(decided(i, ("a", "b")))) or i)(0)
+    assert kinds == [Choice]
+
+
+def test_it_is_a_pytree():
+    leaves, structure = jax.tree.flatten(Choice(index, (None, jnp.float32(3), "a", (jnp.float32(4), 1))))
+    again = jax.tree.unflatten(structure, leaves)
+    assert len(leaves) == 4 and again.options[0] is None and again.options[2] == "a" and again.options[3] == (4, 1)
+    assert repr(UNBOUND) == "<unbound>"
+
+
+# ------------------------------------------------------------------ how it leaves
+
+LEAVES = {
+    "strings": (lambda x: "up" if x > 0 else "down", "up", "down"),
+    "none": (lambda x: x if x > 0 else None, 1.0, None),
+    "functions": (lambda x: math.sin if x > 0 else math.cos, math.sin, math.cos),
+    "in a tuple": (lambda x: (x, "up" if x > 0 else "down"), (1.0, "up"), (-1.0, "down")),
+    "in a dict": (lambda x: {"way": "up" if x > 0 else None}, {"way": "up"}, {"way": None}),
+    "of choices": (lambda x: ("top" if x > 5 else "up") if x > 0 else "down", "up", "down"),
+    "tuples": (lambda x: (1, "up") if x > 0 else None, (1, "up"), None),
+}
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_ag_jit_gives_the_option(name: str):
+    function, positive, negative = LEAVES[name]
+    assert ag.jit(function)(1.0) == positive and ag.jit(function)(-1.0) == negative
+
+
+@pytest.mark.parametrize("name", ["strings", "none", "functions", "of choices"])
+def test_jax_jit_gives_the_choice(name: str):
+    function, positive, negative = LEAVES[name]
+    jitted = jax.jit(autograph(function))
+    assert (jitted(1.0).value, jitted(-1.0).value) == (positive, negative)
+
+
+USES = {
+    "compared": lambda x: ("a" if x > 0 else "b") == "a",
+    "is None": lambda x: (x if x > 0 else None) is None,
+    "is not None": lambda x: (x if x > 0 else None) is not None,
+    "truth of strings": lambda x: 1 if ("a" if x > 0 else "") else 2,
+    "truth of None": lambda x: 1 if (x if x > 0 else None) else 2,
+    "not": lambda x: not (x if x > 0 else None),
+    "in": lambda x: ("a" if x > 0 else "b") in ("b", "c"),
+    "and": lambda x: 1 if ("a" if x > 0 else None) and x > 0.5 else 2,
+}
+
+
+@pytest.mark.parametrize("name", USES)
+@pytest.mark.parametrize("x", [1.0, 0.25, -1.0])
+def test_questions_that_all_options_answer(name: str, x: float):
+    function = USES[name]
+    assert ag.jit(function)(x) == function(x)
+
+
+# ------------------------------------------------------------------ truth
+
+TRUTHS = [(0, False), (3, True), (0.0, False), (-0.5, True), (math.nan, True), (True, True), (1j, True), (0j, False)]
+
+
+@pytest.mark.parametrize(("value", "expected"), TRUTHS)
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_truth(value: Any, expected: bool, shape: tuple[int, ...]):
+    assert jax.jit(truth)(jnp.full(shape, value)) == expected == bool(jnp.full(shape, value))
+
+
+@pytest.mark.parametrize("shape", [(2,), (0,), (2, 3)])
+def test_ambiguous(shape: tuple[int, ...]):
+    with pytest.raises(PredicateError, match=r"elements is ambiguous"):
+        jax.jit(truth)(jnp.zeros(shape))
+
+
+@pytest.mark.parametrize("options", [("", "a"), (None, 1), (UNBOUND, 1), ((), (0,))])
+@pytest.mark.parametrize("taken", [0, 1])
+def test_truth_of_a_choice(options: tuple[Any, ...], taken: int):
+    assert bool(truth(Choice(jnp.int32(taken), options))) == bool(taken)
+
+
+@pytest.mark.parametrize("value", [0.0, 2.0])
+@pytest.mark.parametrize("taken", [0, 1])
+def test_truth_of_none_or_an_array(value: float, taken: int):
+    assert bool(truth(Choice(jnp.int32(taken), (None, jnp.float32(value))))) == bool(taken and value)
+
+
+def test_is_traced():
+    seen = []
+    note = lambda x: seen.append(is_traced(x)) or x  # noqa: E731
+    jax.jit(note)(1.0)
+    jax.vmap(note)(jnp.ones(2))
+    jax.grad(note)(1.0)
+    assert seen == [True, True, False]
+    assert is_traced(strings) and not is_traced(1) and not is_traced(jnp.ones(3)) and not is_traced(None)
+
+
+# ------------------------------------------------------------------ what a condition tells
+
+TOLD = {
+    "is None or": lambda best, v: v if best is None or v > best else best,
+    "is not None and": lambda best, v: best + v if best is not None and best > v else v,
+    "not (is None)": lambda best, v: best + v if best is not None else v,
+    "is not None": lambda best, v: best * v if best is not None else v,
+    "is None": lambda best, v: v if best is None else best - v,
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("x", [1.0, 5.0, -1.0])
+def test_narrowing(name: str, x: float):
+    told = TOLD[name]
+
+    def f(x):
+        best = None
+        if x > 0:
+            best = x
+        return told(best, 3.0)
+
+    assert ag.jit(f)(x) == f(x)
+
+
+def test_facts_go_with_their_condition():
+    condition = jnp.asarray(True)
+    told = facts.tell(condition, facts.Facts(if_true=((maybe, bool),)))
+    assert facts.of(told).if_true and id(condition) in facts._by_id
+    key = id(condition)
+    del condition, told
+    assert key not in facts._by_id
+    assert facts.of(jnp.asarray(True)) == facts.NONE
