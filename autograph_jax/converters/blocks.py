@@ -27,6 +27,7 @@ the functions' closure cells. How return, break and continue leave is told in ex
 from __future__ import annotations
 
 import collections
+import copy
 import dataclasses
 from collections.abc import Iterator, Sequence
 
@@ -208,12 +209,20 @@ class _Blocks:
     # Statements that stay Python's: with, try, match
 
     def _native(self, statement: gast.stmt, context: _Context) -> gast.stmt:
+        """A copy of the statement with its suites converted; the statement itself still answers what it writes."""
+        native = copy.copy(statement)
         for field in ("body", "orelse", "finalbody"):
             if getattr(statement, field, None):
-                setattr(statement, field, self._native_suite(getattr(statement, field), context))
-        for part in [*getattr(statement, "handlers", []), *getattr(statement, "cases", [])]:
-            part.body = self._native_suite(part.body, context)
-        return statement
+                setattr(native, field, self._native_suite(getattr(statement, field), context))
+        for field in ("handlers", "cases"):
+            if getattr(statement, field, None):
+                setattr(native, field, [self._native_part(part, context) for part in getattr(statement, field)])
+        return native
+
+    def _native_part(self, part: gast.ExceptHandler | gast.match_case, context: _Context) -> gast.AST:
+        native = copy.copy(part)
+        native.body = self._native_suite(part.body, context)
+        return native
 
     def _native_suite(self, statements: list[gast.stmt], context: _Context) -> list[gast.stmt]:
         return self._suite(statements, context) or [gast.copy_location(gast.Pass(), statements[0])]
@@ -225,14 +234,10 @@ class _Blocks:
         none = template.constant(None, at=statement)
         start = template.assign([template.name(exit_name, at=statement, store=True)], none, at=statement)
         marker = template.name(exit_name, at=statement)
-        orelse: list[gast.stmt] = []
+        native = self._native(statement, inner)
         if isinstance(statement, gast.Try | gast.TryStar) and statement.orelse:
             # `else` runs where the body came to its end, and whether it did may only be known at run time.
-            orelse = self._exiting(([], marker), statement, statement.orelse, inner)
-            statement.orelse = []
-        native = self._native(statement, inner)
-        if isinstance(native, gast.Try | gast.TryStar):
-            native.orelse = orelse
+            native.orelse = self._exiting(([], marker), statement, statement.orelse, inner)
         return [start, native, *self._exiting(([], template.name(exit_name, at=statement)), statement, rest, context)]
 
     # if, while, for
@@ -353,7 +358,12 @@ class _Blocks:
         """
         names = self._written(nodes) & (live_out | self._facts.escaping)
         unbound = self._facts.unbound_after[at] | (self._facts.unbound_before[at] if exiting else frozenset())
-        return [template.constant(f"{name}?" if name in unbound else name, at=at) for name in sorted(names)]
+        return [template.constant(self._state_name(name, unbound), at=at) for name in sorted(names)]
+
+    def _state_name(self, name: str, unbound: frozenset[str]) -> str:
+        if name in self._facts.declared_global:
+            return f"global {name}"
+        return f"{name}?" if name in unbound else name
 
     def _written(self, nodes: Sequence[gast.AST]) -> frozenset[str]:
         own = self._facts.bound | self._facts.declared_global | self._facts.declared_nonlocal

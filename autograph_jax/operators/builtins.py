@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.operators import hooks, iterables, jax_private
+from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.values import is_traced, truth
 
@@ -109,6 +110,10 @@ def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False
     places = len(elements) - 1 - jnp.flip(places) if reverse else places
     columns = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves])[places], *elements)
     return [jax.tree.map(lambda column, n=n: column[n], columns) for n in range(len(elements))]
+
+
+def isinstance_(value: Any, kinds: Any) -> Any:
+    return value.where(lambda option: isinstance(option, kinds)) if isinstance(value, Choice) else isinstance(value, kinds)
 
 
 def len_(value: Any) -> Any:

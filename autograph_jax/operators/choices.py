@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import types
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -71,13 +72,38 @@ class Choice:
         index = self.index if table == list(range(len(table))) else jnp.asarray(table)[self.index]
         return Choice(index, tuple(new))
 
+    def __eq__(self, other: object) -> Any:
+        return self._compared(other, lambda equal: equal)
+
+    def __ne__(self, other: object) -> Any:
+        return self._compared(other, lambda equal: not equal if isinstance(equal, bool) else jnp.logical_not(equal))
+
+    def _compared(self, other: object, answer: Callable[[Any], Any]) -> Any:
+        """Option by option, and the one that is taken decides."""
+        if isinstance(other, Choice):
+            answers = [self._compared(option, answer) for option in other.options]
+            return jnp.stack([jnp.asarray(a) for a in answers])[other.index]
+        answers = [answer(option == other) for option in self.options]
+        return jnp.stack([jnp.asarray(a) for a in answers])[self.index]
+
+    def __hash__(self) -> int:
+        raise self._refusal("as a key of a dict, or in a set")
+
+    def __str__(self) -> str:
+        if isinstance(self.index, jax.core.Tracer) and jax_private.is_abstract(self.index):
+            raise self._refusal("`str`")
+        return str(self.value)
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self) if not spec else self.value, spec)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         raise self._refusal(f"its attribute `{name}` is read")
 
     def _refusal(self, use: str) -> ChoiceError:
-        names = " or ".join("an array" if _is_array(option) else repr(option) for option in self.options)
+        names = " or ".join(map(_shown, self.options))
         return ChoiceError(
             f"a value that may be {names}, depending on traced data, is used as one of them: {use}",
             location=user_location(),
@@ -85,8 +111,13 @@ class Choice:
         )
 
 
-def _is_array(value: Any) -> bool:
-    return isinstance(value, jax.Array)
+def _shown(option: Any) -> str:
+    if isinstance(option, jax.Array):
+        return "an array"
+    if isinstance(option, types.FunctionType):
+        return f"the function {option.__name__}"
+    simple = isinstance(option, str | bytes | int | float | Unbound | type(None))
+    return repr(option) if simple else f"a {type(option).__name__}"
 
 
 def _refusing(name: str) -> Callable[..., Any]:
@@ -97,7 +128,7 @@ def _refusing(name: str) -> Callable[..., Any]:
 
 
 for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg pos abs
-    lt le gt ge getitem len iter call bool float int index contains""".split():
+    lt le gt ge setitem getitem len iter call bool float int index contains""".split():
     setattr(Choice, f"__{_name}__", _refusing(_name))
 
 

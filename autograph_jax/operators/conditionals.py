@@ -12,7 +12,7 @@ from autograph_jax.operators import aliasing, checks, facts, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.forms import Array, Form, coerce, flatten, unflatten, zeros
-from autograph_jax.operators.staging import Traced, flatten_end, joined, shown, trace
+from autograph_jax.operators.staging import RESULT, Traced, flatten_end, joined, shown, trace
 from autograph_jax.operators.values import is_traced, truth
 from autograph_jax.operators.writes import Slot, branch_writes, slots_of
 
@@ -61,9 +61,7 @@ def surely(block: Block, *names: str) -> Block:
         state.bind((block,), names)
         return block()
 
-    run.__wrapped__ = block
-    run.__name__, run.__qualname__ = block.__name__, block.__qualname__
-    return run
+    return state.standing_for(run, block)
 
 
 def _cond(
@@ -103,6 +101,18 @@ def _cond(
     for key in ends:
         state.write(places[key], new[key])
     state.bind(functions, names)
+    return _with_result_aliases(value, first, second, outer)
+
+
+def _with_result_aliases(value: Any, first: Traced, second: Traced, outer: dict[int, jax.Array]) -> Any:
+    """`m = a if x > 0 else b`: m may be either array, and a write to it is doubtful; if both are one, it is that."""
+    if isinstance(value, jax.Array):
+        given = [branch.ids.get(RESULT) for branch in (first, second) if not branch.raised]
+        if given and all(one == given[0] and one in outer for one in given):
+            return outer[given[0]]
+        for one in given:
+            if one in outer:
+                aliasing.doubt(value, outer[one])
     return value
 
 

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.errors import UnboundError, user_location
-from autograph_jax.operators import facts
+from autograph_jax.operators import facts, state
 from autograph_jax.operators.choices import UNBOUND, Choice
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.values import is_traced, truth
@@ -38,7 +38,7 @@ def _both(value: Any, other: Thunk, others: tuple[Thunk, ...]) -> Any:
     def rest() -> Any:
         return and_(other(), *others)
 
-    decision = if_expr(value, _like(rest, other), lambda: value)
+    decision = if_expr(value, state.standing_for(rest, other), lambda: value)
     return _told(decision, value, other, together=True)
 
 
@@ -57,14 +57,8 @@ def _either(value: Any, other: Thunk, others: tuple[Thunk, ...]) -> Any:
     def rest() -> Any:
         return or_(other(), *others)
 
-    decision = if_expr(value, lambda: value, _like(rest, other))
+    decision = if_expr(value, lambda: value, state.standing_for(rest, other))
     return _told(decision, value, other, together=False)
-
-
-def _like(function: Thunk, original: Thunk) -> Thunk:
-    """Make the state of `original` reachable through a function that calls it."""
-    function.__wrapped__ = original
-    return function
 
 
 def _told(decision: Any, value: Any, other: Thunk, *, together: bool) -> Any:
@@ -93,7 +87,7 @@ def compare(left: Any, symbol: str, right: Any, *more: Any) -> Any:
     def rest() -> Any:
         return compare(right, symbol, operand(), *more_)
 
-    return and_(result, _like(rest, operand))
+    return and_(result, state.standing_for(rest, operand))
 
 
 def is_(left: Any, right: Any) -> Any:

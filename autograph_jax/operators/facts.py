@@ -54,5 +54,4 @@ def narrowed(
                     state.write(cell, value)
         return block()
 
-    run.__name__, run.__qualname__ = block.__name__, block.__qualname__
-    return run
+    return state.standing_for(run, block)

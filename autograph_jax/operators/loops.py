@@ -56,7 +56,8 @@ def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | Non
             return orelse() if orelse is not None else None
         exit = turn_ended(body())
         if exit is not None:
-            return _leave(exit, lambda: while_stmt(test, body, *names, orelse=orelse), names)
+            go_on = state.standing_for(lambda: while_stmt(test, body, *names, orelse=orelse), test, body, orelse)
+            return _leave(exit, go_on, names)
 
 
 def _may_be_traced(deciding: frozenset[str] | None, functions: tuple[Block | None, ...]) -> bool:
@@ -169,7 +170,7 @@ def _staged_while_with_test_in_body(
     def again() -> tuple[Any]:
         return (decide(),)
 
-    again.__wrapped__ = functions[0]  # its variables are the test's
+    state.standing_for(again, *functions)
 
     with state.attempt() as attempt:
         first = decide()
@@ -231,7 +232,8 @@ def _python_for(elements: Iterator[Any], body: Block, names: tuple[str, ...], or
     for element in elements:
         exit = turn_ended(body(element))
         if exit is not None:
-            return _leave(exit, lambda: _python_for(elements, body, names, orelse), names)
+            go_on = state.standing_for(lambda: _python_for(elements, body, names, orelse), body, orelse)
+            return _leave(exit, go_on, names)
     return orelse() if orelse is not None else None
 
 

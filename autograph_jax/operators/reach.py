@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+import enum
+import functools
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,41 +15,75 @@ from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.values import is_traced
 
 _MOST_PARTS = 500  # of one value; beyond it the answer is "not found"
-Part = tuple[Any, Any]
+_ATOMS = (str, bytes, bool, int, float, complex, type(None))
+_NO_RECORDS = (type, types.FunctionType, types.MethodType, types.ModuleType, types.BuiltinFunctionType, jax.Array, Choice, enum.Enum)
+_FOREIGN = ("builtins", "jax", "jaxlib", "numpy", "autograph_jax", "threading", "functools", "collections", "itertools")
+Skip = Callable[[Any, Any], bool]
 
 
-def holds(value: Any, test: Callable[[Any], bool], *, skip: Callable[[Any, Any], bool] = lambda holder, key: False) -> bool:
+def holds(value: Any, test: Callable[[Any], bool], *, skip: Skip = lambda holder, key: False) -> bool:
     """Is a value that passes the test the value itself, or somewhere in it? `skip` leaves out what a holder has at a key."""
+    return any(map(test, everything(value, skip=skip)))
+
+
+def everything(value: Any, *, skip: Skip = lambda holder, key: False) -> Iterator[Any]:
+    """A value and all that can be reached from it, each once; of large structures only the beginning."""
     pending, known = collections.deque([value]), set[int]()
     while pending and len(known) < _MOST_PARTS:
         value = pending.popleft()
-        if test(value):
-            return True
-        if id(value) not in known:
-            known.add(id(value))
+        if id(value) in known:
+            continue
+        known.add(id(value))
+        yield value
+        if not isinstance(value, _ATOMS):
             pending.extend(part for key, part in _parts(value) if not skip(value, key))
-    return False
+
+
+def is_record(value: Any) -> bool:
+    """Is this an object of a user's class, with attributes that may be written?"""
+    kind = type(value)
+    if isinstance(value, _NO_RECORDS) or kind.__module__.partition(".")[0] in _FOREIGN:
+        return False
+    return bool(attributes(value))
+
+
+def attributes(value: Any) -> list[str]:
+    slots = [slot for base in type(value).__mro__ for slot in _slots(base)]
+    return [*slots, *getattr(value, "__dict__", ())]
+
+
+def _slots(kind: type) -> list[str]:
+    slots = kind.__dict__.get("__slots__", ())
+    slots = [slots] if isinstance(slots, str) else list(slots)
+    return [slot for slot in slots if slot not in ("__weakref__", "__dict__")]
 
 
 def holds_traced(value: Any) -> bool:
     return holds(value, is_traced)
 
 
-def _parts(value: Any) -> Iterator[Part]:
+def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
     """What a value holds directly, with the key, attribute or variable."""
     if isinstance(value, list | tuple | set | frozenset | collections.deque):
         yield from enumerate(value)
     elif isinstance(value, dict):
-        yield from value.items()
+        yield from list(value.items())
     elif isinstance(value, types.FunctionType):
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
             if _is_filled(cell):
                 yield name, cell.cell_contents
+        yield from enumerate(value.__defaults__ or ())
     elif isinstance(value, types.MethodType):
         yield "__self__", value.__self__
         yield "__func__", value.__func__
-    elif hasattr(value, "__dict__") and not isinstance(value, type | types.ModuleType | jax.Array | Choice):
-        yield from vars(value).items()
+    elif isinstance(value, functools.partial):
+        yield from enumerate([value.func, *value.args, *value.keywords.values()])
+    elif not isinstance(value, type | types.ModuleType | jax.Array | Choice):
+        for name in attributes(value):
+            try:
+                yield name, object.__getattribute__(value, name)
+            except AttributeError:  # a slot that is empty
+                continue
 
 
 def _is_filled(cell: types.CellType) -> bool:

@@ -15,6 +15,7 @@ import types
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
+from autograph_jax.operators import reach
 from autograph_jax.operators.choices import UNBOUND, Choice
 
 
@@ -261,24 +262,42 @@ def write(place: Place, value: Any) -> None:
 
 
 def variables(functions: tuple[Callable[..., Any] | None, ...], names: tuple[str, ...]) -> list[Place]:
-    """The places of named variables: closure cells of the block's functions, or else globals of the user's module.
+    """The places of named variables, among the closure cells of the block's functions.
 
-    `y?` names the variable y, and says that some path leaves it without a value.
+    `y?` names the variable y, and says that some path leaves it without a value; `global y` one of the user's module.
     """
-    names = tuple(name.rstrip("?") for name in names)
     cells = cells_of(functions)
-    module = next(f.__globals__ for f in functions if f is not None and hasattr(f, "__globals__"))
-    return [cells[name] if name in cells else Global(module, name) for name in names]
+    return [_variable(name.rstrip("?"), cells, functions) for name in names]
+
+
+def _variable(name: str, cells: dict[str, Cell], functions: tuple[Callable[..., Any] | None, ...]) -> Place:
+    if not name.startswith("global "):
+        return cells[name]
+    module = next(function.__globals__ for function in _originals(functions))
+    return Global(module, name.removeprefix("global "))
+
+
+def standing_for(function: Callable[..., Any], *originals: Callable[..., Any] | None) -> Callable[..., Any]:
+    """Let a function of ours stand for blocks of the user's: their variables are its variables, their name its name."""
+    blocks = tuple(_originals(originals))
+    function.stands_for = blocks  # type: ignore[attr-defined]
+    if blocks:
+        function.__name__, function.__qualname__ = blocks[0].__name__, blocks[0].__qualname__
+    return function
+
+
+def _originals(functions: Sequence[Callable[..., Any] | None]) -> Iterator[Any]:
+    for function in functions:
+        if function is not None:
+            yield from getattr(function, "stands_for", (function,))
 
 
 def cells_of(functions: tuple[Callable[..., Any] | None, ...]) -> dict[str, Cell]:
     """Every closure cell of some functions by name."""
     found: dict[str, Cell] = {}
-    for function in functions:
-        function = getattr(function, "__wrapped__", function)
-        if function is not None and function.__closure__:
-            for name, cell in zip(function.__code__.co_freevars, function.__closure__, strict=True):
-                found.setdefault(name, Cell(cell, name))
+    for function in _originals(functions):
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            found.setdefault(name, Cell(cell, name))
     return found
 
 
@@ -297,10 +316,14 @@ def bind(functions: tuple[Callable[..., Any] | None, ...], names: tuple[str, ...
 def noted(functions: tuple[Callable[..., Any] | None, ...]) -> None:
     """Note all variables of a block's functions: whatever tracing them writes is rolled back.
 
-    Lists and dicts that they hold are noted by content, since `total += [x]` changes them without an operator.
+    So are the lists, dicts and attributes that can be reached from them, since `total += [x]`, a context manager or a
+    library may change them without an operator.
     """
     for cell in cells_of(functions).values():
         note(cell)
-        value = cell.read()
-        if type(value) in (list, dict, set, collections.deque):
-            note(Content(value))
+        for value in reach.everything(cell.read()):
+            if type(value) in (list, dict, set, collections.deque):
+                note(Content(value))
+            elif reach.is_record(value):
+                for attribute in reach.attributes(value):
+                    note(Attribute(value, attribute))

@@ -22,6 +22,7 @@ import jax
 from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators import hooks, impure, iterables, printing, state, subscripts
 from autograph_jax.operators.choices import Choice
+from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.state import Content, Global
 from autograph_jax.porting.names import is_numeric_function, jax_function
 from autograph_jax.runtime.convert import convert_function, is_converted
@@ -35,6 +36,7 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.enumerate: iterables.enumerate_,
     builtins.zip: iterables.zip_,
     builtins.reversed: iterables.reversed_,
+    builtins.isinstance: operator_builtins.isinstance_,
     builtins.print: printing.print_,
     builtins.iter: impure.iter_,
     builtins.next: impure.next_,
@@ -63,8 +65,25 @@ def call(function: Any) -> Function:
     if kind is functools.partial:
         return functools.partial(call(function.func), *function.args, **function.keywords)
     if kind is Choice:
-        return function
+        return _chosen(function)
     return _numeric(function) if is_numeric_function(function) else _callable_object(function)
+
+
+def _chosen(choice: Choice) -> Function:
+    """Call the function that traced data has chosen: one lax.cond for each further option."""
+
+    def apply(*arguments: Any, **keywords: Any) -> Any:
+        first, *others = choice.options
+        run = functools.partial(call(first), *arguments, **keywords)
+        for position, option in enumerate(others, start=1):
+            run = functools.partial(_either, choice.index == position, option, run, arguments, keywords)
+        return run()
+
+    return apply
+
+
+def _either(taken: Any, option: Any, otherwise: Function, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    return if_expr(taken, lambda: call(option)(*arguments, **keywords), lambda: otherwise())
 
 
 def _builtin(function: types.BuiltinMethodType) -> Function:
