@@ -18,7 +18,7 @@ import gast
 from autograph_jax.analysis import Facts, writes
 from autograph_jax.converters.base import Pass
 from autograph_jax.syntax import template
-from autograph_jax.syntax.names import OPERATORS
+from autograph_jax.syntax.names import is_operator
 from autograph_jax.syntax.template import Template
 
 _CALL = Template("ag__.call(FUNCTION)")
@@ -57,7 +57,7 @@ class _Expressions(Pass):
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         self.generic_visit(node)
-        if _is_operator(node.func) or _is_super(node.func):
+        if is_operator(node.func) or _is_super(node.func):
             return node
         node.func = _CALL.expression(at=node, FUNCTION=node.func)
         return node
@@ -134,14 +134,6 @@ class _Expressions(Pass):
             return node
         name = template.constant(node.id, at=node)
         return _BOUND.expression(at=node, NAME_=name, VALUE=template.lambda_of(node, at=node))
-
-
-def _is_operator(function: gast.expr) -> bool:
-    return (
-        isinstance(function, gast.Attribute)
-        and isinstance(function.value, gast.Name)
-        and function.value.id == OPERATORS
-    )
 
 
 def _is_super(function: gast.expr) -> bool:

@@ -55,6 +55,45 @@ def is_doubtful(first: Any, second: Any) -> bool:
     return bool(_doubtful) and frozenset((id(first), id(second))) in _doubtful
 
 
+# Containers: `b = a; if x > 0: b = [3, 4]` leaves it open whether b is a
+
+# Module state: by id of a container that a join has made, itself, what it may be as well, and one of its arrays. An entry
+# goes when that array goes; the tracing that made it has ended by then.
+_joined_containers: dict[int, tuple[Any, Any, weakref.ref[Any]]] = {}
+
+
+def doubt_container(new: Any, old: Any) -> None:
+    """Remember that a container that a join has made anew may be, on some path, the older object `old`."""
+    if new is old or not _is_container(new) or not _is_container(old):
+        return
+    leaf = next((part for part in reach.everything(new) if isinstance(part, jax.Array)), None)
+    if leaf is None:
+        return
+    key = id(new)
+    _joined_containers[key] = (new, old, weakref.ref(leaf, lambda _: _joined_containers.pop(key, None)))
+
+
+def check_container(target: Any, aliases: tuple[Any, ...] = ()) -> None:
+    """Refuse to write a container where it is open whether another variable holds it too."""
+    for new, old, _ in list(_joined_containers.values()):
+        other = old if target is new else new if target is old else None
+        if other is None:
+            continue
+        holder = _holder(other, None)
+        if holder is not None or any(alias is other for alias in aliases):
+            name = f"`{holder[1]}`" if holder is not None else "another variable"
+            raise AliasError(
+                f"a {type(target).__name__} is written that {name} may hold too, depending on traced data",
+                location=user_location(),
+                details=["In Python the other variable would show the write on one path, and not on the other."],
+                help="make a copy where the variable gets it: `b = list(a)`",
+            )
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, list | dict) or reach.is_record(value)
+
+
 # Who else holds an array?
 
 Holder = tuple[types.FrameType, str]
@@ -85,12 +124,19 @@ _views: dict[int, tuple[weakref.ref[Any], weakref.ref[Any]]] = {}
 
 def _related(array: Any) -> Iterator[Any]:
     """The array that this one is a view of, and the views of this one."""
-    entry = _views.get(id(array))
-    if entry is not None and entry[0]() is array and (base := entry[1]()) is not None:
-        yield base
-    for own, base in list(_views.values()):
-        if base() is array and (view_ := own()) is not None:
-            yield view_
+    root, bases = array, []
+    while (entry := _views.get(id(root))) is not None and entry[0]() is root and (base := entry[1]()) is not None:
+        root = base
+        bases.append(base)
+    yield from bases
+    pending = [root]
+    while pending:
+        base = pending.pop()
+        for own, its_base in list(_views.values()):
+            if its_base() is base and (view_ := own()) is not None and view_ is not array:
+                pending.append(view_)
+                if not any(view_ is known for known in bases):
+                    yield view_
 
 
 def _holder(array: Any, place: tuple[Any, Any] | None) -> Holder | None:
@@ -99,6 +145,9 @@ def _holder(array: Any, place: tuple[Any, Any] | None) -> Holder | None:
         for name in (running.names | running.roots) & running.variables.keys():
             value = running.variables[name]
             if name in running.names if value is array else _holds(value, array, place):
+                return running.frame, name
+        for name, value in running.frame.f_globals.items():
+            if value is array:
                 return running.frame, name
     return None
 

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 from autograph_jax.operators import aliasing, checks, facts, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.exits import Return
-from autograph_jax.operators.forms import Array, Form, coerce, flatten, unflatten, zeros
-from autograph_jax.operators.staging import RESULT, Traced, flatten_end, joined, shown, trace
+from autograph_jax.operators.forms import Array, Form, coerce, flatten, flatten_inside, is_mutable, unflatten, zeros
+from autograph_jax.operators.staging import RESULT, Traced, joined, shown, trace
 from autograph_jax.operators.values import is_traced, truth
 from autograph_jax.operators.writes import Slot, branch_writes, slots_of
 
@@ -99,6 +99,7 @@ def _cond(
     new |= _write_after(written, places, operands)
     new = _with_aliases({key: new[key] for key in ends}, places, first, second, outer)
     for key in ends:
+        aliasing.doubt_container(new[key], places[key].read())
         state.write(places[key], new[key])
     state.bind(functions, names)
     return _with_result_aliases(value, first, second, outer)
@@ -218,7 +219,8 @@ def _joined_end(place: state.Place, first: Traced, second: Traced) -> Form:
 def _end(place: state.Place, branch: Traced) -> Form:
     if place.key in branch.ends:
         return branch.ends[place.key][1]
-    return flatten_end(place.read(), None)[0]
+    take = flatten_inside if isinstance(place, state.Content) else flatten
+    return take(place.read(), is_mutable)[0]
 
 
 def _named(block: Block | None, function: Any) -> Callable[[], Any]:

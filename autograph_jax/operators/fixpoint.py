@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import dependence, state
+from autograph_jax.operators import aliasing, dependence, state
 from autograph_jax.operators.choices import UNBOUND, Choice
 from autograph_jax.operators.exits import turn_ended
 from autograph_jax.operators.forms import (
@@ -29,13 +29,14 @@ from autograph_jax.operators.forms import (
     array_forms,
     coerce,
     flatten,
-    held,
+    flatten_inside,
+    is_mutable,
     join,
     number_as_array,
     unflatten,
 )
 from autograph_jax.operators.staging import Aliases, Traced, joined, shown, trace
-from autograph_jax.operators.state import Cell, Global, Place
+from autograph_jax.operators.state import Cell, Content, Place
 from autograph_jax.operators.writes import writes_last
 
 Block = Callable[..., Any]
@@ -145,7 +146,8 @@ def _exit(traced: Traced) -> Form:
 
 def _start(place: Place) -> Form:
     """A Python number that the loop writes is traced from the start: it is a counter, as a rule."""
-    return number_as_array(held(place.read()) if isinstance(place, Cell | Global) else flatten(place.read())[0])
+    take = flatten_inside if isinstance(place, Content) else flatten
+    return number_as_array(take(place.read(), is_mutable)[0])
 
 
 def _next(place: Place, form: Form, traced: Traced) -> Form:
@@ -326,6 +328,7 @@ class Settled:
             if place.key in self.traced.ends:
                 own = unflatten(form, iter(leaves))
                 value = values[place.key] = values.get(self.same.get(place.key), own)
+                aliasing.doubt_container(value, self.entries[self.places.index(place)])
                 state.write(place, self._after_a_turn(place, value) if turns else value)
         return unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
 

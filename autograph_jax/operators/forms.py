@@ -14,7 +14,7 @@ import collections
 import dataclasses
 import enum
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import jax
@@ -110,28 +110,41 @@ def same_static(first: Any, second: Any) -> bool:
 # Taking values apart
 
 
-def flatten(value: Any) -> tuple[Form, list[Any]]:
-    """A value as its Form and array leaves. Objects that are no pytree stay whole (`Static`); see `expanded`."""
+def flatten(value: Any, whole: Callable[[Any], bool] = lambda value: False) -> tuple[Form, list[Any]]:
+    """A value as its Form and array leaves. Objects that are no pytree stay whole (`Static`), and so does what passes `whole`:
+    a list that others hold too is that list, not what is in it. See `expanded`.
+    """
     if isinstance(value, jax.Array | np.ndarray | np.generic) and _is_numeric(value):
         return _array_form(value), [value]
     if isinstance(value, Choice):
-        return _flatten_choice(value)
-    taken = _children(value)
+        forms, leaves = _flatten_all(value.options, whole)
+        return Options(forms), [value.index, *leaves]
+    taken = None if whole(value) else _children(value)
     if taken is None:
         return Static(value), []
     kind, children = taken
-    forms, leaves = _flatten_all(children)
+    forms, leaves = _flatten_all(children, whole)
     return Tree(kind, forms), leaves
 
 
-def _flatten_choice(value: Choice) -> tuple[Form, list[Any]]:
-    forms, leaves = _flatten_all(value.options)
-    return Options(forms), [value.index, *leaves]
-
-
-def _flatten_all(values: Sequence[Any]) -> tuple[tuple[Form, ...], list[Any]]:
-    parts = [flatten(value) for value in values]
+def _flatten_all(values: Sequence[Any], whole: Callable[[Any], bool]) -> tuple[tuple[Form, ...], list[Any]]:
+    parts = [flatten(value, whole) for value in values]
     return tuple(form for form, _ in parts), [leaf for _, leaves in parts for leaf in leaves]
+
+
+def flatten_inside(value: Any, whole: Callable[[Any], bool]) -> tuple[Form, list[Any]]:
+    """A list or dict as what it holds, also where it would be whole itself."""
+    taken = _children(value)
+    if taken is None:
+        return flatten(value, whole)
+    kind, children = taken
+    forms, leaves = _flatten_all(children, whole)
+    return Tree(kind, forms), leaves
+
+
+def is_mutable(value: Any) -> bool:
+    """Can this change while it stays the same object?"""
+    return isinstance(value, list | dict | set | collections.deque) or _attributes(value) is not None
 
 
 def _is_numeric(value: Any) -> bool:
@@ -219,13 +232,6 @@ def _children(value: Any) -> tuple[Any, Sequence[Any]] | None:
     if jax.tree_util.treedef_is_leaf(treedef):
         return None
     return _Node(treedef), children
-
-
-def held(value: Any) -> Form:
-    """The Form of a variable's value: what can change by itself stays whole, and what it holds is a place of its own."""
-    if isinstance(value, list | dict | set | collections.deque):
-        return Static(value)
-    return flatten(value)[0]
 
 
 def expanded(value: Any) -> Tree | None:
@@ -335,9 +341,6 @@ def _may_be_option(form: Form) -> bool:
 
 
 def _join_statics(first: Static, second: Static) -> Form:
-    a, b = (expanded(form.value) for form in (first, second))
-    if a is not None and b is not None and type(first.value) is type(second.value):
-        return _join_trees(a, b)
     return Options((first, second))
 
 
@@ -457,6 +460,9 @@ def _coerce_options(value: Choice, forms: tuple[Form, ...]) -> list[Any]:
 
 def _option_of(value: Any, forms: tuple[Form, ...]) -> int:
     """Which option a value is."""
+    for position, option in enumerate(forms):
+        if isinstance(option, Static) and option.value is value:
+            return position
     form, _ = flatten(value)
     for position, option in enumerate(forms):
         if form == option:

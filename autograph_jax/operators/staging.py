@@ -135,7 +135,7 @@ class _Recorder:
         trace = state.Trace(self._active, places, self._memory)
         with state.running(trace):
             try:
-                state.noted(self._functions)
+                self._older = state.noted(self._functions)
                 for place in self._watched:
                     state.note(place)
                 starts = self._write_inputs(remaining)
@@ -171,7 +171,7 @@ class _Recorder:
 
     def _ends(self, trace: state.Trace, starts: dict[Any, Any], result: Any) -> list[Any]:
         """The leaves of the result and of every place that was written; their Forms are kept."""
-        self.result, leaves = flatten(result)
+        self.result, leaves = flatten_end(result, None, self._older)
         self.ends, self.found, self.ids = {}, [], {RESULT: id(result)}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
         heap = [place for place, _ in trace.log.values() if place.found]
@@ -181,7 +181,7 @@ class _Recorder:
             self.ids[place.key] = id(value)
             if place.key in self.ends or _unchanged(start, value):
                 continue
-            form, more = flatten_end(value, start)
+            form, more = flatten_end(value, start, self._older)
             self.ends[place.key] = (place, form)
             leaves += more
             if place.key not in known:
@@ -208,14 +208,22 @@ def _unchanged(start: Any, value: Any) -> bool:
     return False
 
 
-def flatten_end(value: Any, start: Any) -> tuple[Form, list[Any]]:
-    """A value that a block left. An object that was replaced by another of its class is taken apart."""
-    form, leaves = flatten(value)
-    if isinstance(form, Static) and value is not start and not isinstance(value, int | float | complex | str | None):
+def flatten_end(value: Any, start: Any, older: Container[int] = ()) -> tuple[Form, list[Any]]:
+    """A value that a block left: what it made is taken apart, an object that was there before (`older`) stays that object."""
+
+    def whole(part: Any) -> bool:
+        return id(part) in older
+
+    form, leaves = flatten(value, whole)
+    if isinstance(form, Static) and value is not start and not whole(value) and not isinstance(value, _PLAIN):
         tree = expanded(value)
         if tree is not None:
-            return tree, [leaf for part in record_values(value, tree.kind) for leaf in flatten(part)[1]]
+            parts = [flatten(part, whole) for part in record_values(value, tree.kind)]
+            return Tree(tree.kind, tuple(form for form, _ in parts)), [leaf for _, leaves in parts for leaf in leaves]
     return form, leaves
+
+
+_PLAIN = (int, float, complex, str, bytes, type(None), list, dict)
 
 
 def joined(place: str, first: Form, second: Form, *, before: str, after: str) -> Form:

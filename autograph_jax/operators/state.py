@@ -313,17 +313,21 @@ def bind(functions: tuple[Callable[..., Any] | None, ...], names: tuple[str, ...
             write(place, value.only(lambda option: option is not UNBOUND))
 
 
-def noted(functions: tuple[Callable[..., Any] | None, ...]) -> None:
+def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
     """Note all variables of a block's functions: whatever tracing them writes is rolled back.
 
     So are the lists, dicts and attributes that can be reached from them, since `total += [x]`, a context manager or a
-    library may change them without an operator.
+    library may change them without an operator. Gives the ids of these, which are older than the block.
     """
+    older: set[int] = set()
     for cell in cells_of(functions).values():
         note(cell)
         for value in reach.everything(cell.read()):
             if type(value) in (list, dict, set, collections.deque):
+                older.add(id(value))
                 note(Content(value))
             elif reach.is_record(value):
+                older.add(id(value))
                 for attribute in reach.attributes(value):
                     note(Attribute(value, attribute))
+    return older

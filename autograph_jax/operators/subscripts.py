@@ -30,6 +30,8 @@ def set_item(value: Any, target: Any, index: Any, *aliases: Any) -> Any:
     With `aliases`, the values of other variables that may be this array, gives a tuple: the target and these, where those
     that are the target are replaced too.
     """
+    if aliases:
+        aliasing.check_container(target, aliases)
     new = _set_item(value, target, index)
     if new is not target:
         aliasing.check_write(target)
@@ -112,6 +114,7 @@ def _over(mask: jax.Array, array: jax.Array) -> jax.Array:
 
 def note_content(target: Any) -> None:
     if isinstance(target, _CONTAINERS):
+        aliasing.check_container(target)
         state.note(Content(target))
 
 
@@ -121,6 +124,7 @@ def set_attr(value: Any, target: Any, name: str) -> None:
     if isinstance(member, property) and isinstance(member.fset, types.FunctionType):
         hooks.call(member.fset)(target, value)
         return
+    aliasing.check_container(target)
     state.note(Attribute(target, name))
     setattr(target, name, value)
 

@@ -23,7 +23,7 @@ from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators import hooks, impure, iterables, printing, state, subscripts
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import if_expr
-from autograph_jax.operators.state import Content, Global
+from autograph_jax.operators.state import Global
 from autograph_jax.porting.names import is_numeric_function, jax_function
 from autograph_jax.runtime.convert import convert_function, is_converted
 from autograph_jax.runtime.libraries import is_array_library, is_left_alone
@@ -58,7 +58,7 @@ def call(function: Any) -> Function:
     if kind is types.BuiltinMethodType:
         impure.check_random(function)
         if type(function.__self__) in _CONTAINERS:
-            state.note(Content(function.__self__))
+            subscripts.note_content(function.__self__)
         return _builtin(function)
     if kind is type or isinstance(function, type):
         return _OVERRIDES.get(function) or _class(function)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 
 import gast
 
 from autograph_jax.analysis import Facts, writes
+from autograph_jax.syntax.names import is_operator
 
 Position = tuple[int, int]
 
@@ -41,8 +43,9 @@ def _span(start: Position, end: Position, statements: list[tuple[gast.stmt, Fact
     """One statement of the user's; `y[0] = z[2] = x` has become three, which share its place."""
     written = frozenset(name for statement, _ in statements for name in _rebound(statement))
     names = frozenset(name for statement, scope in statements for name in _names(statement, scope))
+    twice = frozenset(name for statement, _ in statements for name in _read_twice(statement))
     roots = frozenset(name for statement, _ in statements for name in _roots(statement))
-    return Span(start, end, names - written, roots)
+    return Span(start, end, (names - written) | twice, roots)
 
 
 def _rebound(statement: gast.stmt) -> frozenset[str]:
@@ -56,6 +59,15 @@ def _names(statement: gast.stmt, facts: Facts) -> frozenset[str]:
         after = frozenset(name for s in inner for name in facts.live_before.get(s, frozenset()))
         return facts.live_after[statement] | after | facts.escaping
     return facts.live_after[statement] | facts.escaping
+
+
+def _read_twice(statement: gast.stmt) -> frozenset[str]:
+    """`s = fill(y, 5) + y[0]` reads y again after the call has written it."""
+    loads = collections.Counter(
+        node.id for node in gast.walk(statement) if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load)
+    )
+    has_call = any(isinstance(node, gast.Call) and not is_operator(node.func) for node in gast.walk(statement))
+    return frozenset(name for name, count in loads.items() if count > 1) if has_call else frozenset()
 
 
 def _roots(statement: gast.stmt) -> frozenset[str]:

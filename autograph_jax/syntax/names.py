@@ -66,3 +66,12 @@ def _rename(tree: gast.AST, new: dict[str, str]) -> None:
                 setattr(node, field, [new.get(v, v) for v in value])
             elif isinstance(node, gast.Constant) and isinstance(value, str) and value.rstrip("?") in new:
                 node.value = value.replace(value.rstrip("?"), new[value.rstrip("?")])
+
+
+def is_operator(function: gast.AST) -> bool:
+    """Is this an operator of ours, `ag__.call`?"""
+    return (
+        isinstance(function, gast.Attribute)
+        and isinstance(function.value, gast.Name)
+        and function.value.id == OPERATORS
+    )

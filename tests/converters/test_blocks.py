@@ -805,7 +805,7 @@ ROWS = {
             def body():
                 global counter
                 counter += 1
-            ag__.while_stmt(lambda: counter < x, body, 'counter')
+            ag__.while_stmt(lambda: counter < x, body, 'global counter')
             return counter
         """,
         [(3,), (0,)],
@@ -1041,7 +1041,7 @@ ROWS = {
                 assert ag__.checked(x < 10, lambda: ag__.text(ag__.field(x, '', ''), ' is large')), ag__.text(ag__.field(x, '', ''), ' is large')
             ag__.if_stmt(x > 0, then)
             return x
-        """,
+        """,  # noqa: E501
         [(1,), (11,)],
     ),
     "variables of the user's called like ours": Row(

@@ -22,7 +22,7 @@ ROWS = {
         """
         def f(a, b, c):
             return (ag__.and_(ag__.call(say)(a), lambda: ag__.call(say)(b), lambda: ag__.call(say)(c)), ag__.or_(ag__.call(say)(a), lambda: ag__.call(say)(b), lambda: ag__.call(say)(c)))
-        """,
+        """,  # noqa: E501
         [(0, 1, 2), (1, 0, 2), (1, 2, 3), (0, 0, 0)],
     ),
     "not": Row(
@@ -55,7 +55,7 @@ ROWS = {
         """
         def f(a, b, c):
             return ag__.compare(ag__.call(say)(a), '<', ag__.call(say)(b), '<=', lambda: ag__.call(say)(c), '!=', lambda: ag__.call(say)(0))
-        """,
+        """,  # noqa: E501
         [(1, 2, 3), (2, 1, 3), (1, 2, 0), (1, 5, 5), (1, 2, 'a')],
     ),
     "chain with in and is": Row(
@@ -66,7 +66,7 @@ ROWS = {
         """
         def f(a, b, c):
             return (ag__.compare(a, 'is', b, 'in', lambda: c), ag__.compare(a, 'not in', c, 'is not', lambda: None), ag__.compare(a, 'in', c, '==', lambda: 1))
-        """,
+        """,  # noqa: E501
         [(1, 1, [1]), (1, 2, [3]), (1, 1, 1)],
     ),
     "in": Row(
@@ -226,7 +226,7 @@ ROWS = {
         """
         def f(x, width):
             return ag__.text(ag__.field(ag__.and_(x, lambda: 1), 'r', ag__.text('>', ag__.field(ag__.or_(width, lambda: 3), '', ''))), ' not x=', ag__.field(ag__.not_(x), 'r', ''))
-        """,
+        """,  # noqa: E501
         [(0, 4), (2, 0)],
     ),
     "a generator expression is lazy": Row(
@@ -252,18 +252,18 @@ ROWS = {
         """
         def f(x):
             return ag__.if_stmt(ag__.and_(ag__.call(isinstance)(x, int), lambda: ag__.call(callable)(print)), lambda: ag__.call(ag__.call(type)(x))(ag__.call(say)(x) + 1), lambda: ag__.call(str)(x))
-        """,
+        """,  # noqa: E501
         [(1,), ('a',), (True,)],
     ),
     "order in a large expression": Row(
         """
         def f(a, b):
             return {say('k'): say(a) or say(b)}, [say(1) < say(2) < say(0), *(say(b) if a else say('n'),)], say(a)[say(0):say(1)]
-        """,
+        """,  # noqa: E501
         """
         def f(a, b):
             return ({ag__.call(say)('k'): ag__.or_(ag__.call(say)(a), lambda: ag__.call(say)(b))}, [ag__.compare(ag__.call(say)(1), '<', ag__.call(say)(2), '<', lambda: ag__.call(say)(0)), *(ag__.if_expr(a, lambda: ag__.call(say)(b), lambda: ag__.call(say)('n')),)], ag__.call(say)(a)[ag__.call(say)(0):ag__.call(say)(1)])
-        """,
+        """,  # noqa: E501
         [([1], 'b'), ([], 'b'), ('', '')],
     ),
     "a variable that may be unbound": Row(
@@ -281,7 +281,7 @@ ROWS = {
                 y = x
             ag__.if_stmt(x > 0, then, None, 'y?')
             return ag__.if_expr(x, lambda: [ag__.bound('y', lambda: y), ag__.call(lambda: y)()], lambda: ag__.bound('y', lambda: y) + 1)
-        """,
+        """,  # noqa: E501
         [(1,), (0,), (-1,)],
     ),
     "an error keeps its place": Row(

@@ -100,7 +100,7 @@ ROWS = {
         """
         def f(k):
             return ag__.if_stmt(ag__.is_(k, None), lambda: 'none', lambda: ag__.if_stmt(ag__.is_(k, True), lambda: 'true', lambda: ag__.if_stmt(ag__.is_(k, False), lambda: 'false', lambda: ag__.if_stmt(k == 1, lambda: 'one'))))
-        """,
+        """,  # noqa: E501
         [(None,), (True,), (False,), (1,), (0,)],
     ),
     "guards": Row(
@@ -200,7 +200,7 @@ ROWS = {
         """
         def f(k):
             return ag__.if_stmt(k == Failure.__name__, lambda: 'name', lambda: ag__.if_stmt(k == Failure.__module__, lambda: 'module', lambda: 'none'))
-        """,
+        """,  # noqa: E501
         [('Failure',), ('x',)],
     ),
     "the subject is evaluated once": Row(
@@ -218,7 +218,7 @@ ROWS = {
         def f(k):
             subject = ag__.call(say)(k) + 1
             return ag__.if_stmt(subject == 1, lambda: 'one', lambda: ag__.if_stmt(subject == 2, lambda: 'two', lambda: ag__.if_stmt(subject == 3, lambda: 'three')))
-        """,
+        """,  # noqa: E501
         [(0,), (1,), (2,), (9,)],
     ),
     "a subject that a case binds": Row(

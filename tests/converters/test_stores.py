@@ -88,7 +88,7 @@ ROWS = {
             d = ag__.set_path(ag__.call(say)(1), d, ag__.item['a'], ag__.item[ag__.call(say)(0)], ag__.attr('b'))
             d = ag__.set_path(ag__.call(say)(3), d, ag__.item['a'], ag__.item[0], ag__.attr('c'), ag__.item[ag__.call(say)(2)])
             return d
-        """,
+        """,  # noqa: E501
         [({'a': [{}]},)],
     ),
     "chain on an object": Row(
