@@ -36,7 +36,7 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
     facts = analyse(tree)
     deciding = {_position(loop.test): deciding_names(loop) for loop in gast.walk(tree) if isinstance(loop, gast.While)}
     tree = blocks.convert(tree, facts, names)
-    tree = expressions.convert(tree, facts)
+    tree = expressions.convert(tree, facts, names)
     restore_operators(tree, names)
     return Converted(tree, names, facts, deciding)
 

@@ -18,7 +18,7 @@ import gast
 from autograph_jax.analysis import Facts, writes
 from autograph_jax.converters.base import Pass
 from autograph_jax.syntax import template
-from autograph_jax.syntax.names import is_operator
+from autograph_jax.syntax.names import Names, is_operator
 from autograph_jax.syntax.template import Template
 
 _CALL = Template("ag__.call(FUNCTION)")
@@ -35,25 +35,54 @@ _SYMBOLS = {
 _SINGLE = {gast.Is: "is_", gast.IsNot: "is_not", gast.In: "in_", gast.NotIn: "not_in"}
 
 
-_RAISED = Template("ag__.raised(ERROR)")
+_RAISED = Template("ag__.raised(ERROR, CAUGHT)")
+_CAUGHT = Template("ag__.caught()")
 _CHECKED = Template("ag__.checked(TEST, MESSAGE)")
 _TEXT = Template("ag__.text(PARTS)")
 _FIELD = Template("ag__.field(VALUE, CONVERSION, SPEC)")
 
 
-def convert(tree: gast.AST, facts: dict[gast.AST, Facts]) -> gast.AST:
+def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.AST:
     unbound = frozenset(name for scope in facts.values() for name in scope.maybe_unbound)
-    return _Expressions(unbound).visit(tree)
+    return _Expressions(unbound, names.blocks).visit(tree)
 
 
 class _Expressions(Pass):
-    def __init__(self, unbound: frozenset[gast.Name]) -> None:
-        self._unbound = unbound
+    def __init__(self, unbound: frozenset[gast.Name], blocks: set[str]) -> None:
+        self._unbound, self._blocks = unbound, blocks
+        # For each `try` with handlers around, innermost last: does a block begin between it and here?
+        self._tries: list[bool] = []
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
         """Only what runs when the function runs; defaults and decorators were evaluated when it was defined."""
-        node.body = [self.visit(statement) for statement in node.body]
+        around = self._tries
+        self._tries = [True] * len(around) if node.name in self._blocks else []
+        node.body = self._suite(node.body)
+        self._tries = around
         return node
+
+    def visit_Try(self, node: gast.Try) -> gast.AST:
+        self._tries.append(False) if node.handlers else None
+        node.body = self._suite(node.body)
+        self._tries.pop() if node.handlers else None
+        for handler in node.handlers:
+            # An exception of a staged block, or one of ours, must not be taken for one that the program raised.
+            handler.body = [*_CAUGHT(at=handler.body[0]), *self._suite(handler.body)]
+        node.orelse, node.finalbody = self._suite(node.orelse), self._suite(node.finalbody)
+        return node
+
+    def _suite(self, statements: list[gast.stmt]) -> list[gast.stmt]:
+        visited = [self.visit(statement) for statement in statements]
+        return [s for new in visited for s in (new if isinstance(new, list) else [new])]
+
+    visit_TryStar = visit_Try
+
+    def visit_With(self, node: gast.With) -> gast.AST | list[gast.AST]:
+        """`with suppress(KeyError)` ends an exception too."""
+        self.generic_visit(node)
+        calls = [n for s in node.body for n in gast.walk(s) if isinstance(n, gast.Call) and is_operator(n.func)]
+        staged = any(isinstance(call.func, gast.Attribute) and call.func.attr.endswith("_stmt") for call in calls)
+        return [node, *_CAUGHT(at=node)] if staged else node
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         self.generic_visit(node)
@@ -103,9 +132,11 @@ class _Expressions(Pass):
         return parts
 
     def visit_Raise(self, node: gast.Raise) -> gast.AST:
+        """What is raised and caught inside one block is Python's; out of a block, it is raised at run time."""
         self.generic_visit(node)
-        if node.exc is not None:
-            node.exc = _RAISED.expression(at=node.exc, ERROR=node.exc)
+        if node.exc is not None and (not self._tries or self._tries[-1]):
+            caught = [template.constant(True, at=node)] if self._tries else []
+            node.exc = _RAISED.expression(at=node.exc, ERROR=node.exc, CAUGHT=caught)
         return node
 
     def visit_Assert(self, node: gast.Assert) -> gast.AST:

@@ -89,7 +89,7 @@ class _Stores(Pass):
         return converted
 
     def visit_Assign(self, node: gast.Assign) -> list[gast.stmt]:
-        self._mark_view(node)
+        self._mark_views(node)
         if not any(_writes_places(target) for target in node.targets):
             return [node]
         if len(node.targets) == 1 and isinstance(node.targets[0], gast.Attribute | gast.Subscript):
@@ -97,18 +97,29 @@ class _Stores(Pass):
         moved, stores = self._through_variables(node.targets, node)
         return [template.assign(moved, node.value, at=node), *stores]
 
-    def _mark_view(self, node: gast.Assign) -> None:
+    def _mark_views(self, node: gast.Assign) -> None:
         """`row = x[0]` where row or x is written by items: in NumPy they share memory."""
-        base = node.value.value if isinstance(node.value, gast.Subscript | gast.Attribute) else None
-        if isinstance(node.value, gast.Call) and isinstance(node.value.func, gast.Attribute):
-            base = node.value.func.value if node.value.func.attr in _VIEWS else None
-        elif isinstance(node.value, gast.Attribute) and node.value.attr not in _VIEWS:
-            base = None
-        names = {target.id for target in node.targets if isinstance(target, gast.Name)}
-        if base is None or not _is_pure(base) or not names:
-            return
-        if (names | {root.id for root in gast.walk(base) if isinstance(root, gast.Name)}) & self._item_written[-1]:
-            node.value = _VIEW.expression(at=node.value, VALUE=node.value, BASE=_as_load(base))
+        names = {name.id for target in node.targets for name in gast.walk(target) if isinstance(name, gast.Name)}
+        node.value = self._marked(node.value, names)
+
+    def _marked(self, value: gast.expr, names: set[str]) -> gast.expr:
+        """An expression with the views in it marked: itself, or the elements of a tuple, list or `a if c else b`."""
+        if isinstance(value, gast.Tuple | gast.List):
+            value.elts = [self._marked(element, names) for element in value.elts]
+        elif isinstance(value, gast.IfExp):
+            value.body, value.orelse = self._marked(value.body, names), self._marked(value.orelse, names)
+        elif (base := _view_base(value)) is not None and ({_root(base), *names} & self._item_written[-1]):
+            return _VIEW.expression(at=value, VALUE=value, BASE=_as_load(base))
+        return value
+
+    def visit_Expr(self, node: gast.Expr) -> gast.AST:
+        """`fill(x[1], 9.0)` writes a row of x."""
+        if isinstance(node.value, gast.Call):
+            node.value.args = [
+                _VIEW.expression(at=a, VALUE=a, BASE=_as_load(base)) if (base := _view_base(a)) is not None else a
+                for a in node.value.args
+            ]
+        return node
 
     def _through_variables(
         self, targets: list[gast.expr], node: gast.stmt
@@ -282,9 +293,30 @@ class _Stores(Pass):
 
 
 def _item_written(function: gast.AST) -> frozenset[str]:
+    """The variables whose arrays are written by items, and those that these are views of."""
     subscripts = [n for n in gast.walk(function) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
-    roots = [_path(node)[0] for node in subscripts]
-    return frozenset(root.id for root in roots if isinstance(root, gast.Name))
+    names = {root.id for n in subscripts if isinstance(root := _path(n)[0], gast.Name)}
+    assigned = [n for n in gast.walk(function) if isinstance(n, gast.Assign)]
+    views = [(t.id, _root(base)) for n in assigned if (base := _view_base(n.value)) for t in n.targets if isinstance(t, gast.Name)]
+    while more := {base for name, base in views if name in names} - names:
+        names |= more
+    return frozenset(names)
+
+
+def _view_base(value: gast.expr) -> gast.expr | None:
+    """What an expression is a view of in NumPy: x of `x[0]`, `x.T`, `x.reshape(-1)`; None for what surely is none."""
+    base = None
+    if isinstance(value, gast.Subscript):
+        base = value.value
+    elif isinstance(value, gast.Attribute) and value.attr in _VIEWS:
+        base = value.value
+    elif isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute) and value.func.attr in _VIEWS:
+        base = value.func.value
+    return base if base is not None and _is_pure(base) else None
+
+
+def _root(base: gast.expr) -> str:
+    return next(node.id for node in gast.walk(base) if isinstance(node, gast.Name))
 
 
 def _is_pure_value(expression: gast.AST) -> bool:

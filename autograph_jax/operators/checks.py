@@ -6,6 +6,8 @@ the user's exception itself (`caught`); a bare `jax.jit` gives JAX's error, with
 
 from __future__ import annotations
 
+import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from autograph_jax.errors import AutographError, StagingError, user_location
 from autograph_jax.operators import printing, state
 from autograph_jax.operators.values import is_traced, truth
 
@@ -23,12 +26,42 @@ class Raised(BaseException):
     """Ends the tracing of a block in which the user's code raises. No `except` of the user's is meant to see it."""
 
 
-def raised(error: Any, *_: Any) -> Any:
-    """What `raise error` raises: the error itself, or in a staged block an end of the block and an error at run time."""
+def raised(error: Error, caught: bool = False) -> BaseException | type[BaseException]:
+    """What `raise error` raises: the error itself, or in a staged block an end of the block and an error at run time.
+
+    `caught` says that a handler around the block would catch it: whether it runs, no staged program can tell.
+    """
     if not any(trace.active is not None for trace in state.traces()):
         return error
+    if caught:
+        raise _uncatchable()
     raise_where(jnp.asarray(True), error)
     return Raised()
+
+
+def _uncatchable() -> StagingError:
+    return StagingError(
+        "an exception is raised where traced data decides, and caught outside of that block",
+        location=user_location(),
+        help="use a flag instead of the exception, or handle the case in the same branch",
+    )
+
+
+def caught() -> None:
+    """Begins every `except` of the user's, and follows every `with`: some exceptions are not theirs to end."""
+    current = sys.exc_info()[1]
+    if isinstance(current, AutographError):
+        raise current
+    escaped = state.take_escaped()
+    if escaped is not None and _came_through(escaped, sys._getframe(1)):
+        raise _uncatchable() from escaped
+
+
+def _came_through(error: BaseException, frame: types.FrameType) -> bool:
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_frame is not frame:
+        traceback = traceback.tb_next
+    return traceback is not None
 
 
 def checked(condition: Any, message: Callable[[], Any] | None = None) -> Any:

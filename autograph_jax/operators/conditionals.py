@@ -79,7 +79,12 @@ def _cond(
     traced = []
     for block, holds in ((then, True), (otherwise, False)):
         active = predicate if holds else jnp.logical_not(predicate)
-        traced.append(trace(facts.narrowed(block or _nothing, functions, narrowing, holds), functions, watched, active=active))
+        narrowed = facts.narrowed(block or _nothing, functions, narrowing, holds)
+        try:
+            traced.append(trace(narrowed, functions, watched, active=active))
+        except Exception as error:
+            state.escape(error)
+            raise
     first, second = traced
     if first.raised and second.raised:
         jax.lax.cond(predicate, lambda: _run(first), lambda: _run(second))

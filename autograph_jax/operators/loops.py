@@ -131,6 +131,7 @@ def _staged_while(test: Block, body: Block, functions: tuple[Block | None, ...],
     except Exception:
         if must:
             raise
+        state.take_escaped()
         return _PYTHON
     if not must and not settled.exits_on_traced() and not settled.is_traced(condition):
         return _PYTHON
@@ -179,6 +180,7 @@ def _staged_while_with_test_in_body(
         except Exception:
             if must:
                 raise
+            state.take_escaped()
             settled = None
         if settled is None or not must and not settled.result_on_traced():
             attempt.give_up()
@@ -256,6 +258,7 @@ def _staged_for(rows: iterables.View, body: Block, functions: tuple[Block | None
     except Exception:
         if must or rows.length > _UNROLL_LIMIT:
             raise
+        state.take_escaped()
         return _PYTHON
     if not rows.traced and not settled.exits_on_traced() and not settled.only_traced_state():
         return _PYTHON

@@ -209,6 +209,7 @@ class Attempt(Trace):
 class _Local(threading.local):
     def __init__(self) -> None:
         self.traces: list[Trace] = []
+        self.escaped: BaseException | None = None  # out of a traced branch, and not yet out of the program
 
 
 _local = _Local()  # a trace belongs to the thread that runs it
@@ -243,6 +244,16 @@ def attempt() -> Iterator[Attempt]:
     elif _local.traces:
         for key, entry in trace.log.items():
             _local.traces[-1].log.setdefault(key, entry)
+
+
+def escape(error: BaseException) -> None:
+    """An exception leaves a branch that traced data decides about."""
+    _local.escaped = error
+
+
+def take_escaped() -> BaseException | None:
+    error, _local.escaped = _local.escaped, None
+    return error
 
 
 def note(place: Place) -> None:

@@ -18,9 +18,10 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from autograph_jax.operators import builtins as operator_builtins
-from autograph_jax.operators import hooks, impure, iterables, printing, state, subscripts
+from autograph_jax.operators import aliasing, hooks, impure, iterables, printing, state, subscripts
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.state import Global
@@ -66,7 +67,17 @@ def call(function: Any) -> Function:
         return functools.partial(call(function.func), *function.args, **function.keywords)
     if kind is Choice:
         return _chosen(function)
-    return _numeric(function) if is_numeric_function(function) else _callable_object(function)
+    if is_numeric_function(function):
+        return _numeric(function)
+    return _viewing(function) if id(function) in _VIEWING else _callable_object(function)
+
+
+# jax.numpy's functions whose NumPy twins give views.
+_VIEWING = {id(getattr(jnp, name)) for name in "reshape ravel transpose swapaxes moveaxis squeeze expand_dims real imag".split()}
+
+
+def _viewing(function: Function) -> Function:
+    return lambda array, *more, **keywords: aliasing.view(function(array, *more, **keywords), array)
 
 
 def _chosen(choice: Choice) -> Function:
@@ -115,6 +126,8 @@ def _function(function: types.FunctionType) -> Function:
         if switched_off() or is_marked(function):
             return function
         if is_left_alone(function.__module__) or is_left_alone(function.__globals__.get("__name__")):
+            if id(function) in _VIEWING:
+                return _viewing(function)
             return _taking_functions(function) if is_array_library(function.__module__) else function
         function = convert_function(function)
     if state.traces():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
+import sys
 import threading
 import types
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import gast
@@ -117,6 +120,22 @@ def _convert(function: types.FunctionType) -> Conversion:
         location = node_location(source.filename, node, function.__qualname__)
         log.info("%s stays as it is: %s", function.__qualname__, text)
         return Conversion(None, source=source, reason=text, location=location)
+    with _deep_recursion():
+        return _converted_code(function, source)
+
+
+@contextlib.contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Passes visit a tree recursively: 150 early returns become 150 functions inside each other."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 20_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _converted_code(function: types.FunctionType, source: Source) -> Conversion:
     new = convert_tree(source.tree, source.class_name)
     code = emit.to_code(new.tree, function.__code__, namespace=new.names.operators, blocks=new.names.blocks)
     log.debug("converted %s:\n%s", function.__qualname__, emit.to_text(new.tree))

@@ -41,7 +41,9 @@ def _extent(statement: gast.stmt) -> tuple[Position, Position]:
 
 def _span(start: Position, end: Position, statements: list[tuple[gast.stmt, Facts]]) -> Span:
     """One statement of the user's; `y[0] = z[2] = x` has become three, which share its place."""
-    written = frozenset(name for statement, _ in statements for name in _rebound(statement))
+    # The first of several only takes the values: in a swap of rows, what it takes are views of what the others write.
+    stores = statements[1:] or statements
+    written = frozenset(name for statement, _ in stores for name in _rebound(statement))
     names = frozenset(name for statement, scope in statements for name in _names(statement, scope))
     twice = frozenset(name for statement, _ in statements for name in _read_twice(statement))
     roots = frozenset(name for statement, _ in statements for name in _roots(statement))
