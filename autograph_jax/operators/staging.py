@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import sys
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
@@ -102,10 +104,22 @@ def trace(
     """
     recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases(), memory)
     avals = [leaf.aval() for form in [*(f for _, f in inputs), *arguments] for leaf in array_forms(form)]
-    jaxpr = jax.make_jaxpr(recorder)(*avals)
+    with _room_to_recurse():
+        jaxpr = jax.make_jaxpr(recorder)(*avals)
     found = state.outliving(recorder.found)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
     return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.raised, recorder.ids)
+
+
+@contextlib.contextmanager
+def _room_to_recurse() -> Iterator[None]:
+    """Blocks in blocks cost JAX some 40 frames each, and Python's own limit counts them: 30 early returns are enough."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 1000 + 100 * len(state.traces())))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 class _Recorder:
