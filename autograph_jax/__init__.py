@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from autograph_jax import errors
 from autograph_jax.errors import AutographError as AutographError
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ _HOMES = {
     "do_not_convert": "autograph_jax.runtime.unconverted",
     "jit": "autograph_jax.runtime.transforms",
 }
-__all__ = ["AutographError", "__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll] - _HOMES has the names
+_HOMES |= {name: "autograph_jax.errors" for name in errors.NAMES}
+__all__ = ["__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll] - _HOMES has the names
 
 
 def __getattr__(name: str) -> object:

@@ -153,7 +153,9 @@ class ArgumentError(AutographError, ValueError):
     code = "AG0401"
 
 
-for _class in [*AutographError.__subclasses__(), AutographError]:
+_CLASSES = [AutographError, *AutographError.__subclasses__()]
+NAMES = tuple(_class.__name__ for _class in _CLASSES)
+for _class in _CLASSES:
     _class.__module__ = "autograph_jax"  # what a traceback prints before the name
 
 

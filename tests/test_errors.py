@@ -155,13 +155,13 @@ ROWS = {
     "no source": Row(
         """
         namespace = {}
-        exec("def f(x): return x", namespace)
+        exec(compile("def f(x): return x", "<made>", "exec"), namespace)
         f = namespace["f"]
         """,
         "autograph(f, strict=True)",
         """
         SourceError: the source of `f` is not available: no file holds its text  [AG0002]
-          <string>:1
+          <made>:1
           help: put the function into a .py file or a notebook cell and import it from there
         """,
     ),
@@ -406,23 +406,6 @@ ROWS = {
           help: test for the other case first (`if value is None: ...`), or give both paths the same kind of value
         """,  # noqa: E501 - the text as it is shown
     ),
-    "one of two functions": Row(
-        """
-        import jax.numpy as jnp
-
-        def f(x):
-            g = jnp.sin if x > 0 else None
-            return g(x)
-        """,
-        "jit(f)(1.0)",
-        """
-        ChoiceError: a value that may be <PjitFunction of <function sin>> or None, depending on traced data, is used as one of them: `call`  [AG0205]
-          model.py:5, in f
-            return g(x)
-                   ^^^^
-          help: test for the other case first (`if value is None: ...`), or give both paths the same kind of value
-        """,  # noqa: E501 - the text as it is shown
-    ),
     "the number of elements": Row(
         """
         def f(n):
@@ -451,7 +434,7 @@ ROWS = {
         AliasError: an array is written in place, and `x` would have to show the write  [AG0301]
           model.py:2, in fill
             v[0] = 1.0
-            ^^^^^^^^^^
+            ^^^^
           `x` (model.py:5, in f) holds this array too, and is read later.
           help: return the new array and use that, or make a copy first: `y = x.copy()`
         """,
@@ -468,7 +451,7 @@ ROWS = {
         AliasError: an array is written in place, and `x` would have to show the write  [AG0301]
           model.py:3, in f
             row[1] = 5.0
-            ^^^^^^^^^^^^
+            ^^^^^^
           `x` (model.py:3, in f) shares its memory with this array in NumPy, and is read later.
           help: return the new array and use that, or make a copy first: `y = x.copy()`
         """,
@@ -487,7 +470,7 @@ ROWS = {
         AliasError: an array is written in place that another variable may hold too, depending on traced data  [AG0301]
           model.py:5, in f
             y[0] = 5.0
-            ^^^^^^^^^^
+            ^^^^
           In NumPy the other variable would show the write on one path, and not on the other.
           help: make a copy where the variable gets the array: `y = x.copy()`
         """,
@@ -504,7 +487,7 @@ ROWS = {
         AliasError: an array is written in place, and `rows` would have to show the write  [AG0301]
           model.py:3, in f
             x[0] = 1.0
-            ^^^^^^^^^^
+            ^^^^
           `rows` (model.py:3, in f) holds this array too, and is read later.
           help: return the new array and use that, or make a copy first: `y = x.copy()`
         """,
@@ -521,7 +504,7 @@ ROWS = {
         ImmutableError: an array in a tuple is written in place, and neither JAX arrays nor tuples can change  [AG0302]
           model.py:3, in f
             pair[0] = x
-            ^^^^^^^^^^^
+            ^^^^^^^
           help: keep it in a list, or build a new tuple
         """,
     ),
@@ -537,7 +520,7 @@ ROWS = {
         ImmutableError: an array in a tuple is written in place, and neither JAX arrays nor tuples can change  [AG0302]
           model.py:3, in f
             pair[0][1] = 5.0
-            ^^^^^^^^^^^^^^^^
+            ^^^^^^^^^^
           help: keep it in a list, or build a new tuple
         """,
     ),
@@ -552,7 +535,7 @@ ROWS = {
         ImmutableError: a JAX array is written in place that no local variable holds  [AG0302]
           model.py:2, in f
             (x + 1)[0] = 5.0
-            ^^^^^^^^^^^^^^^^
+            ^^^^^^^^^^
           JAX arrays don't change; a variable of this function has to take the new array.
           help: give it a name first, write, and pass the new array on: `y = f(); y[0] = 1`
         """,
@@ -569,12 +552,12 @@ ROWS = {
         """,
         "jit(f)(1.0)",
         """
-        ImmutableError: a JAX array is written in place that no local variable holds  [AG0302]
+        AliasError: an array is written in place, and `table` would have to show the write  [AG0301]
           model.py:6, in f
             table[0] = x
-            ^^^^^^^^^^^^
-          JAX arrays don't change; a variable of this function has to take the new array.
-          help: give it a name first, write, and pass the new array on: `y = f(); y[0] = 1`
+            ^^^^^^^^
+          `table` (model.py:6, in f) holds this array too, and is read later.
+          help: return the new array and use that, or make a copy first: `y = x.copy()`
         """,
     ),
 }

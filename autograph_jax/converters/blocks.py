@@ -326,20 +326,22 @@ class _Blocks:
         self._depth -= 1
         if parameter is None and not written and len(body) == 1 and isinstance(body[0], gast.Return):
             value = body[0].value or template.constant(None, at=body[0])
-            return [], template.lambda_of(value, at=body[0])
+            return [], template.lambda_of(value, at=_header(node))
         global_names = sorted(shared & self._facts.declared_global)
         nonlocal_names = sorted(shared - self._facts.declared_global)
         body = [s for s in body if not isinstance(s, gast.Global | gast.Nonlocal | gast.Pass)] or body[:1]
         name = self._names.block(f"{wish}_{self._depth + 1}" if self._depth else wish)
+        # At the header's line: a debugger stops in a branch when it runs, not when its function is made.
+        header = _header(node)
         definition = _BLOCK(
-            at=statements[0],
+            at=header,
             NAME_=name,
-            PARAMETERS=[template.parameter(parameter, at=statements[0])] if parameter else [],
+            PARAMETERS=[template.parameter(parameter, at=header)] if parameter else [],
             GLOBALS=global_names,
             NONLOCALS=nonlocal_names,
             BODY=self._declared(body, shared | {parameter}),
         )
-        return definition, template.name(name, at=statements[0])
+        return definition, template.name(name, at=header)
 
     def _declared(self, body: list[gast.stmt], known: frozenset[str | None]) -> list[gast.stmt]:
         """Make those names local here that only inner functions bind, so that their `nonlocal` compiles."""
@@ -380,6 +382,13 @@ class _Blocks:
 
     def _live_before(self, statements: list[gast.stmt], otherwise: frozenset[str]) -> frozenset[str]:
         return self._facts.live_before[statements[0]] if statements else otherwise
+
+
+def _header(node: gast.stmt) -> gast.AST:
+    """Where a compound statement begins: its test, or what it runs over."""
+    if isinstance(node, gast.If | gast.While):
+        return node.test
+    return node.iter if isinstance(node, gast.For) else node
 
 
 def _is_docstring(statement: gast.stmt) -> bool:

@@ -95,7 +95,7 @@ class _Expressions(Pass):
         self.generic_visit(node)
         if writes([node.body, node.orelse]):
             return node  # a walrus in a lambda would bind the lambda's own variable
-        then, otherwise = (template.lambda_of(part, at=part) for part in (node.body, node.orelse))
+        then, otherwise = (template.lambda_of(part, at=node.test) for part in (node.body, node.orelse))
         return _IF_EXPR.expression(at=node.test, TEST=node.test, THEN=then, OTHERWISE=otherwise)
 
     def visit_BoolOp(self, node: gast.BoolOp) -> gast.AST:
@@ -104,7 +104,7 @@ class _Expressions(Pass):
         if writes(others):
             return node
         operator = "and_" if isinstance(node.op, gast.And) else "or_"
-        thunks = [template.lambda_of(other, at=other) for other in others]
+        thunks = [template.lambda_of(other, at=node) for other in others]
         return _BOOL.expression(at=node, OPERATOR=operator, FIRST=first, OTHERS=thunks)
 
     def visit_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:
@@ -128,7 +128,7 @@ class _Expressions(Pass):
         parts: list[gast.expr] = []
         for position, (operator, operand) in enumerate(zip(node.ops, node.comparators, strict=True)):
             parts.append(template.constant(_SYMBOLS[type(operator)], at=node))
-            parts.append(operand if position == 0 else template.lambda_of(operand, at=operand))
+            parts.append(operand if position == 0 else template.lambda_of(operand, at=node))
         return parts
 
     def visit_Raise(self, node: gast.Raise) -> gast.AST:

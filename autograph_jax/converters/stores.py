@@ -10,7 +10,7 @@ After:
     y = ag__.set_item(x, y, i)
     ag__.update_attr(self, 't', '+=', h)
     d = ag__.set_path(v, d, ag__.item['a'], ag__.item[i])
-    item, item_2 = (a[j], a[i])
+    item, item_2 = (ag__.view(a[j], a), ag__.view(a[i], a))
     a = ag__.set_item(item, a, i)
     a = ag__.set_item(item_2, a, j)
 
@@ -154,8 +154,8 @@ class _Stores(Pass):
         # Python reads the old element before it evaluates the value: `y[0] += f(y)`.
         before: list[gast.stmt] = []
         target = self._stable(node.target, before)
-        old = _OLD.expression(at=node, OBJECT=_as_load(target.value), PLACE=_step(target))
-        value = _AUGMENT.expression(at=node, OLD=old, SYMBOL=symbol, VALUE=node.value)
+        old = _OLD.expression(at=target, OBJECT=_as_load(target.value), PLACE=_step(target))
+        value = _AUGMENT.expression(at=target, OLD=old, SYMBOL=symbol, VALUE=node.value)
         return before + self._store(target, value, node)
 
     def _stable(self, target: _Place, before: list[gast.stmt]) -> _Place:
@@ -182,22 +182,22 @@ class _Stores(Pass):
         if isinstance(target, gast.Attribute):
             attribute = template.constant(target.attr, at=target)
             updated = _UPDATE_ATTR.expression(
-                at=node, OBJECT=_as_load(target.value), ATTRIBUTE=attribute, SYMBOL=symbol, VALUE=value
+                at=target, OBJECT=_as_load(target.value), ATTRIBUTE=attribute, SYMBOL=symbol, VALUE=value
             )
             return [template.expression_statement(updated, at=node)]
         if len(steps) == 1:
             updated = _UPDATE_ITEM.expression(
-                at=node,
+                at=target,
                 UPDATE="update_item" if rebinds else "put_update",
                 OBJECT=root,
                 INDEX=_index(target.slice),
                 SYMBOL=symbol,
                 VALUE=value,
-                ALIASES=[template.name(name, at=node) for name in aliases],
+                ALIASES=[template.name(name, at=target) for name in aliases],
             )
         else:
             updated = _UPDATE_PATH.expression(
-                at=node,
+                at=target,
                 UPDATE="update_path" if rebinds or isinstance(steps[0], gast.Attribute) else "put_update_path",
                 OBJECT=root,
                 SYMBOL=symbol,
@@ -222,18 +222,18 @@ class _Stores(Pass):
         root, steps = _path(target)
         if isinstance(target, gast.Attribute) and all(isinstance(step, gast.Attribute) for step in steps):
             attribute = template.constant(target.attr, at=target)
-            call = _SET_ATTR.expression(at=node, VALUE=value, OBJECT=_as_load(target.value), ATTRIBUTE=attribute)
+            call = _SET_ATTR.expression(at=target, VALUE=value, OBJECT=_as_load(target.value), ATTRIBUTE=attribute)
             return [template.expression_statement(call, at=node)]
         rebinds = self._rebinds(root, steps)
         aliases = self._aliases(root, node) if rebinds and len(steps) == 1 else []
         if len(steps) > 1 or isinstance(target, gast.Attribute):
             path = "set_path" if rebinds or isinstance(steps[0], gast.Attribute) else "put_path"
-            written = _SET_PATH.expression(at=node, PATH=path, VALUE=value, OBJECT=root, STEPS=[_step(s) for s in steps])
+            written = _SET_PATH.expression(at=target, PATH=path, VALUE=value, OBJECT=root, STEPS=[_step(s) for s in steps])
         elif not rebinds:
-            written = _PUT_ITEM.expression(at=node, VALUE=value, OBJECT=root, INDEX=_index(target.slice))
+            written = _PUT_ITEM.expression(at=target, VALUE=value, OBJECT=root, INDEX=_index(target.slice))
         else:
-            elements = [template.name(name, at=node) for name in aliases]
-            written = _SET_ITEM.expression(at=node, VALUE=value, OBJECT=root, INDEX=_index(target.slice), ALIASES=elements)
+            elements = [template.name(name, at=target) for name in aliases]
+            written = _SET_ITEM.expression(at=target, VALUE=value, OBJECT=root, INDEX=_index(target.slice), ALIASES=elements)
         return [self._written(root, written, node, rebinds, aliases)]
 
     def _aliases(self, root: gast.expr, node: gast.stmt) -> list[str]:
@@ -265,9 +265,9 @@ class _Stores(Pass):
     def _delete(self, target: gast.expr, node: gast.stmt) -> gast.stmt:
         if isinstance(target, gast.Attribute):
             attribute = template.constant(target.attr, at=target)
-            call = _DEL_ATTR.expression(at=node, OBJECT=_as_load(target.value), ATTRIBUTE=attribute)
+            call = _DEL_ATTR.expression(at=target, OBJECT=_as_load(target.value), ATTRIBUTE=attribute)
         elif isinstance(target, gast.Subscript):
-            call = _DEL_ITEM.expression(at=node, OBJECT=_as_load(target.value), INDEX=_index(target.slice))
+            call = _DEL_ITEM.expression(at=target, OBJECT=_as_load(target.value), INDEX=_index(target.slice))
         else:
             return gast.copy_location(gast.Delete([target]), node)
         return template.expression_statement(call, at=node)

@@ -73,11 +73,22 @@ def checked(condition: Any, message: Callable[[], Any] | None = None) -> Any:
     return True
 
 
-last_raised: list[Error] = []  # module state: what a callback raised last, for the caller of `ag.jit`
+# Module state: what a callback raised last, for the caller of `ag.jit`; and how many checks have been staged so far.
+_raised: list[Error] = []
+_checks_made = [0]
+
+
+def take_raised() -> Error | None:
+    return _raised.pop() if _raised else None
+
+
+def made() -> int:
+    return _checks_made[0]
 
 
 def raise_where(condition: Any, error: Error) -> None:
     """Raise an error at run time where a traced condition holds, and the code that asks is really reached."""
+    _checks_made[0] += 1
     condition = jnp.logical_and(printing.active_here(), condition)
     kind, arguments = (error, ()) if isinstance(error, type) else (type(error), error.args)
     leaves, tree = jax.tree.flatten(arguments, is_leaf=lambda value: value is None)
@@ -89,7 +100,7 @@ def raise_where(condition: Any, error: Error) -> None:
         for position, value in zip(traced, known, strict=True):
             leaves[position] = printing.plain(value)
         final = _rebuilt(error, kind, jax.tree.unflatten(tree, leaves)) if traced else error
-        last_raised[:] = [final]
+        _raised[:] = [final]
         raise final
 
     values = [leaves[position] for position in traced]

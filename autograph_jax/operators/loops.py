@@ -108,7 +108,7 @@ def _else(
     elif exit is BREAK:
         exit = _LEFT
     if orelse is not None:
-        exit = unless(exit, orelse, *names)
+        exit = unless(exit, state.standing_for(lambda: orelse(), orelse, *functions), *names)
     state.bind(functions, names)
     return exit.map(_without_mark) if isinstance(exit, Choice) else _without_mark(exit)
 

@@ -205,18 +205,20 @@ class Statics(Protocol):
     def keywords(self, values: dict[str, Any], /) -> dict[str, Any]: ...
 
 
-def forwarder(function: Any, target: Any, call: Any, *, statics: Statics, finish: Any, pending: Sequence[Any]) -> Any:
+def forwarder(
+    function: Any, target: Any, call: Any, *, statics: Statics, finish: Any, pending: Sequence[Any], recover: Any
+) -> Any:
     """A function called as `target` is, which passes keyword-only arguments to `call` by keyword, others by position.
 
     A default that the caller leaves out is filled in where it is static or None; for any other LEFT_OUT is passed, as
     JAX takes a left-out default as a constant: `def f(x, axis=0): return x.sum(axis)`. Once `pending` is not empty,
-    results go through `finish`. Name, docstring and `__wrapped__` are those of `function`, of which `target` is the
+    results go through `finish`; what is raised goes through `recover` first. Name, docstring and `__wrapped__` are those of `function`, of which `target` is the
     converted twin; a bound method gives a bound method. A wrong call raises the TypeError of a call of `target`.
     """
     method = _as_method(target)
     parameters = list(called_signature(method.__func__ if method else target).parameters.values())
     code, names = _forwarding_code(parameters, 1 if method else 0, statics.arguments)
-    values = dict(zip(names, (call, statics, finish, pending), strict=True))
+    values = dict(zip(names, (call, statics, finish, pending, recover), strict=True))
     like = function if method is None else getattr(function, "__func__", None) or type(function).__call__
     cells = tuple(types.CellType(values[name]) for name in code.co_freevars)
     made = types.FunctionType(code, getattr(like, "__globals__", globals()), closure=cells)
@@ -244,10 +246,10 @@ def _forwarding_code(
 ) -> tuple[types.CodeType, tuple[str, ...]]:
     """The code object for these parameters, the first `bound` of which are not passed on, and the names it needs."""
     taken = {p.name for p in parameters}
-    names = tuple(_fresh(wish, taken) for wish in ("call", "statics", "finish", "pending", "result"))
+    names = tuple(_fresh(wish, taken) for wish in ("call", "statics", "finish", "pending", "recover", "result", "error"))
     plain = [p.replace(annotation=Parameter.empty, default=_placeholder(p)) for p in parameters]
     passed = ", ".join(_passed(p, i, static, names[1]) for i, p in enumerate(parameters[bound:]))
-    return _compiled(str(Signature(plain)), passed, names), names[:4]
+    return _compiled(str(Signature(plain)), passed, names), names[:5]
 
 
 def _passed(parameter: Parameter, index: int, static: Sequence[Argument], statics: str) -> str:
@@ -268,17 +270,21 @@ def _passed(parameter: Parameter, index: int, static: Sequence[Argument], static
 @functools.lru_cache(maxsize=1024)
 def _compiled(header: str, passed: str, names: tuple[str, ...]) -> types.CodeType:
     """The text holds identifiers that `inspect.Parameter` has checked, and nothing else of the user's."""
-    call, _, finish, pending, result = names
+    call, _, finish, pending, recover, result, error = names
     text = f"""
-def factory({", ".join(names[:4])}):
+def factory({", ".join(names[:5])}):
     def forward{header}:
-        {result} = {call}({passed})
-        return {finish}({result}) if {pending} else {result}
+        try:
+            {result} = {call}({passed})
+            return {finish}({result}) if {pending} else {result}
+        except Exception as {error}:
+            {recover}({error})
+            raise
     return forward
 """
     space: dict[str, Any] = {}
     exec(compile(text, _FILE, "exec"), space)
-    return space["factory"](None, None, None, None).__code__
+    return space["factory"](None, None, None, None, None).__code__
 
 
 _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<call>")  # in our folder, for frames.hide()

@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from autograph_jax.errors import ArgumentError, user_location
+from autograph_jax.operators import checks
 from autograph_jax.operators.choices import Choice, decided
 from autograph_jax.runtime.arguments import (
     Argument,
@@ -101,7 +102,7 @@ def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, 
     body, choices = _body(target)
     jitted: Any = jax.jit(body, **_numbers_and_names(chosen), **options)
     statics = _Statics(chosen["static"], name)
-    made = forwarder(function, target, jitted, statics=statics, finish=_decide, pending=choices)
+    made = forwarder(function, target, jitted, statics=statics, finish=_finish, pending=choices, recover=_recover)
     plain = made.__func__ if isinstance(made, types.MethodType) else made
     for attribute in ("lower", "trace", "eval_shape"):
         setattr(plain, attribute, _as_spelled(getattr(jitted, attribute), statics))
@@ -149,7 +150,7 @@ _BODY = "__autograph_jax_body__"
 
 
 def _body(target: Any) -> tuple[Callable[..., Any], list[bool]]:
-    """What `jax.jit` gets in place of the function, and a list that is not empty once it has returned a Choice.
+    """What `jax.jit` gets in place of the function, and a list that is not empty once it has returned a Choice or may raise.
 
     Kept with the function, so that `ag.jit(f)` in a loop compiles once: JAX caches by the identity of what it gets.
     """
@@ -169,8 +170,9 @@ def _make_body(target: Any) -> tuple[Callable[..., Any], list[bool]]:
 
     def body(*arguments: Any, **keywords: Any) -> Any:
         positional = [_value(value, by_position, i) for i, value in enumerate(arguments)]
+        before = checks.made()
         out = target(*positional, **{name: _value(value, defaults, name) for name, value in keywords.items()})
-        if not choices and _has_choice(out):
+        if not choices and (checks.made() > before or _has_choice(out)):
             choices.append(True)
         return out
 
@@ -192,6 +194,17 @@ def _has_choice(out: Any) -> bool:
 
 def _is_choice(value: Any) -> bool:
     return isinstance(value, Choice)
+
+
+def _finish(out: Any) -> Any:
+    """The output of a program that may raise, or that gives a Choice: waited for, and decided."""
+    return _decide(jax.block_until_ready(out))
+
+
+def _recover(error: Exception) -> None:
+    """Raise the user's exception in place of JAX's, which says that a callback has raised it."""
+    if isinstance(error, jax.errors.JaxRuntimeError) and (raised := checks.take_raised()) is not None:
+        raise raised from None
 
 
 def _decide(out: Any) -> Any:

@@ -5,12 +5,12 @@ import __future__
 
 import ast
 import types
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import gast
 
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-_FACTORY = "<factory>"
+_LAMBDA = "<lambda>"
 
 
 def to_text(tree: gast.AST) -> str:
@@ -31,7 +31,9 @@ def to_code(
     module = compile(factory, original.co_filename, "exec", flags=flags, dont_inherit=True)
     outer = _find(module, "factory")
     code = _find(outer, original.co_name)
-    return _as_original(code, original, frozenset(blocks))
+    # Where the user has no lambda, each lambda stands for a piece of the function too.
+    own_lambda = original.co_name == _LAMBDA or any(c.co_name == _LAMBDA for c in _inside(original))
+    return _as_original(code, original, frozenset(blocks) | (frozenset() if own_lambda else {_LAMBDA}))
 
 
 def _factory(tree: gast.AST, free: list[str]) -> ast.Module:
@@ -60,6 +62,13 @@ def _factory(tree: gast.AST, free: list[str]) -> ast.Module:
 
 def _find(code: types.CodeType, name: str) -> types.CodeType:
     return next(c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
+
+
+def _inside(code: types.CodeType) -> Iterator[types.CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield constant
+            yield from _inside(constant)
 
 
 def _as_original(code: types.CodeType, original: types.CodeType, blocks: frozenset[str]) -> types.CodeType:

@@ -83,7 +83,7 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 facts = analyse(tree)
                 tree = blocks.convert(tree, facts, names)
             case "expressions":
-                tree = expressions.convert(tree, facts)
+                tree = expressions.convert(tree, facts, names)
     return tree
 
 

@@ -526,6 +526,7 @@ ROWS = {
                 def otherwise():
                     ag__.call(say)(x)
                 exit = ag__.if_stmt(x, lambda: ag__.Return(a), otherwise)
+            ag__.caught()
             def rest():
                 ag__.call(say)('after')
                 return x
@@ -569,6 +570,7 @@ ROWS = {
                     ag__.call(fail)()
                 ag__.if_stmt(x, then, None, 'y')
                 y = 3
+            ag__.caught()
             return y
         """,
         [(0,), (1,)],
@@ -608,6 +610,7 @@ ROWS = {
                     y = 'body went on'
                 exit = ag__.if_stmt(x == 2, lambda: ag__.Return('body'), otherwise, 'y')
             except Failure as error:
+                ag__.caught()
                 y = ag__.call(str)(error)
                 exit = ag__.if_stmt(x == 1, lambda: ag__.Return(y))
             else:
@@ -657,6 +660,7 @@ ROWS = {
                         return ag__.if_stmt(x == 1, lambda: ag__.continue_, otherwise_3, 'total')
                     exit = ag__.if_stmt(x == 0, lambda: ag__.break_, otherwise_2, 'total')
                 except ZeroDivisionError:
+                    ag__.caught()
                     total += 100
                 finally:
                     ag__.call(say)(x)
@@ -703,6 +707,7 @@ ROWS = {
                     def otherwise_2():
                         ag__.call(say)(x)
                     exit = ag__.if_stmt(x % 2, lambda: ag__.continue_, otherwise_2)
+                ag__.caught()
                 def rest_2():
                     ag__.call(say)(-x)
                 return ag__.unless(exit, rest_2)
@@ -729,14 +734,16 @@ ROWS = {
             y = 0
             try:
                 def then():
-                    raise ag__.raised(ag__.call(ExceptionGroup)('two', [ag__.call(ValueError)(1), ag__.call(TypeError)(2)]))
+                    raise ag__.raised(ag__.call(ExceptionGroup)('two', [ag__.call(ValueError)(1), ag__.call(TypeError)(2)]), True)
                 ag__.if_stmt(x, then)
             except* ValueError as group:
+                ag__.caught()
                 y += ag__.call(len)(group.exceptions)
             except* TypeError:
+                ag__.caught()
                 y += 10
             return y
-        """,
+        """,  # noqa: E501
         [(0,), (1,)],
     ),
     "nested function": Row(
@@ -1023,6 +1030,7 @@ ROWS = {
                     ag__.call(fail)()
                 ag__.if_stmt(x, then)
             except Failure as e:
+                ag__.caught()
                 ag__.call(say)(ag__.call(str)(e))
             return ag__.bound('e', lambda: e)
         """,
@@ -1136,9 +1144,11 @@ ROWS = {
                     exit = None
                     with ag__.call(ctx)(2):
                         exit = ag__.if_stmt(c, lambda: ag__.Return('with'))
+                    ag__.caught()
                     def rest_2():
                         ag__.call(say)(3)
                     exit = ag__.unless(exit, rest_2)
+                ag__.caught()
                 return ag__.returned(exit, lambda: 'end')
             return ag__.returned(exit, rest)
         """,
@@ -1160,6 +1170,7 @@ ROWS = {
             try:
                 ag__.call(fail)()
             except Failure:
+                ag__.caught()
                 def then():
                     raise
                 ag__.if_stmt(x, then)
@@ -1183,6 +1194,7 @@ ROWS = {
             try:
                 ag__.call(fail)()
             except Failure as error:
+                ag__.caught()
                 def then():
                     raise ag__.raised(ag__.call(ValueError)(x)) from error
                 ag__.if_stmt(x, then)

@@ -126,7 +126,7 @@ ROWS = {
         """,
         """
         def f(a, i, j):
-            item, item_2 = (a[j], a[i])
+            item, item_2 = (ag__.view(a[j], a), ag__.view(a[i], a))
             a = ag__.set_item(item, a, i)
             a = ag__.set_item(item_2, a, j)
             return a
@@ -396,7 +396,7 @@ ROWS = {
             def body(item):
                 nonlocal y
                 y = ag__.set_item(item, y, ag__.call(say)(0))
-                ag__.call(say)(y[0])
+                ag__.call(say)(ag__.view(y[0], y))
             ag__.for_stmt(xs, body, 'y')
             def body(element):
                 nonlocal i, item_2, y
@@ -420,7 +420,7 @@ ROWS = {
             with ag__.call(ctx)(1) as item, ag__.call(ctx)(2) as item_2:
                 d = ag__.set_item(item, d, 'a')
                 d = ag__.set_item(item_2, d, 'b')
-                ag__.call(say)(d['a'])
+                ag__.call(say)(ag__.view(d['a'], d))
             return d
         """,
         [({},)],
@@ -569,7 +569,7 @@ ROWS = {
         def f(x):
             row = ag__.view(x[0], x)
             row = ag__.set_item(5, row, 1)
-            column = x.T
+            column = ag__.view(x.T, x)
             return (x, row)
         """,
         [([[0, 0]],)],
@@ -680,6 +680,7 @@ ROWS = {
             try:
                 y = ag__.set_item(ag__.call(fail)(), y, 0)
             except Failure:
+                ag__.caught()
                 y = ag__.set_item('failed', y, 1)
             return y
         """,

@@ -25,10 +25,10 @@ OPERATIONS = {
     "@": lambda c: c @ c, "neg": lambda c: -c, "abs": abs, "<": lambda c: c < 1, ">=": lambda c: c >= 1,
     "[]": lambda c: c[0], "len": len, "iter": iter, "call": lambda c: c(1), "bool": bool, "float": float, "int": int,
     "index": operator.index, "in": lambda c: 1 in c, "attribute": lambda c: c.upper,
-    "==": lambda c: c == 1, "!=": lambda c: c != 1, "r//": lambda c: 2 // c, "r%": lambda c: 2 % c,
+    "r//": lambda c: 2 // c, "r%": lambda c: 2 % c,
     "r**": lambda c: 2**c, "complex": complex, "~": lambda c: ~c, "&": lambda c: c & 1, "|": lambda c: 1 | c,
     "<<": lambda c: c << 1, "+c": lambda c: +c, "round": round, "hash": hash, "divmod": lambda c: divmod(c, 2),
-    "[]=": lambda c: operator.setitem(c, 0, 1), "attribute =": lambda c: setattr(c, "x", 1), "format": lambda c: f"{c:>3}",
+    "[]=": lambda c: operator.setitem(c, 0, 1), "attribute =": lambda c: setattr(c, "x", 1),
 }  # fmt: skip
 
 

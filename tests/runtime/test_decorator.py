@@ -156,7 +156,13 @@ def test_kinds_are_kept():
     assert type(autograph(staticmethod(relu))) is staticmethod and type(autograph(classmethod(relu))) is classmethod
     assert type(autograph(property(relu))) is property
     assert type(autograph(functools.partial(relu))) is functools.partial
-    assert autograph(Plain) is Plain
+
+
+def test_a_class_stays_itself():
+    class A:
+        pass
+
+    assert autograph(A) is A and autograph(strict=True)(A) is A
 
 
 def test_decorators_in_either_order():
@@ -429,14 +435,14 @@ def test_marked_method():
     assert f(-1) == 1 and not works_under_jit(f, 1.0)
 
 
-def test_marked_bound_method_and_object():
-    assert do_not_convert(plain.method).__self__ is plain
-    try:
-        assert not works_under_jit(autograph(lambda x: plain.method(x)), 1.0)
-    finally:
-        from autograph_jax.runtime import unconverted
+def test_marked_bound_method():
+    class A:
+        def method(self, x):
+            return x if x > 0 else -x
 
-        unconverted._marked.discard(Plain.method)
+    a = A()
+    assert do_not_convert(a.method).__self__ is a
+    assert not works_under_jit(autograph(lambda x: a.method(x)), 1.0)
 
 
 def test_switched_off():
