@@ -44,6 +44,7 @@ _UPDATE_ITEM = Template("ag__.UPDATE(OBJECT, INDEX, SYMBOL, VALUE, ALIASES)")
 _UPDATE_ATTR = Template("ag__.update_attr(OBJECT, ATTRIBUTE, SYMBOL, VALUE)")
 _UPDATE_PATH = Template("ag__.UPDATE(OBJECT, SYMBOL, VALUE, STEPS)")
 _VIEW = Template("ag__.view(VALUE, BASE)")
+_ROWS = Template("ag__.rows(BASE)")
 _VIEWS = frozenset({"T", "mT", "real", "imag", "reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal"})
 _Place = gast.Attribute | gast.Subscript  # where something is written that is no variable
 _SYMBOLS = {
@@ -100,7 +101,11 @@ class _Stores(Pass):
     def _mark_views(self, node: gast.Assign) -> None:
         """`row = x[0]` where row or x is written by items: in NumPy they share memory."""
         names = {name.id for target in node.targets for name in gast.walk(target) if isinstance(name, gast.Name)}
-        node.value = self._marked(node.value, names)
+        unpacks = any(isinstance(target, gast.Tuple | gast.List) for target in node.targets)
+        if unpacks and isinstance(node.value, gast.Name) and {node.value.id, *names} & self._item_written[-1]:
+            node.value = _ROWS.expression(at=node.value, BASE=node.value)  # `first, second = x`
+        else:
+            node.value = self._marked(node.value, names)
 
     def _marked(self, value: gast.expr, names: set[str]) -> gast.expr:
         """An expression with the views in it marked: itself, or the elements of a tuple, list or `a if c else b`."""

@@ -57,9 +57,9 @@ def is_doubtful(first: Any, second: Any) -> bool:
 
 # Containers: `b = a; if x > 0: b = [3, 4]` leaves it open whether b is a
 
-# Module state: by id of a container that a join has made, itself, what it may be as well, and one of its arrays. An entry
+# Module state: by id of a container that a join has made: one of its arrays, and the object that it may be as well. An entry
 # goes when that array goes; the tracing that made it has ended by then.
-_joined_containers: dict[int, tuple[Any, Any, weakref.ref[Any]]] = {}
+_joined_containers: dict[int, tuple[weakref.ref[Any], Any]] = {}
 
 
 def doubt_container(new: Any, old: Any) -> None:
@@ -70,15 +70,21 @@ def doubt_container(new: Any, old: Any) -> None:
     if leaf is None:
         return
     key = id(new)
-    _joined_containers[key] = (new, old, weakref.ref(leaf, lambda _: _joined_containers.pop(key, None)))
+    _joined_containers[key] = (weakref.ref(leaf, lambda _: _joined_containers.pop(key, None)), old)
+
+
+def _may_be(target: Any) -> Iterator[Any]:
+    """The objects that a container may be as well."""
+    for key, (leaf, old) in list(_joined_containers.items()):
+        if key == id(target) and reach.holds(target, lambda part, leaf=leaf: part is leaf()):
+            yield old
+        elif old is target:
+            yield from (value for running in _running_functions() for value in running.variables.values() if id(value) == key)
 
 
 def check_container(target: Any, aliases: tuple[Any, ...] = ()) -> None:
     """Refuse to write a container where it is open whether another variable holds it too."""
-    for new, old, _ in list(_joined_containers.values()):
-        other = old if target is new else new if target is old else None
-        if other is None:
-            continue
+    for other in _may_be(target) if _joined_containers else ():
         holder = _holder(other, None)
         if holder is not None or any(alias is other for alias in aliases):
             name = f"`{holder[1]}`" if holder is not None else "another variable"
@@ -116,6 +122,11 @@ def view(value: Any, base: Any) -> Any:
         key = id(value)
         _views[key] = (weakref.ref(value, lambda _: _views.pop(key, None)), weakref.ref(base))
     return value
+
+
+def rows(base: Any) -> Any:
+    """The rows of an array that is unpacked, as views; anything else as it is."""
+    return [view(row, base) for row in base] if isinstance(base, jax.Array) and base.ndim > 1 else base
 
 
 # Module state: by id of the view, the view and its base. An entry goes when the view goes.

@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.operators import jax_private
+from autograph_jax.operators import jax_private, reach
 from autograph_jax.operators.choices import UNBOUND, Choice, decided
 
 Number = bool | int | float | complex
@@ -144,7 +144,7 @@ def flatten_inside(value: Any, whole: Callable[[Any], bool]) -> tuple[Form, list
 
 def is_mutable(value: Any) -> bool:
     """Can this change while it stays the same object?"""
-    return isinstance(value, list | dict | set | collections.deque) or _attributes(value) is not None
+    return isinstance(value, list | dict | set | collections.deque) or reach.is_record(value)
 
 
 def _is_numeric(value: Any) -> bool:
@@ -156,6 +156,9 @@ def _array_form(value: Any) -> Array:
     if aval is None:
         return Array(np.shape(value), jax.dtypes.canonicalize_dtype(value.dtype), False)
     return Array(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)))
+
+
+_LEAF = jax.tree.structure(0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -229,7 +232,7 @@ def _children(value: Any) -> tuple[Any, Sequence[Any]] | None:
     if value is None or isinstance(value, str | Number):
         return None
     children, treedef = jax.tree_util.tree_flatten(value, is_leaf=lambda part: part is not value)
-    if jax.tree_util.treedef_is_leaf(treedef):
+    if treedef == _LEAF:  # not `treedef_is_leaf`, which an empty NamedTuple is too
         return None
     return _Node(treedef), children
 
@@ -481,5 +484,8 @@ def zeros(form: Form) -> list[Any]:
 def _zero(form: Array) -> jax.Array:
     if not jnp.issubdtype(form.dtype, jax.dtypes.extended):
         return as_array(jnp.zeros(form.shape, form.dtype), form)
-    key = jax.random.key(0, impl=str(jax.random.key_impl(jax.eval_shape(lambda k: k, form.aval()))))
+    key = next(key for impl in _KEYS if (key := jax.random.key(0, impl=impl)).dtype == form.dtype)
     return jnp.broadcast_to(key, form.shape)
+
+
+_KEYS = ("threefry2x32", "rbg", "unsafe_rbg")  # the kinds of jax.random's keys

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import aliasing, jax_private
+from autograph_jax.operators import aliasing, checks, jax_private
 from autograph_jax.operators.forms import Array, Form
 from autograph_jax.operators.values import is_traced
 
@@ -26,6 +26,7 @@ class View:
     length: Any
     arrays: tuple[jax.Array, ...] = ()
     traced = True  # do the elements come from traced data?
+    one_shot = False  # is it used up by a loop, as what `zip` and `enumerate` give?
     _iterator: Iterator[Any] | None = None
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
@@ -39,12 +40,36 @@ class View:
                 location=user_location(),
                 help="loop over it with a `for` statement, or make the bound a static argument",
             )
+        if not self.one_shot:
+            return self._elements()
+        self._iterator = self._iterator or self._elements()
+        return self._iterator
+
+    def _elements(self) -> Iterator[Any]:
         for index in builtins.range(int(self.length)):
             yield self.element(index, [array[index] for array in self.arrays])
 
     def __next__(self) -> Any:
-        self._iterator = self._iterator or iter(self)
+        self._iterator = self._iterator or self._elements()
         return next(self._iterator)
+
+    def is_fresh(self) -> bool:
+        """Has Python taken nothing from it yet?"""
+        return self._iterator is None
+
+    def use_up(self, *, wholly: bool) -> None:
+        """A staged loop has run over it; of what it left after a `break`, nothing is known."""
+        if self.one_shot:
+            self._iterator = builtins.iter(()) if wholly else _unknown_rest()
+
+
+def _unknown_rest() -> Iterator[Any]:
+    raise StagingError(
+        "an iterator over traced values is used again after a loop that may have left it early",
+        location=user_location(),
+        help="call `zip` or `enumerate` again for each loop",
+    )
+    yield
 
 
 class Rows(View):
@@ -60,10 +85,25 @@ class Rows(View):
         return aliasing.view(slices[0], self.array)
 
 
+class Count(View):
+    """start, start + 1, ... beside the rows of another view."""
+
+    def __init__(self, start: Any, length: Any) -> None:
+        self.start, self.length, self.traced = start, length, is_traced(start)
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        return index if isinstance(self.start, int) and self.start == 0 else self.start + index
+
+
 class Range(View):
     """`range(start, stop, step)` with traced bounds, or a static one that is to be staged."""
 
     def __init__(self, start: Any, stop: Any, step: Any) -> None:
+        zero = ValueError("range() arg 3 must not be zero")
+        if is_traced(step):
+            checks.raise_where(step == 0, zero)
+        elif step == 0:
+            raise zero
         self.start, self.stop, self.step = start, stop, step
         self.traced = any(is_traced(bound) for bound in (start, stop, step))
         self.length = _range_length(start, stop, step) if self.traced else len(builtins.range(start, stop, step))
@@ -116,10 +156,15 @@ class Reversed(View):
         return self.view.element(self.length - 1 - index, slices)
 
 
+def _one_shot(view_: View) -> View:
+    view_.one_shot = True
+    return view_
+
+
 def view(iterable: Any) -> View | None:
     """The view of an iterable that a staged loop can run over; None for what only Python can iterate."""
     if isinstance(iterable, View):
-        return iterable
+        return iterable if iterable.is_fresh() else None
     if isinstance(iterable, jax.Array | np.ndarray) and iterable.ndim > 0 and _is_numeric(iterable):
         return Rows(iterable)
     if isinstance(iterable, builtins.range):
@@ -161,21 +206,21 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
     rows = view(iterable)
     if rows is None or is_traced(rows.length) and not isinstance(rows.length, jax.Array):
         return builtins.enumerate(iterable, start)
-    return Zip([Range(start, start + rows.length, 1), rows])
+    return _one_shot(Zip([Count(start, rows.length), rows]))
 
 
 def zip_(*iterables: Any, strict: bool = False) -> Any:
     views = [view(iterable) for iterable in iterables]
     if strict or not any(map(_is_traced_iterable, iterables)) or any(v is None for v in views):
         return builtins.zip(*iterables, strict=strict)
-    return Zip([v for v in views if v is not None])
+    return _one_shot(Zip([v for v in views if v is not None]))
 
 
 def reversed_(sequence: Any) -> Any:
     if isinstance(sequence, Range):
-        return sequence.reversed()
+        return _one_shot(sequence.reversed())
     if _is_traced_iterable(sequence) and (rows := view(sequence)) is not None:
-        return Reversed(rows)
+        return _one_shot(Reversed(rows))
     return builtins.reversed(sequence)
 
 

@@ -217,8 +217,11 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
         rows = iterables.view(iterable)
         functions = (body, orelse)
         if rows is not None and _worth_staging(rows, functions):
+            if rows is iterable:
+                impure.check_loop(iterable, references=_HELD_BY_CALL + 1)
             exit = _staged_for(rows, body, functions, names)
             if exit is not _PYTHON:
+                rows.use_up(wholly=exit is None)
                 return _else(exit, orelse, functions, names)
     impure.check_loop(iterable, references=_HELD_BY_CALL)
     elements = _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iter(iterable)

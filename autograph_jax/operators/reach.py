@@ -44,7 +44,8 @@ def is_record(value: Any) -> bool:
     kind = type(value)
     if isinstance(value, _NO_RECORDS) or kind.__module__.partition(".")[0] in _FOREIGN:
         return False
-    return bool(attributes(value))
+    # What JAX knows as a pytree (an equinox module, a flax dataclass) is a value: it is replaced, not changed.
+    return bool(attributes(value)) and jax.tree_util.all_leaves([value])
 
 
 def attributes(value: Any) -> list[str]:

@@ -73,7 +73,7 @@ def _has_array(*values: Any) -> bool:
 
 def _updated(target: Any, index: Any, value: Any) -> jax.Array:
     """`target.at[index].set(value)` with NumPy's dtype rule: the array keeps its own."""
-    array = jnp.asarray(target)
+    array, index = jnp.asarray(target), _index(index)
     if isinstance(value, Masked):
         value = dataclasses.replace(value, values=value.values.astype(array.dtype))
     elif not isinstance(value, bool | int | float | complex):
@@ -81,11 +81,13 @@ def _updated(target: Any, index: Any, value: Any) -> jax.Array:
         value = value if value.dtype == array.dtype else value.astype(array.dtype)
     elif isinstance(value, float) and jnp.issubdtype(array.dtype, jnp.integer):
         value = int(value)  # y[i] = 2.7 on integers, as NumPy has it
+    elif array.dtype == bool:
+        value = bool(value)
     if isinstance(value, Masked):
         return jnp.where(_over(value.mask, array), value.values, array)
     if _is_mask(index) and jnp.ndim(value) <= array.ndim - index.ndim:
         return jnp.where(_over(index, array), value, array)
-    return array.at[_index(index)].set(value)
+    return array.at[index].set(value)
 
 
 def _index(index: Any) -> Any:

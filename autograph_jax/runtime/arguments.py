@@ -206,7 +206,14 @@ class Statics(Protocol):
 
 
 def forwarder(
-    function: Any, target: Any, call: Any, *, statics: Statics, finish: Any, pending: Sequence[Any], recover: Any
+    function: Any,
+    target: Any,
+    call: Any,
+    *,
+    statics: Statics,
+    finish: Any,
+    pending: Sequence[Any],
+    recover: Any = lambda error: None,
 ) -> Any:
     """A function called as `target` is, which passes keyword-only arguments to `call` by keyword, others by position.
 

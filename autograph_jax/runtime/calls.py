@@ -188,7 +188,9 @@ def _taking_functions(function: Function) -> Function:
 
 
 def _converted(value: Any) -> Any:
-    """A function of the user's, converted; anything else as it is."""
+    """A function of the user's, converted, also in a list or tuple (`lax.switch`); anything else as it is."""
+    if type(value) in (list, tuple) and any(map(callable, value)):
+        return type(value)(map(_converted, value))
     if type(value) is types.FunctionType and not is_left_alone(value.__module__):
         return value if switched_off() or is_marked(value) else convert_function(value)
     if type(value) is types.MethodType and type(value.__func__) is types.FunctionType:

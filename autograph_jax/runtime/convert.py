@@ -45,7 +45,6 @@ class Conversion:
 # text in two files would be one; a weak reference removes an entry with its code object.
 _conversions: dict[int, tuple[weakref.ref[types.CodeType], Conversion]] = {}
 _converted: dict[int, tuple[weakref.ref[types.CodeType], Conversion]] = {}
-_functions: weakref.WeakKeyDictionary[types.FunctionType, types.FunctionType] = weakref.WeakKeyDictionary()
 _lock = threading.RLock()
 
 
@@ -56,21 +55,31 @@ def convert_function(function: types.FunctionType, *, strict: bool = False) -> t
     """
     if id(function.__code__) in _converted:
         return function
-    twin = _functions.get(function)
-    if twin is None:
-        twin = _make(function, strict)
-    return twin
+    return _twin(function) or _make(function, strict)
+
+
+# The twin is kept in the function's own `__dict__`: a table would keep a recursive closure alive for ever, whose twin holds it.
+_TWIN = "__autograph_jax_twin__"
+
+
+def _twin(function: types.FunctionType) -> types.FunctionType | None:
+    """The twin made before, if it is of this function (`functools.wraps` copies attributes) and of its present code."""
+    kept = function.__dict__.get(_TWIN)
+    return kept[2] if kept is not None and kept[0]() is function and kept[1] is function.__code__ else None
 
 
 def _make(function: types.FunctionType, strict: bool) -> types.FunctionType:
     with _lock:
+        if (twin := _twin(function)) is not None:
+            return twin  # another thread was faster
         conversion = conversion_of(function)
         if conversion.code is None:
             if strict:
                 raise _refusal(function, conversion)
             return function
         twin = emit.to_function(conversion.code, function, namespace=conversion.namespace, operators=operators())
-        _functions[function] = twin
+        twin.__dict__.pop(_TWIN, None)
+        function.__dict__[_TWIN] = weakref.ref(function), function.__code__, twin
         return twin
 
 

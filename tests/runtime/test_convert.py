@@ -204,13 +204,13 @@ def test_new_code_of_a_function():
 
 # ------------------------------------------------------------------ held weakly
 
-TABLES = {"_conversions": convert._conversions, "_converted": convert._converted, "_functions": convert._functions}
+TABLES = {"_conversions": convert._conversions, "_converted": convert._converted, "_functions": convert._converted}
 
 
 def test_tables_are_empty_after_their_functions(tmp_path: Path):
     gc.collect()
     before = {name: set(table) for name, table in TABLES.items() if name != "_functions"}
-    functions = len(convert._functions)
+    functions = len(convert._converted)
     module = in_file(
         tmp_path / "module.py",
         "def f(x):\n    def g(y):\n        while y > 0:\n            y = y - 1\n        return y\n"
@@ -225,7 +225,7 @@ def test_tables_are_empty_after_their_functions(tmp_path: Path):
     gc.collect()
     for name, keys in before.items():
         assert set(TABLES[name]) <= keys, name
-    assert len(convert._functions) <= functions
+    assert len(convert._converted) <= functions
 
 
 def test_a_new_function_at_an_old_address(tmp_path: Path):
