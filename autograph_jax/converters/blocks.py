@@ -212,11 +212,26 @@ class _Blocks:
         """A copy of the statement with its suites converted; the statement itself still answers what it writes."""
         native = copy.copy(statement)
         for field in ("body", "orelse", "finalbody"):
-            if getattr(statement, field, None):
-                setattr(native, field, self._native_suite(getattr(statement, field), context))
+            suite = getattr(statement, field, None)
+            if suite and field == "finalbody" and exits.may_exit(suite):
+                native.finalbody = [self._left_to_python(inner, context) for inner in suite]
+            elif suite:
+                setattr(native, field, self._native_suite(suite, context))
         for field in ("handlers", "cases"):
             if getattr(statement, field, None):
                 setattr(native, field, [self._native_part(part, context) for part in getattr(statement, field)])
+        return native
+
+    def _left_to_python(self, statement: gast.stmt, context: _Context) -> gast.stmt:
+        """A statement of a `finally` that leaves: it ends an exception and a return under way, as only Python can."""
+        if isinstance(statement, gast.Return | gast.Break | gast.Continue):
+            return self._exit(statement, context)[0]
+        native = copy.copy(statement)
+        for field in ("body", "orelse", "finalbody"):
+            inside_loop = isinstance(statement, gast.While | gast.For) and field == "body"
+            if getattr(statement, field, None) and not inside_loop:
+                suite = getattr(statement, field)
+                setattr(native, field, [self._left_to_python(inner, context) for inner in suite])
         return native
 
     def _native_part(self, part: gast.ExceptHandler | gast.match_case, context: _Context) -> gast.AST:

@@ -52,7 +52,8 @@ def suites(statement: gast.stmt) -> list[list[gast.stmt]]:
 
 def exits_staged(statement: gast.stmt) -> bool:
     """Does a with, try or match hold an `if` or loop that may leave? (A bare `return` in it is left to Python.)"""
-    for inner in (s for suite in suites(statement) for s in suite):
+    final = getattr(statement, "finalbody", None) or []
+    for inner in (s for suite in suites(statement) if suite is not final for s in suite):
         if isinstance(inner, gast.If | gast.While | gast.For):
             if may_return(inner) if isinstance(inner, _LOOPS) else may_exit(inner):
                 return True

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import gast
 
+from autograph_jax.analysis import writes
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import mangled
 from autograph_jax.syntax.template import Template
@@ -34,9 +35,13 @@ class _Plain(gast.NodeTransformer):
         self._class_name = class_name
         self._first_parameters: list[str | None] = []
 
-    def visit_ClassDef(self, node: gast.ClassDef) -> gast.AST:
-        node.name = self._mangled(node.name)
-        return node  # a class inside a function is compiled as a class; its methods are converted when they are called
+    def visit_ClassDef(self, node: gast.ClassDef) -> gast.AST | list[gast.AST]:
+        """A class inside a function is compiled as a class; its methods are converted when they are called."""
+        private = self._mangled(node.name)
+        if private == node.name:
+            return node
+        target = template.name(private, at=node, store=True)  # the variable is mangled, the class's name is not
+        return [node, template.assign([target], template.name(node.name, at=node), at=node)]
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
         node.name = self._mangled(node.name)
@@ -50,7 +55,8 @@ class _Plain(gast.NodeTransformer):
     def _function(self, node):
         parameters = [*node.args.posonlyargs, *node.args.args]
         first = parameters[0] if parameters else node.args.vararg
-        self._first_parameters.append(self._mangled(first.id) if first else None)
+        own_super = "super" in writes(node.body) | {p.id for p in parameters}  # `super = ...` hides Python's
+        self._first_parameters.append(self._mangled(first.id) if first and not own_super else None)
         self.generic_visit(node)
         self._first_parameters.pop()
         return node

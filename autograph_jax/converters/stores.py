@@ -23,7 +23,7 @@ import itertools
 
 import gast
 
-from autograph_jax.analysis import Facts
+from autograph_jax.analysis import Facts, reads, writes
 from autograph_jax.converters.base import Pass
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
@@ -93,6 +93,8 @@ class _Stores(Pass):
         self._mark_views(node)
         if not any(_writes_places(target) for target in node.targets):
             return [node]
+        if any(_has_effects(place) for target in node.targets for place in _places(target)):
+            return [node]  # on a path with calls in it, `d[f()][g()] = v`, only Python keeps the order
         if len(node.targets) == 1 and isinstance(node.targets[0], gast.Attribute | gast.Subscript):
             return self._store(node.targets[0], node.value, node)
         moved, stores = self._through_variables(node.targets, node)
@@ -137,14 +139,19 @@ class _Stores(Pass):
                 target.elts = [without_places(element) for element in target.elts]
             elif isinstance(target, gast.Starred):
                 target.value = without_places(target.value)
-            elif isinstance(target, gast.Attribute | gast.Subscript):
+            elif isinstance(target, gast.Attribute | gast.Subscript | gast.Name):
                 places.append((target, self._variable()))
                 return template.name(places[-1][1], at=target, store=True)
             return target
 
         moved = [without_places(target) for target in targets]
-        stores = [s for place, name in places for s in self._store(place, template.name(name, at=place), node)]
+        stores = [s for place, name in places for s in self._taken(place, template.name(name, at=place), node)]
         return moved, stores
+
+    def _taken(self, place: gast.expr, value: gast.expr, node: gast.stmt) -> list[gast.stmt]:
+        if isinstance(place, gast.Name):
+            return [template.assign([place], value, at=node)]
+        return self._store(place, value, node)
 
     def _variable(self) -> str:
         number = next(self._numbers)
@@ -153,25 +160,28 @@ class _Stores(Pass):
     def visit_AugAssign(self, node: gast.AugAssign) -> list[gast.stmt]:
         if isinstance(node.target, gast.Name):
             return [node]
+        if _has_effects(node.target):
+            return [node]
         symbol = template.constant(_SYMBOLS[type(node.op)], at=node)
         if _is_pure_value(node.value):
             return self._update(node.target, symbol, node.value, node)
         # Python reads the old element before it evaluates the value: `y[0] += f(y)`.
         before: list[gast.stmt] = []
-        target = self._stable(node.target, before)
+        target = self._stable(node.target, node.value, before)
         old = _OLD.expression(at=target, OBJECT=_as_load(target.value), PLACE=_step(target))
         value = _AUGMENT.expression(at=target, OLD=old, SYMBOL=symbol, VALUE=node.value)
         return before + self._store(target, value, node)
 
-    def _stable(self, target: _Place, before: list[gast.stmt]) -> _Place:
-        """The target with parts that may have effects taken out, since it is now written twice: `a[f()] += g()`."""
-        target.value = self._stable_part(target.value, before)
-        if isinstance(target, gast.Subscript) and not _is_pure_value(target.slice):
-            target.slice = self._stable_part(_index(target.slice), before)
+    def _stable(self, target: _Place, value: gast.expr, before: list[gast.stmt]) -> _Place:
+        """The target with parts taken out that have effects, or that the value changes: `a[f()] += g()`, `a[i] += (i := 1)`."""
+        written = writes(value)
+        target.value = self._stable_part(target.value, before, written)
+        if isinstance(target, gast.Subscript) and not (_is_pure_value(target.slice) and not written & reads(target.slice)):
+            target.slice = self._stable_part(_index(target.slice), before, written)
         return target
 
-    def _stable_part(self, part: gast.expr, before: list[gast.stmt]) -> gast.expr:
-        if _is_pure_value(part):
+    def _stable_part(self, part: gast.expr, before: list[gast.stmt], written: frozenset[str]) -> gast.expr:
+        if _is_pure_value(part) and not written & reads(part):
             return part
         name = self._variable()
         before.append(template.assign([template.name(name, at=part, store=True)], part, at=part))
@@ -287,14 +297,28 @@ class _Stores(Pass):
         return node
 
     def visit_With(self, node: gast.With) -> gast.AST:
-        """`with f() as self.x` likewise."""
+        """`with f() as self.x` likewise; a manager after it is entered when the place has been written."""
+        placed = [item.optional_vars is not None and _writes_places(item.optional_vars) for item in node.items]
+        if True in placed[:-1]:
+            first = placed.index(True) + 1
+            inner = gast.copy_location(gast.With(node.items[first:], node.body, None), node)
+            node.items, node.body = node.items[:first], [inner]
         stores: list[gast.stmt] = []
-        for item in node.items:
-            if item.optional_vars is not None and _writes_places(item.optional_vars):
-                [item.optional_vars], more = self._through_variables([item.optional_vars], node)
-                stores += more
+        if node.items[-1].optional_vars is not None and _writes_places(node.items[-1].optional_vars):
+            [node.items[-1].optional_vars], stores = self._through_variables([node.items[-1].optional_vars], node)
         node.body = stores + self._suite(node.body)
         return node
+
+
+def _places(target: gast.expr) -> list[_Place]:
+    return [n for n in gast.walk(target) if isinstance(n, gast.Attribute | gast.Subscript) and isinstance(n.ctx, gast.Store)]
+
+
+def _has_effects(place: _Place) -> bool:
+    """Does a path of several steps call anything but where it begins?"""
+    _, steps = _path(place)
+    indices = [step.slice for step in steps if isinstance(step, gast.Subscript)]
+    return len(steps) > 1 and not all(map(_is_pure_value, indices))
 
 
 def _item_written(function: gast.AST) -> frozenset[str]:

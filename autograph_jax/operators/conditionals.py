@@ -104,7 +104,8 @@ def _cond(
     new |= _write_after(written, places, operands)
     new = _with_aliases({key: new[key] for key in ends}, places, first, second, outer)
     for key in ends:
-        aliasing.doubt_container(new[key], places[key].read())
+        if not isinstance(places[key], state.Content):  # which stays the same object
+            aliasing.doubt_container(new[key], places[key].read())
         state.write(places[key], new[key])
     state.bind(functions, names)
     return _with_result_aliases(value, first, second, outer)

@@ -328,7 +328,8 @@ class Settled:
             if place.key in self.traced.ends:
                 own = unflatten(form, iter(leaves))
                 value = values[place.key] = values.get(self.same.get(place.key), own)
-                aliasing.doubt_container(value, self.entries[self.places.index(place)])
+                if not isinstance(place, Content):  # which stays the same object
+                    aliasing.doubt_container(value, self.entries[self.places.index(place)])
                 state.write(place, self._after_a_turn(place, value) if turns else value)
         return unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
 

@@ -176,7 +176,7 @@ class _Sequence:
         return dict(items) if self.type is dict else self.type(self.extra, items)
 
     def __str__(self) -> str:
-        return self.type.__name__
+        return self.type.__name__ if self.keys is None else f"{self.type.__name__} of {', '.join(map(repr, self.keys))}: "
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

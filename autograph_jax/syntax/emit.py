@@ -30,7 +30,7 @@ def to_code(
     flags = original.co_flags & _FUTURE
     module = compile(factory, original.co_filename, "exec", flags=flags, dont_inherit=True)
     outer = _find(module, "factory")
-    code = _find(outer, original.co_name)
+    code = _find(outer, _LAMBDA if isinstance(tree, gast.Lambda) else tree.name)
     # Where the user has no lambda, each lambda stands for a piece of the function too.
     own_lambda = original.co_name == _LAMBDA or any(c.co_name == _LAMBDA for c in _inside(original))
     return _as_original(code, original, frozenset(blocks) | (frozenset() if own_lambda else {_LAMBDA}))
@@ -47,7 +47,7 @@ def _factory(tree: gast.AST, free: list[str]) -> ast.Module:
     if isinstance(node, ast.Lambda):
         body: ast.stmt = ast.copy_location(ast.Expr(node), node)
     else:
-        node.returns, body = None, node
+        node.returns, node.type_params, body = None, [], node  # a type parameter is a variable around the function
         # A decorated function's first line is its decorator's. The factory never runs, so any name will do.
         node.decorator_list = [ast.copy_location(ast.Name(free[0], ast.Load()), d) for d in node.decorator_list[:1]]
     module = ast.parse("def factory(): pass")
