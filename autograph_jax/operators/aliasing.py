@@ -186,12 +186,21 @@ def _running_functions() -> Iterator[_Running]:
         if later is not None:
             if running is None:
                 running = _Running(frame, later[0] - written_through, later[1] - written_through)
-            running.variables = {**frame.f_locals, **running.variables}
+            running.variables = {**_variables(frame), **running.variables}
             if not hooks.is_block(frame.f_code):
                 yield running
                 written_through = set(frame.f_code.co_freevars)  # variables of the function around: they see the write
                 running = None
         frame = frame.f_back
+
+
+def _variables(frame: types.FrameType) -> dict[str, Any]:
+    """A frame's variables. Before Python 3.13 the frame keeps the dict that it gives, and tracers with it, so that is emptied."""
+    kept = frame.f_locals
+    copied = dict(kept)
+    if type(kept) is dict:
+        kept.clear()
+    return copied
 
 
 def _holds(value: Any, array: Any, place: tuple[Any, Any] | None) -> bool:

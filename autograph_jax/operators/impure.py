@@ -9,13 +9,14 @@ from __future__ import annotations
 import builtins
 import random
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import state
+from autograph_jax.errors import StagingError, is_user_frame, user_location
+from autograph_jax.operators import hooks, state
 
 _GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 
@@ -63,3 +64,16 @@ def check_random(function: Any) -> None:
             details=["The block is traced once; each run of it would get the same number."],
             help="use jax.random with a key that the loop splits: `key, sub = jax.random.split(key)`",
         )
+
+
+def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:
+    """`warnings.warn`, whose `stacklevel` counts the user's functions: not ours, and not the blocks of one function."""
+    frame, level = sys._getframe(1), 1
+    remaining = stacklevel - 1
+    while frame.f_back is not None and remaining > 0:
+        leaves_function = not hooks.is_block(frame.f_code)
+        frame, level = frame.f_back, level + 1
+        while frame.f_back is not None and not is_user_frame(frame):
+            frame, level = frame.f_back, level + 1
+        remaining -= leaves_function
+    warnings.warn(message, category, level + 1, source, **options)

@@ -13,6 +13,7 @@ import dis
 import functools
 import inspect
 import types
+import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -39,6 +40,7 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.reversed: iterables.reversed_,
     builtins.isinstance: operator_builtins.isinstance_,
     builtins.print: printing.print_,
+    warnings.warn: impure.warn,
     builtins.iter: impure.iter_,
     builtins.next: impure.next_,
     builtins.setattr: lambda target, name, value: subscripts.set_attr(value, target, name),
@@ -98,7 +100,7 @@ def _either(taken: Any, option: Any, otherwise: Function, arguments: tuple[Any, 
 
 
 def _builtin(function: types.BuiltinMethodType) -> Function:
-    if function.__self__ is builtins or function is functools.reduce:
+    if function.__self__ is builtins or function in (functools.reduce, warnings.warn):
         return _OVERRIDES.get(function, function)
     return _numeric(function) if is_numeric_function(function) else function
 

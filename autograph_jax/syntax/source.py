@@ -7,9 +7,12 @@ line are told apart, and every node carries the user's own line and column.
 from __future__ import annotations
 
 import ast
+import copy
 import dataclasses
 import functools
 import linecache
+import os
+import time
 import types
 
 import gast
@@ -45,6 +48,8 @@ def source_of(function: types.FunctionType) -> Source:
     if not candidates:
         raise _no_source(code, "the file has changed since it was imported, or another tool wrote this function")
     node = min(candidates, key=_extent)
+    if _written_lately(code.co_filename) and not _same_code(node, code):
+        raise _no_source(code, "the file has changed since it was imported")
     first = code.co_firstlineno
     assert node.end_lineno is not None
     text = "".join(lines[first - 1 : node.end_lineno])
@@ -83,6 +88,43 @@ def _fits(node: FunctionNode, code: types.CodeType) -> bool:
     start, end = (node.body.lineno, node.body.col_offset), (node.body.end_lineno, node.body.end_col_offset)
     spans = [(line, column) for line, _, column, last in code.co_positions() if line and last]
     return all(start <= position <= end for position in spans if position[1] is not None)
+
+
+_STARTED = time.time()
+
+
+def _written_lately(filename: str) -> bool:
+    """Was the file written after this package was imported, so that what is in it may never have been?"""
+    try:
+        return os.path.getmtime(filename) > _STARTED
+    except OSError:  # a notebook cell
+        return False
+
+
+def _same_code(node: FunctionNode, code: types.CodeType) -> bool:
+    """Does the text compile to what was imported? Compared by names and constants; a tool may have added to the code."""
+    if any(name.startswith("@") for name in code.co_names + code.co_varnames):  # pytest has rewritten its asserts
+        return True
+    copied = copy.deepcopy(node)
+    if not isinstance(copied, ast.Lambda):
+        copied.decorator_list = []
+    body: ast.stmt = ast.Expr(copied) if isinstance(copied, ast.Lambda) else copied
+    around = ast.parse(f"class {_class_name(code.co_qualname) or '_'}:\n def factory(): pass").body[0]
+    factory = around.body[0]  # type: ignore[attr-defined]
+    factory.args.args = [ast.arg(name) for name in code.co_freevars]
+    factory.body = [body]
+    module = ast.fix_missing_locations(ast.Module([around], []))
+    found = compile(module, code.co_filename, "exec", dont_inherit=True)
+    for _ in range(3):
+        found = next(c for c in found.co_consts if isinstance(c, types.CodeType))
+        if found.co_name == code.co_name and found.co_argcount == code.co_argcount:
+            break
+    return _facts(found) == _facts(code)
+
+
+def _facts(code: types.CodeType) -> tuple[object, ...]:
+    constants = [repr(c) for c in code.co_consts if not isinstance(c, types.CodeType)]
+    return code.co_names, code.co_varnames, code.co_cellvars, constants
 
 
 def _parameters(node: FunctionNode) -> list[str]:

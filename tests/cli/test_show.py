@@ -125,27 +125,25 @@ def bisection(f, low, high, *, tolerance: float = 1e-6, max_steps: int = 100):
         middle = 0.5 * (low + high)
         f_middle = ag__.call(f)(middle)
 
-        def otherwise():
+        def otherwise_2():
             nonlocal f_low, high, low
 
-            def then():
+            def then_3():
                 nonlocal high
                 high = middle
 
-            def otherwise():
+            def otherwise_3():
                 nonlocal f_low, low
                 low, f_low = middle, f_middle
-            ag__.if_stmt(f_low * f_middle < 0, then, otherwise, 'f_low', 'high', 'low')
+            ag__.if_stmt(f_low * f_middle < 0, then_3, otherwise_3, 'f_low', 'high', 'low')
         return ag__.if_stmt(
             ag__.call(abs)(f_middle) < tolerance,
             lambda: ag__.Return((middle, "found")),
-            otherwise,
+            otherwise_2,
             'f_low', 'high', 'low',
         )
-    return ag__.returned(
-        ag__.for_stmt(ag__.call(range)(max_steps), body, 'f_low', 'high', 'low'),
-        lambda: (0.5 * (low + high), "gave up"),
-    )
+    left = ag__.for_stmt(ag__.call(range)(max_steps), body, 'f_low', 'high', 'low')
+    return ag__.returned(left, lambda: (0.5 * (low + high), "gave up"))
 '''
 
 SHOWN = {  # name: what is printed below the header
@@ -353,7 +351,8 @@ LONG = "alpha_alpha, beta_beta_beta, gamma_gamma"
 LAYOUT = {  # name: source, text
     "the user's spelling": (
         'def f(x):\n    x = 1e-3, 0xff, "a", (x)  # why\n    return g(0xff, f"{x}", "a")\n',
-        'def f(x):\n    x = 1e-3, 0xff, "a", (x)\n    return ag__.call(g)(0xff, f\'{x}\', "a")',
+        'def f(x):\n    x = 1e-3, 0xff, "a", (x)\n    return ag__.call(g)('
+        "0xff, ag__.text(ag__.field(x, '', '')), \"a\")",
     ),
     "comments above the signature's end": (
         "def f(\n    x,  # m\n):\n    # nothing\n    return x\n",
@@ -385,7 +384,11 @@ LAYOUT = {  # name: source, text
     ),
     "strings that span lines": (
         "def f(x):\n    return f\"\"\"{x}'s\n    1e-3\"\"\", \"\"\"a\n    b\"\"\"\n",
-        "def f(x):\n    return (f\"{x}'s\\n    1e-3\", 'a\\n    b')",
+        "def f(x):\n    return (ag__.text(ag__.field(x, '', ''), \"'s\\n    1e-3\"), 'a\\n    b')",
+    ),
+    "an f-string without fields is left alone": (
+        'def f(x):\n    return g(f"0.001 (a, b)", 1e-3)\n',
+        "def f(x):\n    return ag__.call(g)(f'0.001 (a, b)', 1e-3)",
     ),
     "nothing to break": (
         f"def f():\n    return {'a' * 120} + b()\n",

@@ -85,10 +85,10 @@ ROWS = {
         """,
         """
         def f(d):
-            d = ag__.set_path(ag__.call(say)(1), d, ag__.item['a'], ag__.item[ag__.call(say)(0)], ag__.attr('b'))
-            d = ag__.set_path(ag__.call(say)(3), d, ag__.item['a'], ag__.item[0], ag__.attr('c'), ag__.item[ag__.call(say)(2)])
+            d['a'][ag__.call(say)(0)].b = ag__.call(say)(1)
+            d['a'][0].c[ag__.call(say)(2)] = ag__.call(say)(3)
             return d
-        """,  # noqa: E501
+        """,
         [({'a': [{}]},)],
     ),
     "chain on an object": Row(
@@ -143,11 +143,12 @@ ROWS = {
         """
         def f(y, d, xs):
             o = ag__.call(Noted)()
-            x, item, (item_2, *item_3), [item_4] = xs
-            y = ag__.set_item(item, y, ag__.call(say)(0))
-            d = ag__.set_item(item_2, d, ag__.call(say)('k'))
-            d = ag__.set_item(item_3, d, 'rest')
-            ag__.set_attr(item_4, o, 'a')
+            item, item_2, (item_3, *item_4), [item_5] = ag__.rows(xs)
+            x = item
+            y = ag__.set_item(item_2, y, ag__.call(say)(0))
+            d = ag__.set_item(item_3, d, ag__.call(say)('k'))
+            d = ag__.set_item(item_4, d, 'rest')
+            ag__.set_attr(item_5, o, 'a')
             return (x, y, d, o)
         """,
         [([0], {}, (1, 2, (3, 4, 5), [6])), ([0], {}, (1, 2))],
@@ -162,9 +163,11 @@ ROWS = {
         """
         def f(y):
             o = ag__.call(Noted)()
-            a = item = item_2 = b = ag__.call(say)([1])
-            y = ag__.set_item(item, y, ag__.call(say)(0))
-            ag__.set_attr(item_2, o, 'b')
+            item = item_2 = item_3 = item_4 = ag__.call(say)([1])
+            a = item
+            y = ag__.set_item(item_2, y, ag__.call(say)(0))
+            ag__.set_attr(item_3, o, 'b')
+            b = item_4
             return (ag__.is_(a, b), y)
         """,
         [([0],)],
@@ -177,8 +180,9 @@ ROWS = {
         """,
         """
         def f(d, xs):
-            first, *item = xs
-            d = ag__.set_item(item, d, 'rest')
+            item, *item_2 = ag__.rows(xs)
+            first = item
+            d = ag__.set_item(item_2, d, 'rest')
             return (first, d)
         """,
         [({}, [1, 2, 3]), ({}, [])],
@@ -191,8 +195,9 @@ ROWS = {
         """,
         """
         def f(x, i):
-            i, item = (1, 5)
-            x = ag__.set_item(item, x, i)
+            item, item_2 = (1, 5)
+            i = item
+            x = ag__.set_item(item_2, x, i)
             return (i, x)
         """,
         [([0, 0], 0)],
@@ -301,9 +306,7 @@ ROWS = {
         """
         def f():
             o = ag__.call(Noted)('o', inner=ag__.call(Noted)('inner'))
-            item = ag__.call(say)(o).inner
-            item_2 = ag__.call(say)(1)
-            ag__.put_item(ag__.augment(ag__.read(item, ag__.item[item_2]), '-=', ag__.call(say)(2)), item, item_2)
+            ag__.call(say)(o).inner[ag__.call(say)(1)] -= ag__.call(say)(2)
             return o
         """,
         [()],
@@ -390,8 +393,8 @@ ROWS = {
         """,
         """
         def f(y, xs):
-            i: ...
             item_2: ...
+            item_3: ...
             o = ag__.call(Noted)()
             def body(item):
                 nonlocal y
@@ -399,9 +402,10 @@ ROWS = {
                 ag__.call(say)(ag__.view(y[0], y))
             ag__.for_stmt(xs, body, 'y')
             def body(element):
-                nonlocal i, item_2, y
-                i, item_2 = element
-                ag__.set_attr(item_2, o, 'a')
+                nonlocal item_2, item_3, y
+                item_2, item_3 = element
+                i = item_2
+                ag__.set_attr(item_3, o, 'a')
                 y = ag__.set_item(o.a, y, i)
             ag__.for_stmt(ag__.call(enumerate)(xs), body, 'y')
             return y
@@ -417,10 +421,11 @@ ROWS = {
         """,
         """
         def f(d):
-            with ag__.call(ctx)(1) as item, ag__.call(ctx)(2) as item_2:
+            with ag__.call(ctx)(1) as item:
                 d = ag__.set_item(item, d, 'a')
-                d = ag__.set_item(item_2, d, 'b')
-                ag__.call(say)(ag__.view(d['a'], d))
+                with ag__.call(ctx)(2) as item_2:
+                    d = ag__.set_item(item_2, d, 'b')
+                    ag__.call(say)(ag__.view(d['a'], d))
             return d
         """,
         [({},)],

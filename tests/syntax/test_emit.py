@@ -90,7 +90,10 @@ SAME = ("__module__", "__doc__", "__defaults__", "__kwdefaults__", "__annotation
 @pytest.mark.parametrize("name", SAME)
 def test_attribute(name: str):
     converted = convert_function(step_as_written)
-    assert getattr(converted, name, None) == getattr(step_as_written, name, None)
+    expected = getattr(step_as_written, name, None)
+    if name == "__dict__":
+        expected = {key: value for key, value in expected.items() if key != "__autograph_jax_twin__"}  # where it is kept
+    assert getattr(converted, name, None) == expected
 
 
 CODE = """co_name co_qualname co_filename co_firstlineno co_argcount co_posonlyargcount co_kwonlyargcount co_freevars""".split()
