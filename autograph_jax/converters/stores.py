@@ -36,6 +36,8 @@ _SET_PATH = Template("ag__.PATH(VALUE, OBJECT, STEPS)")
 _DEL_ATTR = Template("ag__.del_attr(OBJECT, ATTRIBUTE)")
 _DEL_ITEM = Template("ag__.del_item(OBJECT, INDEX)")
 _STEP_ATTR = Template("ag__.attr(NAME_)")
+_LATER = Template("ag__.later(VALUE)")
+_STEP_LATER = Template("ag__.item_at(INDEX)")
 _STEP_ITEM = Template("ag__.item[INDEX]")
 _AT = Template("ag__.at[INDEX]")
 _OLD = Template("ag__.read(OBJECT, PLACE)")
@@ -94,7 +96,7 @@ class _Stores(Pass):
         if not any(_writes_places(target) for target in node.targets):
             return [node]
         if any(_has_effects(place) for target in node.targets for place in _places(target)):
-            return [node]  # on a path with calls in it, `d[f()][g()] = v`, only Python keeps the order
+            return [node]  # a walrus in a lambda would bind the lambda's own variable
         if len(node.targets) == 1 and isinstance(node.targets[0], gast.Attribute | gast.Subscript):
             return self._store(node.targets[0], node.value, node)
         moved, stores = self._through_variables(node.targets, node)
@@ -165,6 +167,9 @@ class _Stores(Pass):
         symbol = template.constant(_SYMBOLS[type(node.op)], at=node)
         if _is_pure_value(node.value):
             return self._update(node.target, symbol, node.value, node)
+        if len(_path(node.target)[1]) > 1 and not writes(node.value):
+            value = _LATER.expression(at=node.value, VALUE=template.lambda_of(node.value, at=node.value))
+            return self._update(node.target, symbol, value, node)
         # Python reads the old element before it evaluates the value: `y[0] += f(y)`.
         before: list[gast.stmt] = []
         target = self._stable(node.target, node.value, before)
@@ -194,7 +199,7 @@ class _Stores(Pass):
         root, steps = _path(target)
         rebinds = self._rebinds(root, steps)
         aliases = self._aliases(root, node) if rebinds else []
-        if isinstance(target, gast.Attribute):
+        if isinstance(target, gast.Attribute) and len(steps) == 1:
             attribute = template.constant(target.attr, at=target)
             updated = _UPDATE_ATTR.expression(
                 at=target, OBJECT=_as_load(target.value), ATTRIBUTE=attribute, SYMBOL=symbol, VALUE=value
@@ -315,10 +320,9 @@ def _places(target: gast.expr) -> list[_Place]:
 
 
 def _has_effects(place: _Place) -> bool:
-    """Does a path of several steps call anything but where it begins?"""
+    """Does a path of several steps assign a variable on the way? `d[(k := f())][k] = v`"""
     _, steps = _path(place)
-    indices = [step.slice for step in steps if isinstance(step, gast.Subscript)]
-    return len(steps) > 1 and not all(map(_is_pure_value, indices))
+    return len(steps) > 1 and any(writes(step.slice) for step in steps if isinstance(step, gast.Subscript))
 
 
 def _item_written(function: gast.AST) -> frozenset[str]:
@@ -379,10 +383,14 @@ def _path(target: gast.expr) -> tuple[gast.expr, list[_Place]]:
     return target, steps[::-1]
 
 
-def _step(place: _Place) -> gast.expr:
+def _step(place: gast.expr) -> gast.expr:
     if isinstance(place, gast.Attribute):
         return _STEP_ATTR.expression(at=place, NAME_=template.constant(place.attr, at=place))
-    return _STEP_ITEM.expression(at=place, INDEX=place.slice)
+    assert isinstance(place, gast.Subscript)
+    if _is_pure_value(place.slice):
+        return _STEP_ITEM.expression(at=place, INDEX=place.slice)
+    # Evaluated when the path has come to it: `o.rows[f()] = v` reads o.rows before it calls f.
+    return _STEP_LATER.expression(at=place, INDEX=template.lambda_of(_index(place.slice), at=place))
 
 
 def _index(index: gast.expr | gast.Slice) -> gast.expr:

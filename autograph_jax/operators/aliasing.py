@@ -181,16 +181,19 @@ def _running_functions() -> Iterator[_Running]:
     frame: types.FrameType | None = sys._getframe(1)
     running: _Running | None = None
     written_through: set[str] = set()
+    innermost = True
     while frame is not None:
         later = hooks.read_later(frame)
         if later is not None:
             if running is None:
-                running = _Running(frame, later[0] - written_through, later[1] - written_through)
+                # The innermost statement has read all that it reads; one that called it may read on after the call.
+                names = later.names if innermost else later.names | later.again
+                running = _Running(frame, names - written_through, later.roots - written_through)
             running.variables = {**_variables(frame), **running.variables}
             if not hooks.is_block(frame.f_code):
                 yield running
                 written_through = set(frame.f_code.co_freevars)  # variables of the function around: they see the write
-                running = None
+                running, innermost = None, False
         frame = frame.f_back
 
 

@@ -17,6 +17,6 @@ def _nothing_known(frame: types.FrameType) -> None:
 
 call: Callable[[Any], Callable[..., Any]] = _as_it_is  # how a callee is converted
 Names = frozenset[str]
-read_later: Callable[[types.FrameType], tuple[Names, Names] | None] = _nothing_known  # None: not converted code
+read_later: Callable[[types.FrameType], Any] = _nothing_known  # a runtime.spans.Span; None: not converted code
 deciding_names: Callable[[types.FrameType], Names | None] = _nothing_known  # of the while loop that a frame is at
 is_block: Callable[[types.CodeType], bool] = lambda code: False  # noqa: E731 - a piece of a user's function?

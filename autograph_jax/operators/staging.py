@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import jax.extend
 
-from autograph_jax.errors import ShapeError, StructureError, user_location
+from autograph_jax.errors import ShapeError, StagingError, StructureError, user_location
 from autograph_jax.operators import aliasing, checks, state
 from autograph_jax.operators.forms import (
     Form,
@@ -104,11 +104,31 @@ def trace(
     """
     recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases(), memory)
     avals = [leaf.aval() for form in [*(f for _, f in inputs), *arguments] for leaf in array_forms(form)]
+    _check_recursion(block)
     with _room_to_recurse():
         jaxpr = jax.make_jaxpr(recorder)(*avals)
     found = state.outliving(recorder.found)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
     return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.raised, recorder.ids)
+
+
+_MOST_NESTED = 48  # times that one block is traced inside itself
+
+
+def _check_recursion(block: Callable[..., Any]) -> None:
+    """A function that calls itself where traced data decides would be traced for ever: both branches always are."""
+    code = _code(block)
+    if code is not None and sum(trace.code is code for trace in state.traces()) >= _MOST_NESTED:
+        raise StagingError(
+            "a function calls itself where traced data decides, and the depth is only known at run time",
+            location=user_location(),
+            help="write it as a loop, or make the argument that ends the recursion static",
+        )
+
+
+def _code(block: Callable[..., Any]) -> Any:
+    originals = getattr(block, "stands_for", (block,))
+    return getattr(originals[0], "__code__", None) if originals else None
 
 
 @contextlib.contextmanager
@@ -147,6 +167,7 @@ class _Recorder:
         remaining = iter(leaves)
         places = [place for place, _ in self._inputs] if self._memory is not None else None
         trace = state.Trace(self._active, places, self._memory)
+        trace.code = _code(self._block)
         with state.running(trace):
             try:
                 self._older = state.noted(self._functions)

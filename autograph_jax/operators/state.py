@@ -190,6 +190,7 @@ class Trace:
         self.active = active
         self.inputs: Sequence[Place] = inputs if inputs is not None else outer.inputs if outer else ()
         self.memory: Memory | None = memory or (outer.memory if outer else None)
+        self.code: Any = None  # of the block
         self.made: list[Any] = []  # iterators that the block makes for itself
 
     def roll_back(self) -> None:

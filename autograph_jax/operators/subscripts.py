@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -182,7 +183,19 @@ class _Item:
         return _set_item(value, target, self.index)
 
 
+class _ItemLater(_Item):
+    """An item whose index is evaluated once, when the path has come to it."""
+
+    def __init__(self, index: Callable[[], Any]) -> None:
+        object.__setattr__(self, "_evaluate", index)
+
+    @functools.cached_property
+    def index(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride] - computed instead of kept
+        return self._evaluate()  # pyright: ignore[reportAttributeAccessIssue]
+
+
 attr = _Attr
+item_at = _ItemLater
 
 
 class _ItemMaker:
@@ -205,11 +218,14 @@ at = _IndexMaker()
 
 def set_path(value: Any, root: Any, *steps: _Attr | _Item) -> Any:
     """Write at the end of a path; arrays on the way are replaced in what holds them. Gives the root."""
+    return _at_end(root, steps, lambda holder, step: step.updated(value, holder))
+
+
+def _at_end(root: Any, steps: Sequence[_Attr | _Item], change: Callable[[Any, Any], Any]) -> Any:
+    """Walk a path, each step once, and put back what the change of its last holder gives."""
     step, *rest = steps
-    if not rest:
-        return step.write(value, root)
     inner = step.read(root)
-    new = rest[0].updated(value, inner) if len(rest) == 1 else set_path(value, inner, *rest)
+    new = change(inner, rest[0]) if len(rest) == 1 else _at_end(inner, rest, change)
     if new is inner:
         return root
     aliasing.check_write(inner, place=(root, step.key))
@@ -264,12 +280,21 @@ def update_attr(target: Any, name: str, symbol: str, value: Any) -> None:
     set_attr(augment(getattr(target, name), symbol, value), target, name)
 
 
+@dataclasses.dataclass(frozen=True)
+class later:
+    """A value that is evaluated when the old one has been read: `o.rows[i] += f()`."""
+
+    evaluate: Callable[[], Any]
+
+
 def update_path(root: Any, symbol: str, value: Any, *steps: _Attr | _Item) -> Any:
     """Augmented assignment at the end of a path; gives the root."""
-    target = root
-    for step in steps[:-1]:
-        target = step.read(target)
-    return set_path(augment(read(target, steps[-1]), symbol, value), root, *steps)
+
+    def change(holder: Any, step: Any) -> Any:
+        old = read(holder, step)
+        return step.updated(augment(old, symbol, value.evaluate() if isinstance(value, later) else value), holder)
+
+    return _at_end(root, steps, change)
 
 
 def put_update_path(root: Any, symbol: str, value: Any, *steps: _Attr | _Item) -> None:

@@ -7,13 +7,13 @@ import types
 
 from autograph_jax.operators import hooks
 from autograph_jax.runtime.convert import conversion_of_code
-from autograph_jax.runtime.spans import Position
+from autograph_jax.runtime.spans import Position, Span
 
 
-def read_later(frame: types.FrameType) -> tuple[frozenset[str], frozenset[str]] | None:
+def read_later(frame: types.FrameType) -> Span | None:
     """The variables of a converted function whose values may be read after the statement that it is at; else None.
 
-    The second set are variables whose containers are, while they themselves are given anew.
+    Its `roots` are variables whose containers are, while they themselves are given anew.
     """
     conversion = conversion_of_code(frame.f_code)
     if conversion is None or conversion.spans is None:
@@ -22,7 +22,7 @@ def read_later(frame: types.FrameType) -> tuple[frozenset[str], frozenset[str]] 
     spans = conversion.spans
     first = bisect.bisect_right(spans, position, key=lambda span: span.start)
     enclosing = [span for span in spans[:first] if span.end > position]
-    return (enclosing[-1].names, enclosing[-1].roots) if enclosing else (frozenset(), frozenset())
+    return enclosing[-1] if enclosing else Span((0, 0), (0, 0), frozenset())
 
 
 def _position(frame: types.FrameType) -> Position:

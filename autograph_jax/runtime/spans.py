@@ -20,6 +20,7 @@ class Span:
     start: Position
     end: Position
     names: frozenset[str]
+    again: frozenset[str] = frozenset()  # what the statement may read once more itself, after a call in it
     roots: frozenset[str] = frozenset()  # of `d['a'][i] = v`: d takes the result, but stays the same container
 
 
@@ -47,7 +48,7 @@ def _span(start: Position, end: Position, statements: list[tuple[gast.stmt, Fact
     names = frozenset(name for statement, scope in statements for name in _names(statement, scope))
     twice = frozenset(name for statement, _ in statements for name in _read_twice(statement))
     roots = frozenset(name for statement, _ in statements for name in _roots(statement))
-    return Span(start, end, (names - written) | twice, roots)
+    return Span(start, end, names - written, twice, roots)
 
 
 def _rebound(statement: gast.stmt) -> frozenset[str]:

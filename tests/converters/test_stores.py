@@ -85,8 +85,12 @@ ROWS = {
         """,
         """
         def f(d):
-            d['a'][ag__.call(say)(0)].b = ag__.call(say)(1)
-            d['a'][0].c[ag__.call(say)(2)] = ag__.call(say)(3)
+            d = ag__.set_path(
+                ag__.call(say)(1), d, ag__.item['a'], ag__.item_at(lambda: ag__.call(say)(0)), ag__.attr('b')
+            )
+            d = ag__.set_path(
+                ag__.call(say)(3), d, ag__.item['a'], ag__.item[0], ag__.attr('c'), ag__.item_at(lambda: ag__.call(say)(2))
+            )
             return d
         """,
         [({'a': [{}]},)],
@@ -306,7 +310,13 @@ ROWS = {
         """
         def f():
             o = ag__.call(Noted)('o', inner=ag__.call(Noted)('inner'))
-            ag__.call(say)(o).inner[ag__.call(say)(1)] -= ag__.call(say)(2)
+            ag__.update_path(
+                ag__.call(say)(o),
+                '-=',
+                ag__.later(lambda: ag__.call(say)(2)),
+                ag__.attr('inner'),
+                ag__.item_at(lambda: ag__.call(say)(1)),
+            )
             return o
         """,
         [()],
