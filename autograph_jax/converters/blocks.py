@@ -214,7 +214,7 @@ class _Blocks:
         for field in ("body", "orelse", "finalbody"):
             suite = getattr(statement, field, None)
             if suite and field == "finalbody" and exits.may_exit(suite):
-                native.finalbody = [self._left_to_python(inner, context) for inner in suite]
+                setattr(native, field, [self._left_to_python(inner, context) for inner in suite])
             elif suite:
                 setattr(native, field, self._native_suite(suite, context))
         for field in ("handlers", "cases"):
@@ -252,7 +252,7 @@ class _Blocks:
         native = self._native(statement, inner)
         if isinstance(statement, gast.Try | gast.TryStar) and statement.orelse:
             # `else` runs where the body came to its end, and whether it did may only be known at run time.
-            native.orelse = self._exiting(([], marker), statement, statement.orelse, inner)
+            setattr(native, "orelse", self._exiting(([], marker), statement, statement.orelse, inner))  # noqa: B010 - a copy
         return [start, native, *self._exiting(([], template.name(exit_name, at=statement)), statement, rest, context)]
 
     # if, while, for

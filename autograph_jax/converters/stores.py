@@ -134,7 +134,7 @@ class _Stores(Pass):
         self, targets: list[gast.expr], node: gast.stmt
     ) -> tuple[list[gast.expr], list[gast.stmt]]:
         """The targets with each place replaced by a fresh variable, and the writes from these, left to right."""
-        places: list[tuple[_Place, str]] = []
+        places: list[tuple[_Place | gast.Name, str]] = []
 
         def without_places(target: gast.expr) -> gast.expr:
             if isinstance(target, gast.Tuple | gast.List):
@@ -150,7 +150,7 @@ class _Stores(Pass):
         stores = [s for place, name in places for s in self._taken(place, template.name(name, at=place), node)]
         return moved, stores
 
-    def _taken(self, place: gast.expr, value: gast.expr, node: gast.stmt) -> list[gast.stmt]:
+    def _taken(self, place: _Place | gast.Name, value: gast.expr, node: gast.stmt) -> list[gast.stmt]:
         if isinstance(place, gast.Name):
             return [template.assign([place], value, at=node)]
         return self._store(place, value, node)
@@ -205,7 +205,7 @@ class _Stores(Pass):
                 at=target, OBJECT=_as_load(target.value), ATTRIBUTE=attribute, SYMBOL=symbol, VALUE=value
             )
             return [template.expression_statement(updated, at=node)]
-        if len(steps) == 1:
+        if isinstance(target, gast.Subscript) and len(steps) == 1:
             updated = _UPDATE_ITEM.expression(
                 at=target,
                 UPDATE="update_item" if rebinds else "put_update",
@@ -330,7 +330,13 @@ def _item_written(function: gast.AST) -> frozenset[str]:
     subscripts = [n for n in gast.walk(function) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
     names = {root.id for n in subscripts if isinstance(root := _path(n)[0], gast.Name)}
     assigned = [n for n in gast.walk(function) if isinstance(n, gast.Assign)]
-    views = [(t.id, _root(base)) for n in assigned if (base := _view_base(n.value)) for t in n.targets if isinstance(t, gast.Name)]
+    views = [
+        (target.id, _root(base))
+        for node in assigned
+        if (base := _view_base(node.value)) is not None
+        for target in node.targets
+        if isinstance(target, gast.Name)
+    ]
     while more := {base for name, base in views if name in names} - names:
         names |= more
     return frozenset(names)

@@ -198,7 +198,7 @@ def _running_functions() -> Iterator[_Running]:
 
 
 def _variables(frame: types.FrameType) -> dict[str, Any]:
-    """A frame's variables. Before Python 3.13 the frame keeps the dict that it gives, and tracers with it, so that is emptied."""
+    """A frame's variables. Before Python 3.13 the frame keeps the dict that it gives, tracers included, so that is emptied."""
     kept = frame.f_locals
     copied = dict(kept)
     if type(kept) is dict:

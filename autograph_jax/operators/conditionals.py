@@ -115,10 +115,11 @@ def _with_result_aliases(value: Any, first: Traced, second: Traced, outer: dict[
     """`m = a if x > 0 else b`: m may be either array, and a write to it is doubtful; if both are one, it is that."""
     if isinstance(value, jax.Array):
         given = [branch.ids.get(RESULT) for branch in (first, second) if not branch.raised]
-        if given and all(one == given[0] and one in outer for one in given):
-            return outer[given[0]]
+        first_given = given[0] if given else None
+        if first_given is not None and all(one == first_given and one in outer for one in given):
+            return outer[first_given]
         for one in given:
-            if one in outer:
+            if one is not None and one in outer:
                 aliasing.doubt(value, outer[one])
     return value
 

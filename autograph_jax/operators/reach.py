@@ -16,7 +16,8 @@ from autograph_jax.operators.values import is_traced
 
 _MOST_PARTS = 500  # of one value; beyond it the answer is "not found"
 _ATOMS = (str, bytes, bool, int, float, complex, type(None))
-_NO_RECORDS = (type, types.FunctionType, types.MethodType, types.ModuleType, types.BuiltinFunctionType, jax.Array, Choice, enum.Enum)
+_CODE = (type, types.FunctionType, types.MethodType, types.ModuleType, types.BuiltinFunctionType)
+_NO_RECORDS = (*_CODE, jax.Array, Choice, enum.Enum)
 _FOREIGN = ("builtins", "jax", "jaxlib", "numpy", "autograph_jax", "threading", "functools", "collections", "itertools")
 Skip = Callable[[Any, Any], bool]
 

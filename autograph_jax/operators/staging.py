@@ -29,7 +29,6 @@ from autograph_jax.operators.forms import (
 from autograph_jax.operators.state import Content, Place
 from autograph_jax.operators.writes import with_outputs
 
-
 RESULT = "result"  # in place of a key: what the block returns
 
 
@@ -207,7 +206,8 @@ class _Recorder:
     def _ends(self, trace: state.Trace, starts: dict[Any, Any], result: Any) -> list[Any]:
         """The leaves of the result and of every place that was written; their Forms are kept."""
         self.result, leaves = flatten_end(result, None, self._older)
-        self.ends, self.found, self.ids = {}, [], {RESULT: id(result)}
+        self.ends, self.found = {}, []
+        self.ids: dict[Any, int] = {RESULT: id(result)}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
         heap = [place for place, _ in trace.log.values() if place.found]
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:

@@ -292,7 +292,7 @@ def _variable(name: str, cells: dict[str, Cell], functions: tuple[Callable[..., 
 def standing_for(function: Callable[..., Any], *originals: Callable[..., Any] | None) -> Callable[..., Any]:
     """Let a function of ours stand for blocks of the user's: their variables are its variables, their name its name."""
     blocks = tuple(_originals(originals))
-    function.stands_for = blocks  # type: ignore[attr-defined]
+    function.stands_for = blocks
     if blocks:
         function.__name__, function.__qualname__ = blocks[0].__name__, blocks[0].__qualname__
     return function

@@ -190,7 +190,7 @@ class _ItemLater(_Item):
         object.__setattr__(self, "_evaluate", index)
 
     @functools.cached_property
-    def index(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride] - computed instead of kept
+    def index(self) -> Any:
         return self._evaluate()  # pyright: ignore[reportAttributeAccessIssue]
 
 

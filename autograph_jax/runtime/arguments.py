@@ -219,8 +219,9 @@ def forwarder(
 
     A default that the caller leaves out is filled in where it is static or None; for any other LEFT_OUT is passed, as
     JAX takes a left-out default as a constant: `def f(x, axis=0): return x.sum(axis)`. Once `pending` is not empty,
-    results go through `finish`; what is raised goes through `recover` first. Name, docstring and `__wrapped__` are those of `function`, of which `target` is the
-    converted twin; a bound method gives a bound method. A wrong call raises the TypeError of a call of `target`.
+    results go through `finish`; what is raised goes through `recover` first. Name, docstring and `__wrapped__` are those
+    of `function`, of which `target` is the converted twin; a bound method gives a bound method. A wrong call raises the
+    TypeError of a call of `target`.
     """
     method = _as_method(target)
     parameters = list(called_signature(method.__func__ if method else target).parameters.values())

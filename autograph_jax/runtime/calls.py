@@ -21,8 +21,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators import aliasing, hooks, impure, iterables, printing, state, subscripts
+from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.state import Global
@@ -75,7 +75,8 @@ def call(function: Any) -> Function:
 
 
 # jax.numpy's functions whose NumPy twins give views.
-_VIEWING = {id(getattr(jnp, name)) for name in "reshape ravel transpose swapaxes moveaxis squeeze expand_dims real imag".split()}
+_VIEWS = "reshape ravel transpose swapaxes moveaxis squeeze expand_dims real imag".split()
+_VIEWING = {id(getattr(jnp, name)) for name in _VIEWS}
 
 
 def _viewing(function: Function) -> Function:

@@ -17,7 +17,8 @@ def operators() -> types.SimpleNamespace:
 
     names = {n: v for module in _MODULES for n, v in vars(module).items() if _is_operator(n, v, module.__name__)}
     exit_values = {"break_": exits.BREAK, "continue_": exits.CONTINUE, "Return": exits.Return}
-    names |= {"raised": checks.raised, "checked": checks.checked, "caught": checks.caught, "text": printing.text, "field": printing.field}
+    names |= {"raised": checks.raised, "checked": checks.checked, "caught": checks.caught}
+    names |= {"text": printing.text, "field": printing.field}
     return types.SimpleNamespace(**names, **exit_values, view=aliasing.view, rows=aliasing.rows, call=call)
 
 

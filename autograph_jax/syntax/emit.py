@@ -30,7 +30,7 @@ def to_code(
     flags = original.co_flags & _FUTURE
     module = compile(factory, original.co_filename, "exec", flags=flags, dont_inherit=True)
     outer = _find(module, "factory")
-    code = _find(outer, _LAMBDA if isinstance(tree, gast.Lambda) else tree.name)
+    code = _find(outer, tree.name if isinstance(tree, gast.FunctionDef) else _LAMBDA)
     # Where the user has no lambda, each lambda stands for a piece of the function too.
     own_lambda = original.co_name == _LAMBDA or any(c.co_name == _LAMBDA for c in _inside(original))
     return _as_original(code, original, frozenset(blocks) | (frozenset() if own_lambda else {_LAMBDA}))
