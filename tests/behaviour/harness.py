@@ -174,6 +174,7 @@ TABLES = (
     "test_statements",
     "test_lists",
     "test_transforms",
+    "test_found",
 )
 
 
