@@ -7,7 +7,6 @@ the user's exception itself (`caught`); a bare `jax.jit` gives JAX's error, with
 from __future__ import annotations
 
 import sys
-import types
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import AutographError, StagingError, user_location
-from autograph_jax.operators import printing, state
+from autograph_jax.operators import jax_private, printing, state
 from autograph_jax.operators.values import is_traced, truth
 
 Error = BaseException | type[BaseException]
@@ -52,16 +51,8 @@ def caught() -> None:
     current = sys.exc_info()[1]
     if isinstance(current, AutographError):
         raise current
-    escaped = state.take_escaped()
-    if escaped is not None and _came_through(escaped, sys._getframe(1)):
-        raise _uncatchable() from escaped
-
-
-def _came_through(error: BaseException, frame: types.FrameType) -> bool:
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_frame is not frame:
-        traceback = traceback.tb_next
-    return traceback is not None
+    if id(sys._getframe(1)) in state.take_escaped() and jax_private.tracing():
+        raise _uncatchable() from current
 
 
 def checked(condition: Any, message: Callable[[], Any] | None = None) -> Any:

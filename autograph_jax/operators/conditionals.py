@@ -82,8 +82,8 @@ def _cond(
         narrowed = facts.narrowed(block or _nothing, functions, narrowing, holds)
         try:
             traced.append(trace(narrowed, functions, watched, active=active))
-        except Exception as error:
-            state.escape(error)
+        except Exception:
+            state.escape()
             raise
     first, second = traced
     if first.raised and second.raised:

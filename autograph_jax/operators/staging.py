@@ -104,6 +104,8 @@ def trace(
     recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases(), memory)
     avals = [leaf.aval() for form in [*(f for _, f in inputs), *arguments] for leaf in array_forms(form)]
     _check_recursion(block)
+    if not state.traces():
+        state.take_escaped()  # of a program that has ended
     with _room_to_recurse():
         jaxpr = jax.make_jaxpr(recorder)(*avals)
     found = state.outliving(recorder.found)

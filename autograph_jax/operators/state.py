@@ -210,7 +210,8 @@ class Attempt(Trace):
 class _Local(threading.local):
     def __init__(self) -> None:
         self.traces: list[Trace] = []
-        self.escaped: BaseException | None = None  # out of a traced branch, and not yet out of the program
+        # The frames, by id, that an exception out of a traced branch may pass. Not the exception: it would hold tracers.
+        self.escaped: frozenset[int] = frozenset()
 
 
 _local = _Local()  # a trace belongs to the thread that runs it
@@ -247,14 +248,20 @@ def attempt() -> Iterator[Attempt]:
             _local.traces[-1].log.setdefault(key, entry)
 
 
-def escape(error: BaseException) -> None:
+def escape() -> None:
     """An exception leaves a branch that traced data decides about."""
-    _local.escaped = error
+    frame: types.FrameType | None = sys._getframe(1)
+    frames = set()
+    while frame is not None:
+        frames.add(id(frame))
+        frame = frame.f_back
+    _local.escaped = frozenset(frames)
 
 
-def take_escaped() -> BaseException | None:
-    error, _local.escaped = _local.escaped, None
-    return error
+def take_escaped() -> frozenset[int]:
+    """The frames that such an exception may have passed; asked once."""
+    frames, _local.escaped = _local.escaped, frozenset()
+    return frames
 
 
 def note(place: Place) -> None:
