@@ -123,12 +123,19 @@ class Content:
         return set(self.target) if isinstance(self.target, set) else list(self.target)
 
     def write(self, value: Any) -> None:
-        self.target.clear()
+        methods = _plain_methods(self.target)
+        methods.clear(self.target)
         if isinstance(self.target, dict | set):
-            self.target.update(value)
+            methods.update(self.target, value)
         else:
-            self.target.extend(value)
+            methods.extend(self.target, value)
 
+
+def _plain_methods(target: Any) -> Any:
+    """The class whose methods put a content back as it was: `Counter.update` would add to it."""
+    if isinstance(target, collections.OrderedDict):
+        return collections.OrderedDict
+    return next(kind for kind in (list, dict, set, collections.deque) if isinstance(target, kind))
 
 
 Place = Cell | Global | Attribute | Content
@@ -342,7 +349,7 @@ def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
     for cell in cells_of(functions).values():
         note(cell)
         for value in reach.everything(cell.read()):
-            if type(value) in (list, dict, set, collections.deque):
+            if isinstance(value, list | dict | set | collections.deque):
                 older.add(id(value))
                 note(Content(value))
             elif reach.is_record(value):

@@ -1,6 +1,8 @@
 """Programs that were once wrong: found by trying to break the package, not by its rows."""
 
+import collections
 import contextlib
+import heapq
 
 import jax.numpy as jnp
 import numpy as np
@@ -188,6 +190,18 @@ def order_of_several_targets(x):
 
 
 row(order_of_several_targets, [np.arange(3.0)])
+
+
+def heap_and_counter_beside_a_loop(x):
+    heap, seen = [], collections.Counter()
+    for i in range(4):
+        heapq.heappush(heap, -i)
+        seen.update(["a"])
+        x = x + i
+    return x, len(heap), seen["a"]
+
+
+row(heap_and_counter_beside_a_loop, [1.0], [-1.0])
 
 
 @table.each_way
