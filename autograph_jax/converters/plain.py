@@ -97,9 +97,13 @@ class _Plain(gast.NodeTransformer):
 
     def visit_AnnAssign(self, node: gast.AnnAssign) -> gast.AST | list[gast.AST]:
         self.generic_visit(node)
-        if node.value is None:
-            return node if isinstance(node.target, gast.Name) else []
-        return template.assign([node.target], node.value, at=node)
+        if node.value is not None:
+            return template.assign([node.target], node.value, at=node)
+        if isinstance(node.target, gast.Name) and node.simple:
+            return node
+        # `(x): int` declares nothing, and of `a[i].b: int` Python evaluates `a[i]`.
+        parts = [template.expression_statement(part, at=node) for part in _evaluated(node.target)]
+        return parts or gast.copy_location(gast.Pass(), node)
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         self.generic_visit(node)
@@ -108,3 +112,24 @@ class _Plain(gast.NodeTransformer):
         if is_super and first and not node.args and not node.keywords:
             return _SUPER.expression(at=node, FIRST=template.name(first, at=node))
         return node
+
+
+def _evaluated(place: gast.AST | None) -> list[gast.expr]:
+    """What is evaluated of an annotated place that gets no value."""
+    match place:
+        case gast.Attribute():
+            return [place.value]
+        case gast.Subscript():
+            return [place.value, *_evaluated_index(place.slice)]
+    return []
+
+
+def _evaluated_index(index: gast.AST | None) -> list[gast.expr]:
+    match index:
+        case None:
+            return []
+        case gast.Slice():
+            return [part for part in (index.lower, index.upper, index.step) if part is not None]
+        case gast.Tuple():
+            return [part for element in index.elts for part in _evaluated_index(element)]
+    return [index]

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import hooks, iterables, jax_private
+from autograph_jax.operators import hooks, iterables, jax_private, lists
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.values import is_traced, truth
@@ -117,6 +117,7 @@ def isinstance_(value: Any, kinds: Any) -> Any:
 
 
 def len_(value: Any) -> Any:
+    lists.check_known(value)
     return value.length if isinstance(value, iterables.View) else len(value)
 
 
@@ -139,7 +140,9 @@ def complex_(*arguments: Any) -> Any:
 
 
 def bool_(*arguments: Any) -> Any:
-    return truth(arguments[0]) if arguments and is_traced(arguments[0]) else builtins.bool(*arguments)
+    if arguments and is_traced(arguments[0]):
+        return truth(arguments[0])
+    return builtins.bool(*map(lists.truth, arguments))
 
 
 def round_(number: Any, ndigits: Any = None) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import aliasing, checks, facts, state
+from autograph_jax.operators import aliasing, checks, facts, lists, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.forms import Array, Form, coerce, flatten, flatten_inside, is_mutable, unflatten, zeros
@@ -22,7 +22,7 @@ Block = Callable[[], Any]
 def if_stmt(predicate: Any, then: Block | None, otherwise: Block | None = None, *names: str) -> Any:
     """Run one of two blocks and give what it returned; `names` are the variables that they write and that are read later."""
     if not is_traced(predicate):
-        block = then if predicate else otherwise
+        block = then if lists.truth(predicate) else otherwise
         return block() if block is not None else None
     return _cond(truth(predicate), then, otherwise, names, narrowing=facts.of(predicate))
 
@@ -30,7 +30,7 @@ def if_stmt(predicate: Any, then: Block | None, otherwise: Block | None = None, 
 def if_expr(predicate: Any, then: Block, otherwise: Block) -> Any:
     """`then() if predicate else otherwise()`."""
     if not is_traced(predicate):
-        return then() if predicate else otherwise()
+        return then() if lists.truth(predicate) else otherwise()
     return _cond(truth(predicate), then, otherwise, (), narrowing=facts.of(predicate), what="the value of this expression")
 
 

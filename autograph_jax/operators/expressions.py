@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.errors import UnboundError, user_location
-from autograph_jax.operators import facts, state
+from autograph_jax.operators import facts, lists, state
 from autograph_jax.operators.choices import UNBOUND, Choice
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.values import is_traced, truth
@@ -28,7 +28,7 @@ def and_(value: Any, *others: Thunk) -> Any:
     for position, other in enumerate(others):
         if is_traced(value):
             return _both(value, other, others[position + 1 :])
-        if not value:
+        if not lists.truth(value):
             return value
         value = other()
     return value
@@ -47,7 +47,7 @@ def or_(value: Any, *others: Thunk) -> Any:
     for position, other in enumerate(others):
         if is_traced(value):
             return _either(value, other, others[position + 1 :])
-        if value:
+        if lists.truth(value):
             return value
         value = other()
     return value
@@ -72,7 +72,7 @@ def _told(decision: Any, value: Any, other: Thunk, *, together: bool) -> Any:
 
 def not_(value: Any) -> Any:
     if not is_traced(value):
-        return not value
+        return not lists.truth(value)
     known = facts.of(value)
     return facts.tell(jnp.logical_not(truth(value)), facts.Facts(known.if_false, known.if_true))
 

@@ -12,36 +12,29 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import aliasing, dependence, state
-from autograph_jax.operators.choices import UNBOUND, Choice
+from autograph_jax.operators import dependence, lists, state
 from autograph_jax.operators.exits import turn_ended
 from autograph_jax.operators.forms import (
     Array,
     Form,
     Mismatch,
-    Options,
-    Static,
     Tree,
     array_forms,
-    coerce,
     flatten,
     flatten_inside,
     is_mutable,
     join,
     number_as_array,
-    unflatten,
 )
+from autograph_jax.operators.settled import NO_EXIT, Settled, exit_of
 from autograph_jax.operators.staging import Aliases, Traced, joined, shown, trace
 from autograph_jax.operators.state import Cell, Content, Place
-from autograph_jax.operators.writes import writes_last
 
 Block = Callable[..., Any]
 _BOOL = Array((), np.dtype(bool))
-_NO_EXIT = Static(None)
 _MOST_ROUNDS = 16
 
 
@@ -52,10 +45,13 @@ def settle(
     *,
     arguments: Sequence[Form] = (),
     gives_more: bool = False,
+    tainted_arguments: bool = False,
+    may_grow: bool = False,
 ) -> Settled:
     """Trace a loop's body until its state has one Form, and give that with the body's jaxpr.
 
-    The body returns its exit; with `gives_more`, a tuple of its exit and further values.
+    The body returns its exit; with `gives_more`, a tuple of its exit and further values. Where the number of turns is known,
+    lists `may_grow` by the same number of elements in each.
     """
     places: list[Place] = state.variables(functions, names) if names else []
     forms = [_start(place) for place in places]
@@ -66,25 +62,30 @@ def settle(
         last, memory = outer.memory.settled[key]
         _start_from(last, places, forms, outer.inputs)
         memory.next_round()
-    exit: Form = _NO_EXIT
+    exit: Form = NO_EXIT
     aliases = Aliases()
+    growing: dict[Any, lists.Growth] | None = {} if may_grow else None
     for _ in range(_MOST_ROUNDS):
         block = body if gives_more else _alone(body)
         _share(places, forms, aliases)
         inputs = list(zip(places, forms, strict=True))
         traced = trace(block, functions, (), inputs, arguments=[*arguments, _BOOL], aliases=aliases, memory=memory)
         memory.next_round()
-        new_forms = [_next(place, form, traced) for place, form in zip(places, forms, strict=True)]
-        new_exit = joined("how this loop is left", exit, _exit(traced), before="once by", after="once by")
+        new_forms = _next_forms(places, forms, traced, growing)
+        new_exit = joined("how this loop is left", exit, exit_of(traced), before="once by", after="once by")
         settled = new_forms == forms or _only_strengthened(forms, new_forms, traced)
         forms, exit = new_forms, new_exit
         settled = _keep_sharing(aliases, traced) and settled
+        settled = not _put_into_lists(places, traced, growing or {}, aliases) and settled
         if settled and not traced.found:
             entries = [place.read() for place in places]
+            for number, place in enumerate(places):
+                if place.key in (growing or ()):
+                    entries[number] = growing[place.key].entered()
             if outer and outer.memory:
                 last = {_lasting(place): form for place, form in zip(places, forms, strict=True)}
                 outer.memory.settled[key] = last, memory
-            return Settled(places, forms, exit, traced, entries, len(arguments), aliases.same)
+            return Settled(places, forms, exit, traced, entries, len(arguments), tainted_arguments, aliases.same, growing or {})
         places, forms = places + traced.found, forms + [_start(place) for place in traced.found]
     raise StagingError(
         "the variables of this loop don't settle: each turn makes something new of them",
@@ -131,6 +132,23 @@ def _keep_sharing(aliases: Aliases, traced: Traced) -> bool:
     return not parted
 
 
+def _put_into_lists(
+    places: Sequence[Place], traced: Traced, growing: dict[Any, lists.Growth], aliases: Aliases
+) -> bool:
+    """Has a turn put a variable's own array into a growing list? The next turn's writes would show there: `path.append(x)`."""
+    before = len(aliases.held)
+    outputs = traced.jaxpr.jaxpr.outvars
+    for key, growth in growing.items():
+        start = traced.position(key) or 0
+        new = [outputs[start + n] for n in growth.new_leaves()]
+        for place in places:
+            position = traced.position(place.key)
+            is_array = position is not None and isinstance(traced.ends[place.key][1], Array)
+            if is_array and any(outputs[position] is v for v in new) and (growth.holder, place.key) not in aliases.held:
+                aliases.held.append((growth.holder, place.key))
+    return len(aliases.held) > before
+
+
 def _alone(body: Block) -> Block:
     def block(*arguments: Any) -> tuple[Any]:
         return (turn_ended(body(*arguments)),)
@@ -139,22 +157,47 @@ def _alone(body: Block) -> Block:
     return block
 
 
-def _exit(traced: Traced) -> Form:
-    """How a turn ends; what the body gives besides stands after it."""
-    return cast(Tree, traced.result).children[0]
-
-
 def _start(place: Place) -> Form:
     """A Python number that the loop writes is traced from the start: it is a counter, as a rule."""
     take = flatten_inside if isinstance(place, Content) else flatten
     return number_as_array(take(place.read(), is_mutable)[0])
 
 
-def _next(place: Place, form: Form, traced: Traced) -> Form:
+def _next_forms(
+    places: Sequence[Place], forms: Sequence[Form], traced: Traced, growing: dict[Any, lists.Growth] | None
+) -> list[Form]:
+    """The state as the next trace of the body finds it: what it was joined with what the turn has left."""
+    new, first = [], 0
+    for place, form in zip(places, forms, strict=True):
+        count = len(array_forms(form))
+        new.append(_next(place, form, traced, first, growing))
+        first += count
+    results = [traced.result, *(end for key, (_, end) in traced.ends.items() if key not in (growing or ()))]
+    if growing and any(map(lists.holds_earlier, results)):
+        raise lists.not_known()
+    return new
+
+
+def _next(place: Place, form: Form, traced: Traced, first: int, growing: dict[Any, lists.Growth] | None) -> Form:
     if place.key not in traced.ends:
         return form
     end = traced.ends[place.key][1]
+    if growing is not None and place.key in growing:
+        return growing[place.key].next(end, *_variables(place, form, traced, first))
+    if lists.is_longer(form, end):
+        if growing is None:
+            raise lists.number_unknown(shown(place))
+        growth = growing[place.key] = lists.Growth(place.read())
+        return growth.start(cast(Tree, end).kind)
     return joined(shown(place), form, end, before="it enters this loop as", after="and a turn leaves it as")
+
+
+def _variables(place: Place, form: Form, traced: Traced, first: int) -> tuple[list[Any], list[Any]]:
+    """The jaxpr's variables of what a turn finds in a place, and of what it leaves there."""
+    jaxpr, start = traced.jaxpr.jaxpr, traced.position(place.key)
+    assert start is not None
+    left = len(array_forms(traced.ends[place.key][1]))
+    return jaxpr.invars[first : first + len(array_forms(form))], jaxpr.outvars[start : start + left]
 
 
 def _only_strengthened(old: Sequence[Form], new: Sequence[Form], traced: Traced) -> bool:
@@ -169,203 +212,3 @@ def _only_strengthened(old: Sequence[Form], new: Sequence[Form], traced: Traced)
 
 def _without_weakness(form: Form) -> Form:
     return dataclasses.replace(form, weak=False) if isinstance(form, Array) else form
-
-
-@dataclasses.dataclass
-class Settled:
-    """A loop's state and its body, ready for lax: `start`, `turn`, `finish`.
-
-    The carry is a dict by the user's names. Leaves that the body hands on unchanged are not carried.
-    """
-
-    places: list[Place]
-    forms: list[Form]
-    exit: Form
-    traced: Traced
-    entries: list[Any]
-    argument_count: int
-    same: dict[Any, Any]  # by key: the place whose array a place shares throughout
-
-    def __post_init__(self) -> None:
-        self._entry_leaves = [coerce(v, f) for v, f in zip(self.entries, self.forms, strict=True)]
-        self._varying = self._find_varying()
-        self._labels = _unique([place.name for place in self.places])
-        self._tainted = self._find_tainted()
-        self._run = writes_last(self.traced.jaxpr)
-
-    @property
-    def inputs(self) -> list[tuple[Place, Form]]:
-        return list(zip(self.places, self.forms, strict=True))
-
-    @property
-    def has_exit(self) -> bool:
-        return self.exit != _NO_EXIT
-
-    # What varies, and what depends on traced data
-
-    def _find_varying(self) -> list[list[bool]]:
-        """For each place's leaves: does a turn give anything else than it got?"""
-        jaxpr = self.traced.jaxpr.jaxpr
-        outputs = self._output_positions()
-        inputs = iter(jaxpr.invars)
-        varying = []
-        for place, form in zip(self.places, self.forms, strict=True):
-            variables = [next(inputs) for _ in array_forms(form)]
-            if place.key not in self.traced.ends or place.key in self.same:
-                varying.append([False] * len(variables))
-                continue
-            end = self.traced.ends[place.key][1]
-            positions = outputs[place.key]
-            same = end == form and len(positions) == len(variables)
-            varying.append(
-                [not (same and jaxpr.outvars[p] is v) for p, v in zip(positions, variables, strict=True)]
-                if same
-                else [True] * len(variables)
-            )
-        return varying
-
-    def _output_positions(self) -> dict[Any, list[int]]:
-        position = len(array_forms(self.traced.result))
-        positions = {}
-        for key, (_, form) in self.traced.ends.items():
-            count = len(array_forms(form))
-            positions[key] = list(range(position, position + count))
-            position += count
-        return positions
-
-    def _find_tainted(self) -> list[bool]:
-        """Which input leaves hold data that was traced before the loop, or comes to depend on such data in it?"""
-        tainted = [isinstance(entry, jax.Array) or not _is_plain(entry) for entry in self.entries]
-        leaves = [t for t, form in zip(tainted, self.forms, strict=True) for _ in array_forms(form)]
-        outputs = self._output_positions()
-        while True:
-            out = dependence.tainted_outputs(self.traced.jaxpr, leaves)
-            new, position = list(leaves), 0
-            for place, form in zip(self.places, self.forms, strict=True):
-                count = len(array_forms(form))
-                if any(out[p] for p in outputs.get(place.key, ())):
-                    new[position : position + count] = [True] * count
-                position += count
-            if new == leaves:
-                return leaves
-            leaves = new
-
-    def exits_on_traced(self) -> bool:
-        """Does traced data decide whether this loop is left?"""
-        if not self.has_exit:
-            return False
-        out = dependence.tainted_outputs(self.traced.jaxpr, self._tainted)
-        exit_leaves = len(array_forms(_exit(self.traced)))
-        return any(out[:exit_leaves])
-
-    def result_on_traced(self) -> bool:
-        """Does anything that the body gives, its exit or the next test, depend on traced data?"""
-        out = dependence.tainted_outputs(self.traced.jaxpr, self._tainted)
-        return any(out[: len(array_forms(self.traced.result))])
-
-    def is_traced(self, condition: Traced) -> bool:
-        """Does a test of this state depend on traced data?"""
-        return any(dependence.tainted_outputs(condition.jaxpr, self._tainted))
-
-    def only_traced_state(self) -> bool:
-        """Would plain Python see every variable of this loop become traced too?
-
-        `fact *= k` and `t += 0.1` stay exact Python numbers in an unrolled loop; staged, they would overflow or round.
-        """
-        varying = [v for leaves in self._varying for v in leaves]
-        return any(varying) and all(t for t, v in zip(self._tainted, varying, strict=True) if v)
-
-    # lax's side
-
-    def start(self) -> dict[str, list[jax.Array]]:
-        entries = zip(self._labels, self._entry_leaves, strict=True)
-        carry = {label: self._carried(number, leaves) for number, (label, leaves) in enumerate(entries)}
-        carry = {label: leaves for label, leaves in carry.items() if leaves}
-        if self.has_exit:
-            carry["exit"] = coerce(None, self.exit)
-        return carry
-
-    def _carried(self, number: int, leaves: Sequence[Any]) -> list[Any]:
-        return [leaf for leaf, varies in zip(leaves, self._varying[number], strict=True) if varies]
-
-    def _place_leaves(self, carry: dict[str, Any]) -> list[list[Any]]:
-        """Each place's leaves: carried ones from the carry, the others as they were at the entry."""
-        filled = []
-        for label, entry, varying in zip(self._labels, self._entry_leaves, self._varying, strict=True):
-            carried = iter(carry.get(label, ()))
-            filled.append([next(carried) if v else leaf for leaf, v in zip(entry, varying, strict=True)])
-        return filled
-
-    def leaves(self, carry: dict[str, Any]) -> list[Any]:
-        return [leaf for leaves in self._place_leaves(carry) for leaf in leaves]
-
-    def turn(self, carry: dict[str, Any], *arguments: Any, active: Any = True) -> dict[str, Any]:
-        return self.turn_with(carry, *arguments, active=active)[0]
-
-    def turn_with(self, carry: dict[str, Any], *arguments: Any, active: Any = True) -> tuple[dict[str, Any], list[Any]]:
-        """One turn: the new carry, and what the body gave beside its exit."""
-        (exit, *more), ends = self.traced([*self.leaves(carry), *arguments, active], self._run)
-        new = {}
-        for number, (label, place, form) in enumerate(zip(self._labels, self.places, self.forms, strict=True)):
-            if label in carry:
-                new[label] = self._carried(number, coerce(ends[place.key], form))
-        if self.has_exit:
-            new["exit"] = coerce(exit, self.exit)
-        return new, more
-
-    def not_left(self, carry: dict[str, Any], going: Any) -> Any:
-        """Go on, given the test: unless the body has left."""
-        if not self.has_exit:
-            return going
-        assert isinstance(self.exit, Options)
-        here = carry["exit"][0] == self.exit.forms.index(_NO_EXIT)
-        return here if going is True else jnp.logical_and(going, here)
-
-    def finish(self, carry: dict[str, Any], *, turns: bool) -> Any:
-        """Write what the loop left into its places, and give how it left. `turns`: there surely was a turn."""
-        values: dict[Any, Any] = {}
-        for place, form, leaves in zip(self.places, self.forms, self._place_leaves(carry), strict=True):
-            if place.key in self.traced.ends:
-                own = unflatten(form, iter(leaves))
-                value = values[place.key] = values.get(self.same.get(place.key), own)
-                if not isinstance(place, Content):  # which stays the same object
-                    aliasing.doubt_container(value, self.entries[self.places.index(place)])
-                state.write(place, self._after_a_turn(place, value) if turns else value)
-        return unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
-
-    def _after_a_turn(self, place: Place, value: Any) -> Any:
-        """`best = None` before a loop that runs is no longer None if no turn leaves None."""
-        end = self.traced.ends[place.key][1]
-        if not isinstance(value, Choice) or isinstance(end, Options):
-            return value
-        return value.only(lambda option: _fits(option, end))
-
-    @property
-    def uses_active(self) -> bool:
-        """Does the body ask whether its turn counts (run-time checks, under vmap)?"""
-        return dependence.uses(self.traced.jaxpr.jaxpr, self.traced.jaxpr.jaxpr.invars[-1])
-
-    @property
-    def uses_index(self) -> bool:
-        jaxpr = self.traced.jaxpr.jaxpr
-        return dependence.uses(jaxpr, jaxpr.invars[-1 - self.argument_count])
-
-
-def _is_plain(value: Any) -> bool:
-    """Is there no array in it, so that plain Python would go on computing with it exactly?"""
-    return value is UNBOUND or not array_forms(flatten(value)[0])
-
-
-def _fits(option: Any, end: Form) -> bool:
-    """Is this option of the kind that a turn leaves?"""
-    return flatten(option)[0] == end if isinstance(end, Static) else bool(array_forms(flatten(option)[0]))
-
-
-def _unique(names: Sequence[str]) -> list[str]:
-    """Names for the carry's dict: `x`, and `x (2)` where two places have one name."""
-    seen: dict[str, int] = {"exit": 1}
-    unique = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return unique

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import aliasing, checks, jax_private
+from autograph_jax.operators import aliasing, checks, jax_private, lists
 from autograph_jax.operators.forms import Array, Form
 from autograph_jax.operators.values import is_traced
 
@@ -26,6 +26,7 @@ class View:
     length: Any
     arrays: tuple[jax.Array, ...] = ()
     traced = True  # do the elements come from traced data?
+    traced_arrays = False  # does what `arrays` holds?
     one_shot = False  # is it used up by a loop, as what `zip` and `enumerate` give?
     _iterator: Iterator[Any] | None = None
 
@@ -77,12 +78,24 @@ class Rows(View):
 
     def __init__(self, array: Any) -> None:
         self.array = array
-        self.traced = isinstance(array, jax.Array)
+        self.traced = self.traced_arrays = isinstance(array, jax.Array)
         self.arrays = (jnp.asarray(array),)
         self.length = array.shape[0]
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         return aliasing.view(slices[0], self.array)
+
+
+class ListRows(Rows):
+    """A list whose elements are the rows of one array, as a staged loop makes them. Python could count its elements."""
+
+    traced_arrays = True
+
+    def __init__(self, array: jax.Array, elements: Sequence[Any]) -> None:
+        super().__init__(array)
+        self.traced = False
+        for element in elements:
+            aliasing.view(element, array)  # what is written to an element in the loop would show in the list
 
 
 class Count(View):
@@ -129,6 +142,7 @@ class Zip(View):
     def __init__(self, views: Sequence[View]) -> None:
         self.views = views
         self.traced = any(view.traced for view in views)
+        self.traced_arrays = any(view.traced_arrays for view in views)
         self.length = _shortest([view.length for view in views])
         cut = None if is_traced(self.length) else self.length
         self.arrays = tuple(array[:cut] for view in views for array in view.arrays)
@@ -149,7 +163,8 @@ def _shortest(lengths: Sequence[Any]) -> Any:
 
 class Reversed(View):
     def __init__(self, view: View) -> None:
-        self.view, self.length, self.traced = view, view.length, view.traced
+        self.view, self.length = view, view.length
+        self.traced, self.traced_arrays = view.traced, view.traced_arrays
         self.arrays = tuple(jnp.flip(array[: self.length], 0) for array in view.arrays)
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
@@ -169,7 +184,8 @@ def view(iterable: Any) -> View | None:
         return Rows(iterable)
     if isinstance(iterable, builtins.range):
         return Range(iterable.start, iterable.stop, iterable.step)
-    return None
+    array = lists.rows_of_one(iterable)
+    return ListRows(array, iterable) if array is not None else None
 
 
 def _is_numeric(array: Any) -> bool:

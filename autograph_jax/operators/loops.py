@@ -13,12 +13,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import aliasing, hooks, impure, iterables, jax_private, reach, state
+from autograph_jax.operators import aliasing, hooks, impure, iterables, jax_private, lists, reach, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import unless
 from autograph_jax.operators.exits import BREAK, turn_ended
-from autograph_jax.operators.fixpoint import Settled, settle
+from autograph_jax.operators.fixpoint import settle
 from autograph_jax.operators.forms import Static, number_as_array
+from autograph_jax.operators.settled import Settled
 from autograph_jax.operators.staging import trace
 from autograph_jax.operators.values import is_traced, truth
 
@@ -52,7 +53,7 @@ def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | Non
         going = test()
         if is_traced(going):  # it became so in the last turn
             return _else(_staged_while(test, body, functions, names, must=True), orelse, functions, names)
-        if not going:
+        if not lists.truth(going):
             return orelse() if orelse is not None else None
         exit = turn_ended(body())
         if exit is not None:
@@ -80,7 +81,7 @@ def _test_apart(test: Block, functions: tuple[Block | None, ...]) -> Any:
 
     def evaluate() -> Any:
         value = test()
-        known.append(_TRACED if is_traced(value) else bool(value))
+        known.append(_TRACED if is_traced(value) else lists.truth(value))
 
     trace(evaluate, functions, ())
     return known[0]
@@ -121,7 +122,7 @@ def _staged_while(test: Block, body: Block, functions: tuple[Block | None, ...],
 
     def decide() -> Any:
         value = test()
-        return truth(value) if is_traced(value) else bool(value)
+        return truth(value) if is_traced(value) else lists.truth(value)
 
     try:
         settled = settle(body, functions, names)
@@ -246,7 +247,7 @@ def _worth_staging(rows: iterables.View, functions: tuple[Block | None, ...]) ->
     """Traced bounds and rows are staged; a static range may be, where its body sees anything traced."""
     if is_traced(rows.length):
         return True
-    return rows.length > 1 and (rows.traced or _may_be_traced(None, functions))
+    return rows.length > 1 and (rows.traced_arrays or _may_be_traced(None, functions))
 
 
 def _staged_for(rows: iterables.View, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...]) -> Any:
@@ -257,7 +258,10 @@ def _staged_for(rows: iterables.View, body: Block, functions: tuple[Block | None
 
     take.__name__, take.__qualname__ = body.__name__, body.__qualname__
     try:
-        settled = settle(take, functions, names, arguments=[number_as_array(Static(0)), *iterables.row_forms(rows)])
+        arguments = [number_as_array(Static(0)), *iterables.row_forms(rows)]
+        settled = settle(
+            take, functions, names, arguments=arguments, tainted_arguments=rows.traced_arrays, may_grow=not must
+        )
     except Exception:
         if must or rows.length > _UNROLL_LIMIT:
             raise
@@ -266,6 +270,8 @@ def _staged_for(rows: iterables.View, body: Block, functions: tuple[Block | None
     if not rows.traced and not settled.exits_on_traced() and not settled.only_traced_state():
         return _PYTHON
     if settled.has_exit or must:
+        if settled.growing:
+            raise lists.number_unknown("a list")
         return _for_while(rows, settled, body)
     return _for_scan(rows, settled, body)
 
@@ -273,12 +279,13 @@ def _staged_for(rows: iterables.View, body: Block, functions: tuple[Block | None
 def _for_scan(rows: iterables.View, settled: Settled, body: Block) -> Any:
     def turn(carry: Any, slices: Any) -> Any:
         index, state_carry = carry
-        new = settled.turn(state_carry, 0 if index is None else index, *slices)
-        return (None if index is None else index + 1, new), None
+        new, given = settled.turn_with_rows(state_carry, 0 if index is None else index, *slices)
+        return (None if index is None else index + 1, new), given
 
     start = (0 if settled.uses_index else None, settled.start())
-    (_, final), _ = jax.lax.scan(_named(body, turn), start, rows.arrays, length=rows.length)
-    return settled.finish(final, turns=not is_traced(rows.length))
+    (_, final), given = jax.lax.scan(_named(body, turn), start, rows.arrays, length=rows.length)
+    settled.fill_lists(given, rows.length)
+    return settled.finish(final, turns=True)
 
 
 def _for_while(rows: iterables.View, settled: Settled, body: Block) -> Any:

@@ -12,7 +12,7 @@ import jax
 import jax.extend
 
 from autograph_jax.errors import ShapeError, StagingError, StructureError, user_location
-from autograph_jax.operators import aliasing, checks, state
+from autograph_jax.operators import aliasing, checks, nnx, state
 from autograph_jax.operators.forms import (
     Form,
     Mismatch,
@@ -83,6 +83,7 @@ class Aliases:
 
     same: dict[Any, Any] = dataclasses.field(default_factory=dict)
     doubtful: set[tuple[Any, Any]] = dataclasses.field(default_factory=set)
+    held: list[tuple[list[Any], Any]] = dataclasses.field(default_factory=list)  # who holds the array of which place too
 
 
 def trace(
@@ -160,6 +161,7 @@ class _Recorder:
         self._block, self._functions, self._watched = block, functions, watched
         self._inputs, self._arguments, self._active, self._aliases = inputs, arguments, active, aliases
         self._memory = memory
+        self._changeable = nnx.changeable(functions)
         self.raised = False
         self.__name__ = getattr(block, "__name__", "block")
         self.__qualname__ = getattr(block, "__qualname__", "block")
@@ -171,7 +173,7 @@ class _Recorder:
         trace.code = _code(self._block)
         with state.running(trace):
             try:
-                self._older = state.noted(self._functions)
+                self._older = state.noted(self._functions) | nnx.enter(self._changeable)
                 for place in self._watched:
                     state.note(place)
                 starts = self._write_inputs(remaining)
@@ -185,6 +187,8 @@ class _Recorder:
                     return self._nothing()
                 return self._ends(trace, starts, result)
             finally:
+                for holder, _ in self._aliases.held:
+                    holder.clear()
                 trace.roll_back()
 
     def _nothing(self) -> list[Any]:
@@ -203,6 +207,8 @@ class _Recorder:
             starts[place.key] = _REBUILT if isinstance(form, Tree | Options) else place.read()
         for first, second in self._aliases.doubtful:
             aliasing.doubt(values.get(first), values.get(second))
+        for holder, key in self._aliases.held:
+            holder[:] = [values[key]]
         return starts
 
     def _ends(self, trace: state.Trace, starts: dict[Any, Any], result: Any) -> list[Any]:

@@ -30,6 +30,7 @@ from autograph_jax.porting.names import is_numeric_function, jax_function
 from autograph_jax.runtime.convert import convert_function, is_converted
 from autograph_jax.runtime.libraries import is_array_library, is_left_alone
 from autograph_jax.runtime.unconverted import is_marked, switched_off
+from autograph_jax.runtime.wrappers import wrapped_in_library
 
 Function = Callable[..., Any]
 
@@ -128,6 +129,11 @@ def _function(function: types.FunctionType) -> Function:
     if not is_converted(function):
         if switched_off() or is_marked(function):
             return function
+        inner = wrapped_in_library(function)
+        if inner is not None and not is_marked(inner):
+            if state.traces():
+                _note_variables(inner)
+            return convert_function(function)
         if is_left_alone(function.__module__) or is_left_alone(function.__globals__.get("__name__")):
             if id(function) in _VIEWING:
                 return _viewing(function)

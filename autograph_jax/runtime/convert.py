@@ -19,6 +19,7 @@ from autograph_jax.converters.unsupported import reason_to_leave
 from autograph_jax.errors import Location, SourceError, UnconvertibleError, node_location
 from autograph_jax.runtime.namespace import operators
 from autograph_jax.runtime.spans import Position, Span, spans_of
+from autograph_jax.runtime.wrappers import around_twin, wrapped_in_library
 from autograph_jax.syntax import emit
 from autograph_jax.syntax.source import Source, source_of
 
@@ -72,15 +73,22 @@ def _make(function: types.FunctionType, strict: bool) -> types.FunctionType:
     with _lock:
         if (twin := _twin(function)) is not None:
             return twin  # another thread was faster
+        if (inner := wrapped_in_library(function)) is not None:
+            return _keep(function, around_twin(function, inner, convert_function(inner, strict=strict)))
         conversion = conversion_of(function)
         if conversion.code is None:
             if strict:
                 raise _refusal(function, conversion)
             return function
         twin = emit.to_function(conversion.code, function, namespace=conversion.namespace, operators=operators())
+        return _keep(function, twin)
+
+
+def _keep(function: types.FunctionType, twin: types.FunctionType) -> types.FunctionType:
+    if twin is not function:
         twin.__dict__.pop(_TWIN, None)
         function.__dict__[_TWIN] = weakref.ref(function), function.__code__, twin
-        return twin
+    return twin
 
 
 def conversion_of(function: types.FunctionType) -> Conversion:

@@ -170,6 +170,7 @@ TABLES = (
     "test_carries",
     "test_subscripts",
     "test_functions",
+    "test_classes",
     "test_builtins",
     "test_statements",
     "test_lists",

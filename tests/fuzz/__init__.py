@@ -1,0 +1,1 @@
+"""Random programs, run as plain Python with NumPy, then converted in every way, and compared: `python -m tests.fuzz`."""
