@@ -13,6 +13,13 @@ from autograph_jax import errors
 from autograph_jax.errors import AutographError as AutographError
 
 if TYPE_CHECKING:
+    from autograph_jax.operators.bounded import max_len as max_len
+    from autograph_jax.operators.markers import cond as cond
+    from autograph_jax.operators.markers import scan as scan
+    from autograph_jax.operators.markers import stack as stack
+    from autograph_jax.operators.markers import stage as stage
+    from autograph_jax.operators.markers import unroll as unroll
+    from autograph_jax.operators.markers import while_ as while_
     from autograph_jax.runtime.decorator import autograph as autograph
     from autograph_jax.runtime.decorator import source as source
     from autograph_jax.runtime.transforms import jit as jit
@@ -24,8 +31,10 @@ _HOMES = {
     "autograph": "autograph_jax.runtime.decorator",
     "source": "autograph_jax.runtime.decorator",
     "do_not_convert": "autograph_jax.runtime.unconverted",
+    "max_len": "autograph_jax.operators.bounded",
     "jit": "autograph_jax.runtime.transforms",
 }
+_HOMES |= {name: "autograph_jax.operators.markers" for name in ("cond", "scan", "stack", "stage", "unroll", "while_")}
 _HOMES |= {name: "autograph_jax.errors" for name in errors.NAMES}
 __all__ = ["__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll] - _HOMES has the names
 

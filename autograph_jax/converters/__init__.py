@@ -7,7 +7,7 @@ import dataclasses
 import gast
 
 from autograph_jax.analysis import Facts, analyse, deciding_names
-from autograph_jax.converters import blocks, expressions, matches, plain, stores
+from autograph_jax.converters import blocks, comprehensions, expressions, live_loops, matches, plain, stores
 from autograph_jax.syntax.names import Names, hide_operators, restore_operators
 
 
@@ -24,18 +24,24 @@ class Converted:
 def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
     """Convert the tree of a function or lambda. Changes the tree it is given.
 
-    The order: `plain` writes out what only works inside a class; `matches` makes if chains; `stores` makes item writes
+    The order: `plain` writes out what only works inside a class; `matches` makes if chains;
+    `live_loops` marks loops over arrays that they write; `stores` makes item writes
     into assignments, which the blocks then count as written variables; `blocks` cuts statements into functions, and
-    needs facts about the tree as the stores left it; `expressions` last, when tests stand where they will be evaluated.
+    needs facts about the tree as the stores left it; `comprehensions` and `expressions` last, when tests stand where they
+    will be evaluated.
     """
     names = Names(tree)
     hide_operators(tree, names)
     tree = plain.convert(tree, class_name)
     tree = matches.convert(tree, names)
-    tree = stores.convert(tree, analyse(tree), names)
+    facts = analyse(tree)
+    if live_loops.convert(tree, facts):
+        facts = analyse(tree)
+    tree = stores.convert(tree, facts, names)
     facts = analyse(tree)
     deciding = {_position(loop.test): deciding_names(loop) for loop in gast.walk(tree) if isinstance(loop, gast.While)}
     tree = blocks.convert(tree, facts, names)
+    tree = comprehensions.convert(tree)
     tree = expressions.convert(tree, facts, names)
     restore_operators(tree, names)
     return Converted(tree, names, facts, deciding)

@@ -198,7 +198,7 @@ class _Blocks:
         """Variables that a statement may leave unbound where it leaves early, but never where the rest is reached."""
         facts = self._facts
         unsure = (facts.unbound_before[node] & self._written([node])) - facts.unbound_before[rest[0]]
-        read = unsure & facts.live_before[rest[0]]
+        read = unsure & facts.live_before[rest[0]] & frozenset(_occurrences(rest))
         return [template.constant(name, at=rest[0]) for name in sorted(read)]
 
     def _leave(self, value: gast.expr, context: _Context) -> list[gast.stmt]:
@@ -354,7 +354,7 @@ class _Blocks:
             PARAMETERS=[template.parameter(parameter, at=header)] if parameter else [],
             GLOBALS=global_names,
             NONLOCALS=nonlocal_names,
-            BODY=self._declared(body, shared | {parameter}),
+            BODY=self._declared(body, shared | {parameter} | self._facts.escaping),
         )
         return definition, template.name(name, at=header)
 

@@ -1,32 +1,54 @@
-"""and, or, not, chained comparison, in, is, `a if c else b`, f-strings, raise and assert become operators, and calls ag__.call.
+"""and, or, not, comparison, in, is, `a if c else b`, `table[k]`, f-strings, raise and assert become operators, and calls ag__.call.
 
 Before:
     a = x if x > 0 and g(x) else -x
     b = 0 < x < 1 or x is None
+    c = (x, 1) == (2, 1) and {'a': 1, 'b': 2}[x] > 1
+    d = x > 1 and (y := x * 2) > 3
 
 After:
     a = ag__.if_expr(ag__.and_(x > 0, lambda: ag__.call(g)(x)), lambda: x, lambda: -x)
     b = ag__.or_(ag__.compare(0, '<', x, '<', lambda: 1), lambda: ag__.is_(x, None))
+    c = ag__.and_(ag__.compare((x, 1), '==', (2, 1)), lambda: ag__.get_item({'a': 1, 'b': 2}, x) > 1)
+    def operand():
+        nonlocal y
+        return (y := (x * 2)) > 3
+    d = ag__.and_(x > 1, operand, binds=('y',))
 
-What Python may leave out is handed over as a lambda.
+What Python may leave out is handed over as a lambda, or as a function before the statement where it has a walrus.
 """
 
 from __future__ import annotations
 
+import copy
+import itertools
+
 import gast
 
 from autograph_jax.analysis import Facts, writes
+from autograph_jax.analysis.collect import parameters
+from autograph_jax.converters import walrus
 from autograph_jax.converters.base import Pass
+from autograph_jax.converters.tables import Tables
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names, is_operator
 from autograph_jax.syntax.template import Template
 
 _CALL = Template("ag__.call(FUNCTION)")
-_IF_EXPR = Template("ag__.if_expr(TEST, THEN, OTHERWISE)")
+_IF_EXPR = Template("ag__.if_expr(TEST, THEN, OTHERWISE, BINDS)")
 _BOOL = Template("ag__.OPERATOR(FIRST, OTHERS)")
 _NOT = Template("ag__.not_(VALUE)")
 _COMPARE = Template("ag__.compare(PARTS)")
 _BINARY = Template("ag__.OPERATOR(LEFT, RIGHT)")
+_GET_ITEM = Template("ag__.get_item(CONTAINER, INDEX)")
+_OPERAND = Template("""
+    def NAME_():
+        global GLOBALS
+        nonlocal NONLOCALS
+        BODY
+""")
+_RETURN = Template("return VALUE")
+_DECLARE = Template("NAME_: ...")
 _BOUND = Template("ag__.bound(NAME_, VALUE)")
 _SYMBOLS = {
     gast.Lt: "<", gast.LtE: "<=", gast.Gt: ">", gast.GtE: ">=", gast.Eq: "==", gast.NotEq: "!=",
@@ -44,21 +66,32 @@ _FIELD = Template("ag__.field(VALUE, CONVERSION, SPEC)")
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.AST:
     unbound = frozenset(name for scope in facts.values() for name in scope.maybe_unbound)
-    return _Expressions(unbound, names.blocks).visit(tree)
+    return _Expressions(unbound, names, Tables(tree)).visit(tree)
 
 
 class _Expressions(Pass):
-    def __init__(self, unbound: frozenset[gast.Name], blocks: set[str]) -> None:
-        self._unbound, self._blocks = unbound, blocks
+    def __init__(self, unbound: frozenset[gast.Name], names: Names, tables: Tables) -> None:
+        self._unbound, self._names, self._tables = unbound, names, tables
         # For each `try` with handlers around, innermost last: does a block begin between it and here?
         self._tries: list[bool] = []
+        # What has to stand before the statement that is visited; None where nothing can, in a lambda or comprehension.
+        self._before: list[gast.stmt] | None = None
+        self._globals: frozenset[str] = frozenset()  # that this function declares
+        self._moved: frozenset[str] = frozenset()  # variables of this function that operands now assign
+        self._called: set[gast.expr] = set()
+        self._numbers = itertools.count(1)
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
         """Only what runs when the function runs; defaults and decorators were evaluated when it was defined."""
-        around = self._tries
-        self._tries = [True] * len(around) if node.name in self._blocks else []
+        around = self._tries, self._globals, self._moved
+        self._tries = [True] * len(self._tries) if node.name in self._names.blocks else []
+        self._globals, self._moved = _declared(node, gast.Global), frozenset()
         node.body = self._suite(node.body)
-        self._tries = around
+        own = {parameter.id for parameter in parameters(node)} | _declared(node, gast.Nonlocal) | self._globals
+        for name in sorted(self._moved - own - writes(node.body)):
+            target = template.name(name, at=node.body[0], store=True)
+            node.body = [*_DECLARE(at=target, NAME_=target), *node.body]  # its `nonlocal` needs a variable here
+        self._tries, self._globals, self._moved = around
         return node
 
     def visit_Try(self, node: gast.Try) -> gast.AST:
@@ -72,64 +105,115 @@ class _Expressions(Pass):
         return node
 
     def _suite(self, statements: list[gast.stmt]) -> list[gast.stmt]:
-        visited = [self.visit(statement) for statement in statements]
-        return [s for new in visited for s in (new if isinstance(new, list) else [new])]
+        around, suite = self._before, []
+        for statement in statements:
+            self._before = []
+            new = self.visit(statement)
+            suite += [*self._before, *(new if isinstance(new, list) else [new])]
+        self._before = around
+        return suite
 
     visit_TryStar = visit_Try
 
     def visit_With(self, node: gast.With) -> gast.AST | list[gast.AST]:
         """`with suppress(KeyError)` ends an exception too."""
-        self.generic_visit(node)
+        node.items = [self.visit(item) for item in node.items]
+        node.body = self._suite(node.body)
         calls = [n for s in node.body for n in gast.walk(s) if isinstance(n, gast.Call) and is_operator(n.func)]
         staged = any(isinstance(call.func, gast.Attribute) and call.func.attr.endswith("_stmt") for call in calls)
         return [node, *_CAUGHT(at=node)] if staged else node
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
+        self._called.add(node.func)
         self.generic_visit(node)
         if is_operator(node.func) or _is_super(node.func):
             return node
         node.func = _CALL.expression(at=node, FUNCTION=node.func)
         return node
 
-    def visit_IfExp(self, node: gast.IfExp) -> gast.AST:
+    def visit_Subscript(self, node: gast.Subscript) -> gast.AST:
+        called = node in self._called and not isinstance(node.slice, gast.Constant | gast.Slice | gast.Tuple)
+        is_lookup = called or self._tables.is_lookup(node)
         self.generic_visit(node)
-        if writes([node.body, node.orelse]):
-            return node  # a walrus in a lambda would bind the lambda's own variable
-        then, otherwise = (template.lambda_of(part, at=node.test) for part in (node.body, node.orelse))
-        return _IF_EXPR.expression(at=node.test, TEST=node.test, THEN=then, OTHERWISE=otherwise)
+        return _GET_ITEM.expression(at=node, CONTAINER=node.value, INDEX=node.slice) if is_lookup else node
+
+    # What may be left out
+
+    def _without_place(self, node: gast.AST) -> gast.AST:
+        """In a lambda or a comprehension, a walrus in what may be left out stays there."""
+        around, self._before = self._before, None
+        self.generic_visit(node)
+        self._before = around
+        return node
+
+    visit_Lambda = visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _without_place
+
+    def _thunk(self, operand: gast.expr, at: gast.AST) -> gast.expr:
+        """An expression that is evaluated if it is needed: a lambda, or a function if it assigns variables of this one."""
+        written = writes(operand)
+        if not written:
+            return template.lambda_of(self.visit(operand), at=at)
+        assert self._before is not None
+        self._moved |= written
+        around, self._before = self._before, []
+        value = _RETURN(at=operand, VALUE=self.visit(operand))
+        body, self._before = [*self._before, *value], around
+        number = next(self._numbers)
+        name = self._names.block("operand" if number == 1 else f"operand_{number}")
+        global_names, nonlocal_names = sorted(written & self._globals), sorted(written - self._globals)
+        self._before += _OPERAND(at=operand, NAME_=name, GLOBALS=global_names, NONLOCALS=nonlocal_names, BODY=body)
+        return template.name(name, at=operand)
+
+    def _binds(self, operands: list[gast.expr], sure: frozenset[str], at: gast.AST) -> list[gast.expr]:
+        return walrus.marks(operands, sure, self._globals, at=at)
+
+    def visit_IfExp(self, node: gast.IfExp) -> gast.AST:
+        branches = [node.body, node.orelse]
+        if self._before is None and writes(branches):
+            return self.generic_visit(node)
+        binds = self._binds(branches, walrus.bound_by(node.body) & walrus.bound_by(node.orelse), node)
+        test = self.visit(node.test)
+        then, otherwise = (self._thunk(part, node.test) for part in branches)
+        return _IF_EXPR.expression(at=node.test, TEST=test, THEN=then, OTHERWISE=otherwise, BINDS=binds)
 
     def visit_BoolOp(self, node: gast.BoolOp) -> gast.AST:
-        self.generic_visit(node)
         first, *others = node.values
-        if writes(others):
-            return node
-        operator = "and_" if isinstance(node.op, gast.And) else "or_"
-        thunks = [template.lambda_of(other, at=node) for other in others]
-        return _BOOL.expression(at=node, OPERATOR=operator, FIRST=first, OTHERS=thunks)
+        if self._before is None and writes(others):
+            return self.generic_visit(node)
+        every = isinstance(node.op, gast.And)
+        binds = self._binds(others, walrus.bound_where(node, every), node)
+        first = self.visit(first)
+        thunks = [self._thunk(other, node) for other in others]
+        made = _BOOL.expression(at=node, OPERATOR="and_" if every else "or_", FIRST=first, OTHERS=thunks)
+        return _binding(made, binds)
 
     def visit_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:
         self.generic_visit(node)
         return _NOT.expression(at=node, VALUE=node.operand) if isinstance(node.op, gast.Not) else node
 
     def visit_Compare(self, node: gast.Compare) -> gast.AST:
-        self.generic_visit(node)
         if len(node.ops) == 1:
-            operator = _SINGLE.get(type(node.ops[0]))
-            if operator is None:
-                return node
-            return _BINARY.expression(at=node, OPERATOR=operator, LEFT=node.left, RIGHT=node.comparators[0])
-        if writes(node.comparators[1:]):
-            return node
-        parts = [node.left, *self._comparisons(node)]
-        return _COMPARE.expression(at=node, PARTS=parts)
+            return self._comparison(node)
+        left, right, *others = [node.left, *node.comparators]
+        if self._before is None and writes(others):
+            return self.generic_visit(node)
+        binds = self._binds(others, walrus.bound_where(node, True), node)
+        symbols = [template.constant(_SYMBOLS[type(operator)], at=node) for operator in node.ops]
+        operands = [self.visit(left), self.visit(right), *(self._thunk(other, node) for other in others)]
+        parts = [operands[0], *(part for pair in zip(symbols, operands[1:], strict=True) for part in pair)]
+        return _binding(_COMPARE.expression(at=node, PARTS=parts), binds)
 
-    def _comparisons(self, node: gast.Compare) -> list[gast.expr]:
-        """The operators and operands after the first; from the third operand on evaluated only if needed."""
-        parts: list[gast.expr] = []
-        for position, (operator, operand) in enumerate(zip(node.ops, node.comparators, strict=True)):
-            parts.append(template.constant(_SYMBOLS[type(operator)], at=node))
-            parts.append(operand if position == 0 else template.lambda_of(operand, at=node))
-        return parts
+    def _comparison(self, node: gast.Compare) -> gast.AST:
+        [operator], [right] = node.ops, node.comparators
+        of_tables = self._tables.may_be_table(node.left) or self._tables.may_be_table(right)
+        self.generic_visit(node)
+        [right] = node.comparators
+        if type(operator) in _SINGLE:
+            return _BINARY.expression(at=node, OPERATOR=_SINGLE[type(operator)], LEFT=node.left, RIGHT=right)
+        if not of_tables:
+            return node
+        symbol = template.constant(_SYMBOLS[type(operator)], at=node)
+        return _COMPARE.expression(at=node, PARTS=[node.left, symbol, right])
 
     def visit_Raise(self, node: gast.Raise) -> gast.AST:
         """What is raised and caught inside one block is Python's; out of a block, it is raised at run time."""
@@ -139,13 +223,19 @@ class _Expressions(Pass):
             node.exc = _RAISED.expression(at=node.exc, ERROR=node.exc, CAUGHT=caught)
         return node
 
-    def visit_Assert(self, node: gast.Assert) -> gast.AST:
+    def visit_Assert(self, node: gast.Assert) -> gast.AST | list[gast.AST]:
+        if isinstance(node.test, gast.BoolOp) and isinstance(node.test.op, gast.And) and writes(node.test.values[1:]):
+            # `assert a and (y := b)` is `assert a` and `assert (y := b)`: after it, y surely has a value.
+            parts = [gast.copy_location(gast.Assert(part, copy.deepcopy(node.msg)), node) for part in node.test.values]
+            return [new for part in parts for new in self._assertion(part)]
+        return self._assertion(node)
+
+    def _assertion(self, node: gast.Assert) -> list[gast.AST]:
         self.generic_visit(node)
-        if writes([node.test, *([node.msg] if node.msg else [])]):
-            return node
-        message = [template.lambda_of(node.msg, at=node.msg)] if node.msg else []
-        node.test = _CHECKED.expression(at=node.test, TEST=node.test, MESSAGE=message)
-        return node
+        if not (node.msg and writes(node.msg)):
+            message = [template.lambda_of(node.msg, at=node.msg)] if node.msg else []
+            node.test = _CHECKED.expression(at=node.test, TEST=node.test, MESSAGE=message)
+        return [node]
 
     def visit_JoinedStr(self, node: gast.JoinedStr) -> gast.AST:
         """An f-string is text and fields: a traced value has its text at run time."""
@@ -165,6 +255,18 @@ class _Expressions(Pass):
             return node
         name = template.constant(node.id, at=node)
         return _BOUND.expression(at=node, NAME_=name, VALUE=template.lambda_of(node, at=node))
+
+
+def _declared(function: gast.FunctionDef, kind: type) -> frozenset[str]:
+    return frozenset(name for statement in function.body if isinstance(statement, kind) for name in statement.names)
+
+
+def _binding(call: gast.expr, binds: list[gast.expr]) -> gast.expr:
+    """`binds=('y',)` at the end of an operator's call, where its operands assign variables."""
+    if binds:
+        assert isinstance(call, gast.Call)
+        call.keywords = [template.keyword("binds", template.tuple_of(binds, at=call), at=call)]
+    return call
 
 
 def _is_super(function: gast.expr) -> bool:

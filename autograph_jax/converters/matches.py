@@ -1,30 +1,43 @@
-"""match statements over values become if chains.
+"""match becomes an if chain; what a pattern captures is a tuple, or None where it does not match.
 
 Before:
-    match k:
-        case 0:
+    match p:
+        case 0 | 1:
             r = x
-        case 1 | 2:
-            r = x * 2
+        case Point(x=0, y=y):
+            r = y
+        case [a, *_, {'b': b}] if a > b:
+            r = a - b
         case other:
-            r = -other
+            r = other
 
 After:
-    if k == 0:
+    if p == 0 or p == 1:
         r = x
-    elif k == 1 or k == 2:
-        r = x * 2
     else:
-        other = k
-        r = -other
+        captured = ag__.captures(p, ag__.instance(lambda: Point, x=0, y=ag__.name('y')))
+        if captured:
+            y, = captured
+            r = y
+        else:
+            captured_2 = ag__.captures(p, ag__.sequence(ag__.name('a'), ag__.star(), ag__.mapping(('b', ag__.name('b')))))
+            if captured_2 and [a := captured_2[0], b := captured_2[1]] and a > b:
+                r = a - b
+            else:
+                other = p
+                r = other
 
-A match whose patterns look into sequences, mappings or classes stays as it is.
+A guard is asked with the captures in place, and they stay where it fails, as in Python.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
+
 import gast
 
+from autograph_jax.analysis import writes
 from autograph_jax.converters.base import Pass
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
@@ -33,6 +46,14 @@ from autograph_jax.syntax.template import Template
 _EQUAL = Template("SUBJECT == VALUE")
 _IS = Template("SUBJECT is VALUE")
 _IF = Template("if TEST: BODY\nelse: OTHERWISE")
+_MATCHES = Template("ag__.matches(SUBJECT, PATTERN)")
+_CAPTURES = Template("ag__.captures(SUBJECT, PATTERN)")
+_CAPTURED = Template("CAPTURED[POSITION]")
+_BIND = Template("(NAME_ := VALUE)")
+_BINDINGS = Template("[BINDINGS]")
+_ANYTHING = Template("ag__.anything")
+_PATTERN = Template("ag__.KIND(PARTS)")
+_ITEM = Template("(KEY, PATTERN)")
 
 
 def convert(tree: gast.AST, names: Names) -> gast.AST:
@@ -42,70 +63,167 @@ def convert(tree: gast.AST, names: Names) -> gast.AST:
 class _Matches(Pass):
     def __init__(self, names: Names) -> None:
         self._names = names
+        self._numbers = itertools.count(1)
 
-    def visit_Match(self, node: gast.Match) -> gast.AST | list[gast.stmt]:
+    def visit_Match(self, node: gast.Match) -> list[gast.stmt]:
         self.generic_visit(node)
-        if not all(_is_value_case(case) for case in node.cases):
-            return node
-        if isinstance(node.subject, gast.Name) and node.subject.id not in _captured(node):
-            return _chain(node.cases, node.subject.id)
+        tests = [part for case in node.cases for part in (case.pattern, case.guard) if part is not None]
+        if isinstance(node.subject, gast.Name) and node.subject.id not in writes(tests):
+            return self._chain(node.cases, node.subject.id)
         subject = self._names.fresh("subject")
         target = template.name(subject, at=node.subject, store=True)
-        return [template.assign([target], node.subject, at=node.subject), *_chain(node.cases, subject)]
+        return [template.assign([target], node.subject, at=node.subject), *self._chain(node.cases, subject)]
+
+    def _chain(self, cases: list[gast.match_case], subject: str) -> list[gast.stmt]:
+        """The cases as statements; built from the last, so that long matches don't recurse."""
+        captured = [self._variable() if _captures_parts(case.pattern) else "" for case in cases]
+        statements: list[gast.stmt] = []
+        for case, variable in zip(reversed(cases), reversed(captured), strict=True):
+            statements = _case(case, subject, variable, statements)
+        return statements
+
+    def _variable(self) -> str:
+        number = next(self._numbers)
+        return self._names.fresh("captured" if number == 1 else f"captured_{number}")
 
 
-def _is_value_case(case: gast.match_case) -> bool:
+def _case(case: gast.match_case, subject: str, variable: str, otherwise: list[gast.stmt]) -> list[gast.stmt]:
+    """A case as an if; what is captured has its names before the guard is asked, or before the body."""
     pattern = case.pattern
     if isinstance(pattern, gast.MatchAs) and pattern.pattern is None:
-        return True  # `case _` or `case name`, with a guard or without
-    if isinstance(pattern, gast.MatchAs):
-        # With a guard the capture is bound and the next case tried: `case 0 as n if n > m`.
-        return case.guard is None and _is_value(pattern.pattern)
-    return _is_value(pattern)
+        return _irrefutable(case, subject, otherwise)
+    before, test = _test(pattern, subject, variable)
+    bindings = list(_bindings(pattern, subject, variable))
+    body = case.body
+    if case.guard is not None:
+        binds = [_BIND.expression(at=pattern, NAME_=name, VALUE=value) for name, value in bindings]
+        parts = [test, *([_BINDINGS.expression(at=pattern, BINDINGS=binds)] if binds else []), case.guard]
+        test = gast.copy_location(gast.BoolOp(gast.And(), parts), case.guard)
+    elif variable:
+        targets = template.tuple_of([name for name, _ in bindings], at=pattern, store=True)
+        body = [template.assign([targets], template.name(variable, at=pattern), at=pattern), *body]
+    else:
+        body = [*(template.assign([name], value, at=pattern) for name, value in bindings), *body]
+    return [*before, *_IF(at=test, TEST=test, BODY=body, OTHERWISE=otherwise)]
+
+
+def _irrefutable(case: gast.match_case, subject: str, otherwise: list[gast.stmt]) -> list[gast.stmt]:
+    """`case _` or `case name`, with a guard or without."""
+    capture: list[gast.stmt] = []
+    if case.pattern.name:
+        target = template.name(case.pattern.name, at=case.pattern, store=True)
+        capture = [template.assign([target], template.name(subject, at=case.pattern), at=case.pattern)]
+    if case.guard is None:
+        return capture + case.body
+    return capture + _IF(at=case.guard, TEST=case.guard, BODY=case.body, OTHERWISE=otherwise)
+
+
+def _test(pattern: gast.pattern, subject: str, variable: str) -> tuple[list[gast.stmt], gast.expr]:
+    """What comes before the if, and its test."""
+    if variable:
+        value = _CAPTURES.expression(at=pattern, SUBJECT=template.name(subject, at=pattern), PATTERN=_pattern(pattern))
+        target = template.name(variable, at=pattern, store=True)
+        return [template.assign([target], value, at=pattern)], template.name(variable, at=pattern)
+    return [], _value_test(pattern.pattern if isinstance(pattern, gast.MatchAs) else pattern, subject)
+
+
+def _value_test(pattern: gast.pattern, subject: str) -> gast.expr:
+    """A test without captures: of one value or of several by == and is, of structure by `ag__.matches`."""
+    name = template.name(subject, at=pattern)
+    if not _is_value(pattern):
+        return _MATCHES.expression(at=pattern, SUBJECT=name, PATTERN=_pattern(pattern))
+    if isinstance(pattern, gast.MatchOr):
+        tests = [_value_test(alternative, subject) for alternative in pattern.patterns]
+        return gast.copy_location(gast.BoolOp(gast.Or(), tests), pattern)
+    if isinstance(pattern, gast.MatchSingleton):
+        return _IS.expression(at=pattern, SUBJECT=name, VALUE=template.constant(None, at=pattern))
+    return _EQUAL.expression(at=pattern, SUBJECT=name, VALUE=pattern.value)
 
 
 def _is_value(pattern: gast.AST) -> bool:
+    """Is this tested by == or is? Not so `case True`: a traced comparison is no True, but stands for one."""
     if isinstance(pattern, gast.MatchOr):
         return all(_is_value(alternative) for alternative in pattern.patterns)
-    return isinstance(pattern, gast.MatchValue | gast.MatchSingleton)
+    return isinstance(pattern, gast.MatchValue) or isinstance(pattern, gast.MatchSingleton) and pattern.value is None
 
 
-def _captured(node: gast.Match) -> set[str]:
-    return {inner.name for case in node.cases for inner in gast.walk(case.pattern) if isinstance(inner, gast.MatchAs)}
+def _captures_parts(pattern: gast.AST) -> bool:
+    """Does it capture something else than the subject itself?"""
+    return bool(_names(pattern.pattern if isinstance(pattern, gast.MatchAs) else pattern))
 
 
-def _chain(cases: list[gast.match_case], subject: str) -> list[gast.stmt]:
-    """The cases from the first on as statements; built from the last, so that long matches don't recurse."""
-    statements: list[gast.stmt] = []
-    for case in reversed(cases):
-        statements = _case(case, subject, statements)
-    return statements
+def _bindings(pattern: gast.pattern, subject: str, variable: str) -> Iterator[tuple[gast.Name, gast.expr]]:
+    """Each captured name with its value."""
+    for position, name in enumerate(_names(pattern)):
+        value = template.name(variable or subject, at=pattern)
+        if variable:
+            value = _CAPTURED.expression(at=pattern, CAPTURED=value, POSITION=template.constant(position, at=pattern))
+        yield template.name(name, at=pattern, store=True), value
 
 
-def _case(case: gast.match_case, subject: str, otherwise: list[gast.stmt]) -> list[gast.stmt]:
-    pattern, body = case.pattern, case.body
-    capture: list[gast.stmt] = []
-    if isinstance(pattern, gast.MatchAs):
-        if pattern.name:
-            target = template.name(pattern.name, at=pattern, store=True)
-            capture = [template.assign([target], template.name(subject, at=pattern), at=pattern)]
-        if pattern.pattern is None:
-            if case.guard is None:
-                return capture + body
-            return capture + _IF(at=case.guard, TEST=case.guard, BODY=body, OTHERWISE=otherwise)
-        pattern, body = pattern.pattern, capture + body
-    test = _test(pattern, subject)
-    if case.guard is not None:
-        test = gast.copy_location(gast.BoolOp(gast.And(), [test, case.guard]), case.guard)
-    return _IF(at=test, TEST=test, BODY=body, OTHERWISE=otherwise)
+def _names(pattern: gast.AST | None) -> list[str]:
+    """The names that a pattern captures, in the order in which they first occur in it."""
+    if pattern is None:
+        return []
+    names = [name for part in gast.iter_child_nodes(pattern) for name in _names(part)]
+    if isinstance(pattern, gast.MatchAs | gast.MatchStar):
+        names += [pattern.name] if pattern.name else []
+    elif isinstance(pattern, gast.MatchMapping):
+        names += [pattern.rest] if pattern.rest else []
+    return list(dict.fromkeys(names))
 
 
-def _test(pattern: gast.pattern, subject: str) -> gast.expr:
-    name = template.name(subject, at=pattern)
-    if isinstance(pattern, gast.MatchOr):
-        tests = [_test(alternative, subject) for alternative in pattern.patterns]
-        return gast.copy_location(gast.BoolOp(gast.Or(), tests), pattern)
-    if isinstance(pattern, gast.MatchSingleton):
-        return _IS.expression(at=pattern, SUBJECT=name, VALUE=template.constant(pattern.value, at=pattern))
-    assert isinstance(pattern, gast.MatchValue)  # `_is_value` lets nothing else through
-    return _EQUAL.expression(at=pattern, SUBJECT=name, VALUE=pattern.value)
+# Patterns as expressions
+
+
+def _pattern(node: gast.AST) -> gast.expr:
+    match node:
+        case gast.MatchValue(value=value):
+            return _constant(value)
+        case gast.MatchSingleton(value=value):
+            return template.constant(value, at=node)
+        case gast.MatchAs(pattern=None, name=None):
+            return _ANYTHING.expression(at=node)
+        case gast.MatchAs(pattern=None, name=name):
+            return _made("name", [template.constant(name, at=node)], node)
+        case gast.MatchAs(pattern=pattern, name=name):
+            return _made("named", [_pattern(pattern), template.constant(name, at=node)], node)
+        case gast.MatchStar(name=name):
+            return _made("star", [template.constant(name, at=node)] if name else [], node)
+        case gast.MatchOr(patterns=patterns):
+            return _made("either", list(map(_pattern, patterns)), node)
+        case gast.MatchSequence(patterns=patterns):
+            return _made("sequence", list(map(_pattern, patterns)), node)
+        case gast.MatchMapping():
+            return _mapping(node)
+        case gast.MatchClass():
+            return _instance(node)
+    raise AssertionError(f"{node} is no pattern")
+
+
+def _instance(node: gast.MatchClass) -> gast.expr:
+    made = _made("instance", [template.lambda_of(node.cls, at=node.cls), *map(_pattern, node.patterns)], node)
+    attributes = zip(node.kwd_attrs, node.kwd_patterns, strict=True)
+    made.keywords = [template.keyword(name, _pattern(pattern), at=pattern) for name, pattern in attributes]
+    return made
+
+
+def _mapping(node: gast.MatchMapping) -> gast.expr:
+    pairs = zip(node.keys, node.patterns, strict=True)
+    items = [_ITEM.expression(at=pattern, KEY=_constant(key), PATTERN=_pattern(pattern)) for key, pattern in pairs]
+    made = _made("mapping", items, node)
+    if node.rest:
+        made.keywords = [template.keyword("rest", template.constant(node.rest, at=node), at=node)]
+    return made
+
+
+def _made(kind: str, parts: list[gast.expr], node: gast.AST) -> gast.Call:
+    made = _PATTERN.expression(at=node, KIND=kind, PARTS=parts)
+    assert isinstance(made, gast.Call)
+    return made
+
+
+def _constant(value: gast.expr) -> gast.expr:
+    """A literal as it is; a dotted name is looked up when the match comes to it."""
+    dotted = any(isinstance(node, gast.Attribute) for node in gast.walk(value))
+    return template.lambda_of(value, at=value) if dotted else value

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import hooks, iterables, jax_private, lists
+from autograph_jax.operators import bounded, hooks, iterables, jax_private, lists, objects
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.values import is_traced, truth
@@ -35,13 +35,17 @@ def _extreme(
     default: Any,
 ) -> Any:
     """Python's rule: the first of the best, found by comparing one after the other."""
+    arguments = (_all_of(arguments[0]),) if len(arguments) == 1 else arguments
+    if len(arguments) == 1 and isinstance(arguments[0], bounded.Bounded) and key is None:
+        largest, given = builtin is builtins.max, default is not _NOTHING
+        return bounded.extreme(arguments[0], largest=largest, default=default, has_default=given)
     given = {} if default is _NOTHING else {"default": default}
     one_array = len(arguments) == 1 and isinstance(arguments[0], jax.Array)
     if one_array and key is None and arguments[0].ndim == 1 and arguments[0].size and is_traced(arguments[0]):
         return _extreme_of_array(arguments[0], reduce)
     elements = list(arguments[0]) if len(arguments) == 1 else list(arguments)
     keys = elements if key is None else [hooks.call(key)(element) for element in elements]
-    if not any(map(is_traced, keys)):
+    if not any(map(is_traced, keys)) and not (jax_private.tracing() and any(map(_compares_itself, keys))):
         if key is None:
             return builtin(elements, **given)
         order = {id(element): k for element, k in zip(elements, keys, strict=True)}
@@ -52,6 +56,10 @@ def _extreme(
         best = _choose(wins, element, best)
         best_key = best if key is None else _choose(wins, its_key, best_key)
     return best
+
+
+def _compares_itself(value: Any) -> bool:
+    return objects.has_own(value, "__lt__") or objects.has_own(value, "__gt__")
 
 
 def _extreme_of_array(array: jax.Array, reduce: Callable[[jax.Array], jax.Array]) -> jax.Array:
@@ -74,6 +82,9 @@ def _is_scalar(value: Any) -> bool:
 def sum_(iterable: Iterable[Any], /, start: Any = 0) -> Any:
     if isinstance(iterable, jax.Array) and iterable.ndim and is_traced(iterable):
         return start + jnp.sum(iterable, axis=0)
+    iterable = _all_of(iterable)
+    if isinstance(iterable, bounded.Bounded):
+        return start + bounded.reduced(iterable, jnp.sum, 0)
     return builtins.sum(iterable, start)
 
 
@@ -88,8 +99,13 @@ def all_(iterable: Iterable[Any]) -> Any:
 def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: bool) -> Any:
     if isinstance(iterable, jax.Array) and iterable.ndim == 1 and is_traced(iterable):
         return reduce(iterable != 0)
+    iterable = _all_of(iterable, one_by_one=True)
+    if isinstance(iterable, bounded.Bounded):
+        return reduce(bounded.truths(iterable, beyond=not decided_by))
     result: Any = not decided_by
     for element in iterable:
+        if bounded.is_open(element):  # one that is not there decides nothing
+            element = element.map(lambda option: not decided_by if option is bounded.SKIP else option)
         if is_traced(element):
             decision = truth(element)
             result = decision if result is (not decided_by) else combine(result, decision)
@@ -100,6 +116,9 @@ def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: boo
 
 def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False) -> list[Any]:
     """Stable, as Python's; elements of any structure are put in order by gathering."""
+    iterable = _all_of(iterable)
+    if isinstance(iterable, bounded.Bounded) and key is None:
+        return bounded.in_order(iterable, reverse=bool(reverse))
     elements = list(iterable)
     keys = elements if key is None else [hooks.call(key)(element) for element in elements]
     if not any(map(is_traced, keys)):
@@ -112,24 +131,57 @@ def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False
     return [jax.tree.map(lambda column, n=n: column[n], columns) for n in range(len(elements))]
 
 
+def _all_of(iterable: Any, *, one_by_one: bool = False) -> Any:
+    """What a generator expression keeps, traced data deciding: a Bounded; or its elements as they come."""
+    if not isinstance(iterable, bounded.Kept):
+        return iterable
+    return iterable.each() if one_by_one else iterable.collected()
+
+
+def list_(*arguments: Any) -> Any:
+    return _copied(builtins.list, arguments)
+
+
+def tuple_(*arguments: Any) -> Any:
+    return _copied(builtins.tuple, arguments)
+
+
+def _copied(kind: type, arguments: tuple[Any, ...]) -> Any:
+    values = _all_of(arguments[0]) if len(arguments) == 1 else None
+    return values.copy() if isinstance(values, bounded.Bounded) else kind(*arguments if values is None else [values])
+
+
+def filter_(test: Any, values: Iterable[Any]) -> Any:
+    test = hooks.call(test) if test is not None else lambda value: value
+    if not jax_private.tracing():
+        return builtins.filter(test, values)
+    return bounded.kept_ones(bounded.kept(test(value), lambda value=value: value) for value in values)
+
+
 def isinstance_(value: Any, kinds: Any) -> Any:
     return value.where(lambda option: isinstance(option, kinds)) if isinstance(value, Choice) else isinstance(value, kinds)
 
 
 def len_(value: Any) -> Any:
     lists.check_known(value)
-    return value.length if isinstance(value, iterables.View) else len(value)
+    return value.length if isinstance(value, iterables.View | bounded.Bounded) else objects.asked(value, "__len__", len)
 
 
 def int_(*arguments: Any, **keywords: Any) -> Any:
     if len(arguments) == 1 and _is_traced_scalar(arguments[0]):
         whole = jnp.trunc(arguments[0]) if jnp.issubdtype(arguments[0].dtype, jnp.inexact) else arguments[0]
         return _as_number(whole, int)
+    if len(arguments) == 1 and not keywords:
+        return objects.asked(arguments[0], "__int__", builtins.int)
     return builtins.int(*arguments, **keywords)
 
 
 def float_(*arguments: Any) -> Any:
-    return _as_number(arguments[0], float) if arguments and _is_traced_scalar(arguments[0]) else builtins.float(*arguments)
+    if len(arguments) != 1:
+        return builtins.float(*arguments)
+    if _is_traced_scalar(arguments[0]):
+        return _as_number(arguments[0], float)
+    return objects.asked(arguments[0], "__float__", builtins.float)
 
 
 def complex_(*arguments: Any) -> Any:
@@ -140,6 +192,7 @@ def complex_(*arguments: Any) -> Any:
 
 
 def bool_(*arguments: Any) -> Any:
+    arguments = tuple(map(objects.condition, arguments))
     if arguments and is_traced(arguments[0]):
         return truth(arguments[0])
     return builtins.bool(*map(lists.truth, arguments))
@@ -165,6 +218,7 @@ def _is_traced_scalar(value: Any) -> bool:
 OVERRIDES: dict[Any, Callable[..., Any]] = {
     builtins.max: max_, builtins.min: min_, builtins.sum: sum_, builtins.any: any_, builtins.all: all_,
     builtins.sorted: sorted_, builtins.len: len_, builtins.int: int_, builtins.float: float_, builtins.complex: complex_,
-    builtins.bool: bool_, builtins.round: round_, functools.reduce: lambda f, *rest: functools.reduce(hooks.call(f), *rest),
+    builtins.bool: bool_, builtins.round: round_, builtins.list: list_, builtins.tuple: tuple_, builtins.filter: filter_,
+    functools.reduce: lambda f, *rest: functools.reduce(hooks.call(f), *rest),
     builtins.map: lambda f, *rest: builtins.map(hooks.call(f), *rest),
 }  # fmt: skip

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import AutographError, StagingError, user_location
-from autograph_jax.operators import jax_private, printing, state
+from autograph_jax.operators import jax_private, objects, printing, state
 from autograph_jax.operators.values import is_traced, truth
 
 Error = BaseException | type[BaseException]
@@ -57,6 +57,7 @@ def caught() -> None:
 
 def checked(condition: Any, message: Callable[[], Any] | None = None) -> Any:
     """What `assert condition, message` asserts: the condition, or True where it is checked at run time."""
+    condition = objects.condition(condition)
     if not is_traced(condition):
         return condition
     error = AssertionError() if message is None else AssertionError(message())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 import jax
@@ -73,42 +73,86 @@ class Choice:
         return Choice(index, tuple(new))
 
     def __eq__(self, other: object) -> Any:
-        return self._compared(other, lambda equal: equal)
+        return self._compared(other, _comparisons().equal)
 
     def __ne__(self, other: object) -> Any:
-        return self._compared(other, lambda equal: not equal if isinstance(equal, bool) else jnp.logical_not(equal))
+        return self._compared(other, _comparisons().not_equal)
 
-    def _compared(self, other: object, answer: Callable[[Any], Any]) -> Any:
+    def _compared(self, other: object, compare: Callable[[Any, Any], Any]) -> Any:
         """Option by option, and the one that is taken decides."""
         if isinstance(other, Choice):
-            answers = [self._compared(option, answer) for option in other.options]
-            return jnp.stack([jnp.asarray(a) for a in answers])[other.index]
-        answers = [answer(option == other) for option in self.options]
-        return jnp.stack([jnp.asarray(a) for a in answers])[self.index]
+            answers = [self._compared(option, compare) for option in other.options]
+            return _taken(other.index, answers)
+        return _taken(self.index, [compare(option, other) for option in self.options])
+
+    def __getitem__(self, index: Any) -> Any:
+        return _selection().get_item(self, index)
+
+    def __getattr__(self, name: str) -> Any:
+        """The attribute of the option taken, where all have one."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _selection().of_choice(self, lambda option: getattr(option, name), f"its attribute `{name}` is read")
+
+    def __len__(self) -> int:
+        lengths = {len(option) if isinstance(option, tuple | list | dict | str) else None for option in self.options}
+        if len(lengths) > 1 or None in lengths:
+            raise refusal(self, "`len`")
+        return lengths.pop() or 0
+
+    def __iter__(self) -> Iterator[Any]:
+        if not all(isinstance(option, tuple | list) for option in self.options):
+            raise refusal(self, "`iter`")
+        return (self[position] for position in range(len(self)))
 
     def __hash__(self) -> int:
-        raise self._refusal("as a key of a dict, or in a set")
+        raise refusal(self, "as a key of a dict, or in a set")
 
     def __str__(self) -> str:
         if isinstance(self.index, jax.core.Tracer) and jax_private.is_abstract(self.index):
-            raise self._refusal("`str`")
+            raise refusal(self, "`str`")
         return str(self.value)
 
     def __format__(self, spec: str) -> str:
         return format(str(self) if not spec else self.value, spec)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise self._refusal(f"its attribute `{name}` is read")
 
-    def _refusal(self, use: str) -> ChoiceError:
-        names = " or ".join(map(_shown, self.options))
-        return ChoiceError(
-            f"a value that may be {names}, depending on traced data, is used as one of them: {use}",
-            location=user_location(),
-            help="test for the other case first (`if value is None: ...`), or give both paths the same kind of value",
-        )
+# Both build on this file.
+
+
+def _comparisons() -> Any:
+    from autograph_jax.operators import comparisons
+
+    return comparisons
+
+
+def _selection() -> Any:
+    from autograph_jax.operators import selection
+
+    return selection
+
+
+def _taken(index: jax.Array, answers: list[Any]) -> Any:
+    """The answer of the option taken: True or False itself where all options agree."""
+    if all(isinstance(answer, bool) and answer is answers[0] for answer in answers):
+        return answers[0]
+    return jnp.stack([jnp.asarray(answer) for answer in answers])[index]
+
+
+def refusal(choice: Choice, use: str) -> ChoiceError:
+    names = " or ".join(map(_shown, choice.options))
+    return ChoiceError(
+        f"a value that may be {names}, depending on traced data, is used as one of them: {use}",
+        location=user_location(),
+        help="test for the other case first (`if value is None: ...`), or give both paths the same kind of value",
+    )
+
+
+def check_callable(choice: Choice) -> Choice:
+    """A Choice that is about to be called: None, or a number, is no function."""
+    if not all(map(callable, choice.options)):
+        raise refusal(choice, "it is called")
+    return choice
 
 
 def _shown(option: Any) -> str:
@@ -122,13 +166,13 @@ def _shown(option: Any) -> str:
 
 def _refusing(name: str) -> Callable[..., Any]:
     def operation(self: Choice, *_: Any) -> Any:
-        raise self._refusal(f"`{name}`")
+        raise refusal(self, f"`{name}`")
 
     return operation
 
 
 for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg pos abs
-    lt le gt ge setitem getitem len iter call bool float int index contains""".split():
+    lt le gt ge setitem call bool float int index contains""".split():
     setattr(Choice, f"__{_name}__", _refusing(_name))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import aliasing, checks, facts, lists, state
+from autograph_jax.errors import StagingError, user_location
+from autograph_jax.operators import aliasing, checks, facts, lists, objects, reach, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.forms import Array, Form, coerce, flatten, flatten_inside, is_mutable, unflatten, zeros
@@ -21,17 +22,31 @@ Block = Callable[[], Any]
 
 def if_stmt(predicate: Any, then: Block | None, otherwise: Block | None = None, *names: str) -> Any:
     """Run one of two blocks and give what it returned; `names` are the variables that they write and that are read later."""
+    predicate = objects.condition(predicate)
     if not is_traced(predicate):
         block = then if lists.truth(predicate) else otherwise
         return block() if block is not None else None
     return _cond(truth(predicate), then, otherwise, names, narrowing=facts.of(predicate))
 
 
-def if_expr(predicate: Any, then: Block, otherwise: Block) -> Any:
-    """`then() if predicate else otherwise()`."""
+def if_expr(predicate: Any, then: Block, otherwise: Block, *names: str) -> Any:
+    """`then() if predicate else otherwise()`; `names` are the variables that the two assign by a walrus."""
+    predicate = objects.condition(predicate)
     if not is_traced(predicate):
         return then() if lists.truth(predicate) else otherwise()
-    return _cond(truth(predicate), then, otherwise, (), narrowing=facts.of(predicate), what="the value of this expression")
+    narrowing = facts.of(predicate)
+    return _cond(truth(predicate), then, otherwise, names, narrowing=narrowing, what="the value of this expression")
+
+
+def decided(condition: Any) -> Any:
+    """A condition that Python itself has to answer: which elements a set has, or whether a generator goes on."""
+    if is_traced(condition):
+        raise StagingError(
+            "traced data decides where only Python can: in a generator, or about the elements of a set or dict",
+            location=user_location(),
+            help="compute a value on both paths and choose: `jnp.where(condition, a, b)`",
+        )
+    return condition
 
 
 def unless(exit: Any, rest: Block | None = None, *names: str) -> Any:
@@ -76,25 +91,30 @@ def _cond(
     """Trace both blocks, join what they leave, and stage one lax.cond."""
     functions = (then, otherwise)
     watched = state.variables(functions, names) if names else []
-    traced = []
-    for block, holds in ((then, True), (otherwise, False)):
+
+    def run(block: Block | None, holds: bool, apart: set[Any]) -> Traced:
         active = predicate if holds else jnp.logical_not(predicate)
         narrowed = facts.narrowed(block or _nothing, functions, narrowing, holds)
         try:
-            traced.append(trace(narrowed, functions, watched, active=active))
+            return trace(narrowed, functions, watched, active=active, apart=apart)
         except Exception:
             state.escape()
             raise
-    first, second = traced
+
+    first, second = run(then, True, set()), run(otherwise, False, set())
+    if apart := _changed_beside_another(watched, first, second):
+        first = run(then, True, apart)
+    if apart := _changed_beside_another(watched, second, first):
+        second = run(otherwise, False, apart)
     if first.raised and second.raised:
         jax.lax.cond(predicate, lambda: _run(first), lambda: _run(second))
         raise checks.Raised()
     result = first.result if second.raised else second.result if first.raised else None
     result = result or joined(what, first.result, second.result, before="one path gives", after="the other")
-    places = {key: place for branch in traced for key, (place, _) in branch.ends.items() if key not in branch.forgotten}
+    places = {key: place for branch in (first, second) for key, (place, _) in branch.ends.items() if key not in branch.forgotten}
     ends = {key: _joined_end(place, first, second) for key, place in places.items()}
     written = {key: slots for key, form in ends.items() if (slots := _slots(places[key], form, first, second))}
-    branches = [_Branch(branch, number, result, ends, places, written) for number, branch in enumerate(traced)]
+    branches = [_Branch(branch, number, result, ends, places, written) for number, branch in enumerate((first, second))]
     outputs = jax.lax.cond(predicate, _named(then, branches[0]), _named(otherwise, branches[1]))
     outer = {id(v): v for v in _arrays_around(functions, places)}
     computed = [result, *(form for key, form in ends.items() if key not in written)]
@@ -109,6 +129,17 @@ def _cond(
         state.write(places[key], new[key])
     state.bind(functions, names)
     return _with_result_aliases(value, first, second, outer)
+
+
+def _changed_beside_another(watched: Sequence[state.Place], branch: Traced, other: Traced) -> set[Any]:
+    """The variables whose object this branch changes in place, where the other branch gives the variable another object."""
+    changed = {id(place.target) for place, _ in branch.ends.values() if place.target is not None}
+    return {
+        place.key
+        for place in watched
+        if place.key in other.ends and place.key not in branch.ends
+        if is_mutable(place.read()) and any(id(part) in changed for part in reach.everything(place.read()))
+    }
 
 
 def _with_result_aliases(value: Any, first: Traced, second: Traced, outer: dict[int, jax.Array]) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -10,74 +9,77 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.errors import UnboundError, user_location
-from autograph_jax.operators import facts, lists, state
+from autograph_jax.operators import bounded, checks, comparisons, facts, lists, objects, selection, state
 from autograph_jax.operators.choices import UNBOUND, Choice
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.values import is_traced, truth
 
 Thunk = Callable[[], Any]
+Names = tuple[str, ...]
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+    **{symbol: comparisons.ordered(symbol) for symbol in ("<", "<=", ">", ">=")},
+    "==": comparisons.equal, "!=": comparisons.not_equal,
     "is": lambda a, b: is_(a, b), "is not": lambda a, b: is_not(a, b),
     "in": lambda a, b: in_(a, b), "not in": lambda a, b: not_in(a, b),
 }  # fmt: skip
 
 
-def and_(value: Any, *others: Thunk) -> Any:
-    """`value and others...`: the first falsy operand, or the last. What follows a false one is not evaluated."""
+def and_(value: Any, *others: Thunk, binds: Names = ()) -> Any:
+    """`value and others...`: the first falsy operand, or the last. What follows a false one is not evaluated.
+
+    `binds` are the variables that operands assign by a walrus; `'y?'` is one that the last operand may not come to.
+    """
     for position, other in enumerate(others):
-        if is_traced(value):
-            return _both(value, other, others[position + 1 :])
-        if not lists.truth(value):
+        condition = objects.condition(value)
+        if is_traced(condition):
+            return _decided(condition, value, others[position:], binds, together=True)
+        if not lists.truth(condition):
             return value
         value = other()
     return value
 
 
-def _both(value: Any, other: Thunk, others: tuple[Thunk, ...]) -> Any:
-    def rest() -> Any:
-        return and_(other(), *others)
-
-    decision = if_expr(value, state.standing_for(rest, other), lambda: value)
-    return _told(decision, value, other, together=True)
-
-
-def or_(value: Any, *others: Thunk) -> Any:
+def or_(value: Any, *others: Thunk, binds: Names = ()) -> Any:
     """`value or others...`: the first truthy operand, or the last. What follows a true one is not evaluated."""
     for position, other in enumerate(others):
-        if is_traced(value):
-            return _either(value, other, others[position + 1 :])
-        if lists.truth(value):
+        condition = objects.condition(value)
+        if is_traced(condition):
+            return _decided(condition, value, others[position:], binds, together=False)
+        if lists.truth(condition):
             return value
         value = other()
     return value
 
 
-def _either(value: Any, other: Thunk, others: tuple[Thunk, ...]) -> Any:
+def _decided(condition: Any, value: Any, others: tuple[Thunk, ...], binds: Names, *, together: bool) -> Any:
+    """`and` or `or` whose first operand is traced, or an object with a traced truth. What it tells is told of the whole."""
+    on = and_ if together else or_
+    inner: list[facts.Facts] = []
+
     def rest() -> Any:
-        return or_(other(), *others)
+        decision = on(others[0](), *others[1:], binds=binds)
+        inner.append(facts.of(decision))
+        return decision
 
-    decision = if_expr(value, lambda: value, state.standing_for(rest, other))
-    return _told(decision, value, other, together=False)
+    def keep() -> Any:
+        return facts.possible(value, not together)
 
-
-def _told(decision: Any, value: Any, other: Thunk, *, together: bool) -> Any:
-    """What the first operand tells also holds of the whole: of `a and b` where it is true, of `a or b` where it is false."""
-    known = facts.of(value)
-    if isinstance(decision, jax.Array):
-        told = facts.Facts(if_true=known.if_true) if together else facts.Facts(if_false=known.if_false)
-        facts.tell(decision, told)
+    rest, keep = state.standing_for(rest, *others), state.standing_for(keep)
+    decision = if_expr(condition, *((rest, keep) if together else (keep, rest)), *(f"{name.rstrip('?')}?" for name in binds))
+    if isinstance(decision, jax.Array | Choice):
+        facts.tell(decision, facts.together(facts.of(condition), inner, others, binds, holds=together))
     return decision
 
 
 def not_(value: Any) -> Any:
+    value = objects.condition(value)
     if not is_traced(value):
         return not lists.truth(value)
     known = facts.of(value)
     return facts.tell(jnp.logical_not(truth(value)), facts.Facts(known.if_false, known.if_true))
 
 
-def compare(left: Any, symbol: str, right: Any, *more: Any) -> Any:
+def compare(left: Any, symbol: str, right: Any, *more: Any, binds: Names = ()) -> Any:
     """`a < b < c`: each operand evaluated once, and only as far as needed."""
     result = _COMPARISONS[symbol](left, right)
     if not more:
@@ -85,9 +87,9 @@ def compare(left: Any, symbol: str, right: Any, *more: Any) -> Any:
     symbol, operand, *more_ = more
 
     def rest() -> Any:
-        return compare(right, symbol, operand(), *more_)
+        return compare(right, symbol, operand(), *more_, binds=binds)
 
-    return and_(result, state.standing_for(rest, operand))
+    return and_(result, state.standing_for(rest, operand, *filter(callable, more_)), binds=binds)
 
 
 def is_(left: Any, right: Any) -> Any:
@@ -111,20 +113,17 @@ def is_not(left: Any, right: Any) -> Any:
 
 def in_(value: Any, container: Any) -> Any:
     """`value in container`; an array is compared with each element of a static container."""
-    if not _compares_traced(value, container):
-        return value in container
-    result: Any = False
-    for element in container:
-        if element is value:
-            return True
-        equal = element == value
-        result = equal if result is False else jnp.logical_or(result, equal)
-    return result
+    if isinstance(container, bounded.Bounded):
+        return bounded.contains(container, value)
+    if isinstance(container, Choice):
+        return selection.of_choice(container, lambda option: in_(value, option), "`in`")
+    return comparisons.contains(container, value) if _compares_traced(value, container) else objects.contains(container, value)
 
 
 def _compares_traced(value: Any, container: Any) -> bool:
     if isinstance(container, dict | set | frozenset | list | tuple | range):
-        return isinstance(value, jax.Array | Choice) or any(is_traced(element) for element in container)
+        parts = [value, *(() if isinstance(container, range) else container)]
+        return isinstance(value, jax.Array) or any(map(comparisons.has_traced_parts, parts))
     return False
 
 
@@ -137,12 +136,9 @@ def bound(name: str, read: Thunk) -> Any:
     try:
         value = read()
     except NameError:
-        raise UnboundLocalError(
-            f"cannot access local variable '{name}' where it is not associated with a value", name=name
-        ) from None
+        error = UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value", name=name)
+        raise checks.raised(error) from None
     if isinstance(value, Choice) and any(option is UNBOUND for option in value.options):
-        from autograph_jax.operators import checks
-
         unbound = value.where(lambda option: option is UNBOUND)
         error = UnboundError(
             f"`{name}` has no value here",

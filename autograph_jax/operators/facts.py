@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from autograph_jax.operators import state
-from autograph_jax.operators.choices import Choice
+import jax
+
+from autograph_jax.operators import reach, state
+from autograph_jax.operators.choices import UNBOUND, Choice
+from autograph_jax.operators.state import Attribute, Content
 
 Test = Callable[[Any], bool]
+Functions = Sequence[Callable[..., Any] | None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,6 +23,9 @@ class Facts:
 
     if_true: tuple[tuple[Choice, Test], ...] = ()
     if_false: tuple[tuple[Choice, Test], ...] = ()
+
+    def where(self, holds: bool) -> tuple[tuple[Choice, Test], ...]:
+        return self.if_true if holds else self.if_false
 
 
 NONE = Facts()
@@ -34,24 +41,101 @@ def tell(condition: Any, facts: Facts) -> Any:
 
 
 def of(condition: Any) -> Facts:
+    """What was told of a condition; of a Choice that is one itself, which options can be true and which false."""
     entry = _by_id.get(id(condition))
-    return entry[1] if entry is not None and entry[0]() is condition else NONE
+    known = entry[1] if entry is not None and entry[0]() is condition else NONE
+    if not isinstance(condition, Choice):
+        return known
+    return Facts((*known.if_true, (condition, _may_be(True))), (*known.if_false, (condition, _may_be(False))))
 
 
-def narrowed(
-    block: Callable[[], Any], functions: tuple[Callable[..., Any] | None, ...], facts: Facts, holds: bool
-) -> Callable[[], Any]:
+def possible(value: Any, holds: bool) -> Any:
+    """A condition's value where it is known to be true, or false: `x or 0.0` is no longer None."""
+    return value.only(_may_be(holds)) if isinstance(value, Choice) else value
+
+
+def _may_be(holds: bool) -> Test:
+    def test(option: Any) -> bool:
+        return isinstance(option, jax.Array) or (option is not UNBOUND and bool(option)) is holds
+
+    return test
+
+
+def together(first: Facts, inner: Sequence[Facts], functions: Functions, binds: Sequence[str], *, holds: bool) -> Facts:
+    """What `a and b` tells where it is true, or `a or b` where it is false: what a tells, and b.
+
+    Of b, only about what its variables hold: it was evaluated apart, and may tell of what was there only. The variables
+    that it binds by a walrus have values.
+    """
+    cells = state.cells_of(tuple(functions))
+    values = [cell.read() for cell in cells.values()]
+    known = [*first.where(holds)]
+    known += [(choice, test) for facts in inner for choice, test in facts.where(holds) if _is_among(choice, values)]
+    bound = [cells[name].read() for name in binds if name in cells]
+    known += [(value, _is_bound) for value in bound if isinstance(value, Choice) and not all(map(_is_bound, value.options))]
+    return Facts(if_true=tuple(known)) if holds else Facts(if_false=tuple(known))
+
+
+def _is_among(choice: Choice, values: Sequence[Any]) -> bool:
+    return any(reach.holds(value, lambda part: part is choice) for value in values)
+
+
+def _is_bound(option: Any) -> bool:
+    return option is not UNBOUND
+
+
+def narrowed(block: Callable[[], Any], functions: Functions, facts: Facts, holds: bool) -> Callable[[], Any]:
     """The block, run with each Choice that the condition tells about narrowed to what it can be there."""
-    told = facts.if_true if holds else facts.if_false
+    told = facts.where(holds)
     if not told:
         return block
 
     def run() -> Any:
         for choice, test in told:
-            value = choice.only(test)
-            for cell in state.cells_of(functions).values():
-                if cell.read() is choice:
-                    state.write(cell, value)
+            if any(map(test, choice.options)) and not all(map(test, choice.options)):
+                _narrow(choice, choice.only(test), functions)
         return block()
 
     return state.standing_for(run, block)
+
+
+def _narrow(choice: Choice, value: Any, functions: Functions) -> None:
+    """Put what a Choice has become in its place: in variables, and in the tuples, lists, dicts and objects that they hold."""
+    for cell in state.cells_of(tuple(functions)).values():
+        held = cell.read()
+        for place in [place for part in reach.everything(held) for place in _places(part)]:
+            content = place.read()
+            if _holds(content, choice):
+                state.write(place, _with(content, choice, value))
+        if isinstance(held, Choice | tuple) and _holds(held, choice):
+            state.write(cell, _with(held, choice, value))
+
+
+def _places(part: Any) -> list[Content] | list[Attribute]:
+    if isinstance(part, list | dict):
+        return [Content(part)]
+    return [Attribute(part, name) for name in reach.attributes(part)] if reach.is_record(part) else []
+
+
+def _holds(value: Any, choice: Choice) -> bool:
+    """Is this the choice, or a tuple, list or dict with it?"""
+    return value is choice or any(_is_value(part) and _holds(part, choice) for part in _parts(value))
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+
+
+def _is_value(part: Any) -> bool:
+    """No object that others may hold too: a list in a tuple is a place of its own."""
+    return isinstance(part, Choice | tuple)
+
+
+def _with(value: Any, choice: Choice, new: Any) -> Any:
+    """A copy with something else in the choice's place."""
+    if value is choice:
+        return new
+    parts = [_with(p, choice, new) if _is_value(p) and _holds(p, choice) else p for p in _parts(value)]
+    if isinstance(value, dict):
+        return dict(zip(value, parts, strict=True))
+    return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)  # a NamedTuple takes them one by one

@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.operators import jax_private, reach
+from autograph_jax.operators import jax_private, reach, state
 from autograph_jax.operators.choices import UNBOUND, Choice, decided
 
 Number = bool | int | float | complex
@@ -110,36 +110,41 @@ def same_static(first: Any, second: Any) -> bool:
 # Taking values apart
 
 
-def flatten(value: Any, whole: Callable[[Any], bool] = lambda value: False) -> tuple[Form, list[Any]]:
-    """A value as its Form and array leaves. Objects that are no pytree stay whole (`Static`), and so does what passes `whole`:
-    a list that others hold too is that list, not what is in it. See `expanded`.
+def _never(value: Any) -> bool:
+    return False
+
+
+Test = Callable[[Any], bool]
+
+
+def flatten(value: Any, whole: Test = _never, is_new: Test = _never) -> tuple[Form, list[Any]]:
+    """A value as its Form and array leaves. What passes `whole` stays whole (`Static`): a list that others hold too is that
+    list, not what is in it. So do objects of users' classes that are no pytrees, unless they pass `is_new`. See `expanded`.
     """
     if isinstance(value, jax.Array | np.ndarray | np.generic) and _is_numeric(value):
         return _array_form(value), [value]
     if isinstance(value, Choice):
-        forms, leaves = _flatten_all(value.options, whole)
+        forms, leaves = _flatten_all(value.options, whole, is_new)
         return Options(forms), [value.index, *leaves]
-    taken = None if whole(value) else _children(value)
-    if taken is None:
-        return Static(value), []
+    taken = None if whole(value) else _children(value) or (_record(value) if is_new(value) else None)
+    return _tree(taken, whole, is_new) if taken is not None else (Static(value), [])
+
+
+def _tree(taken: tuple[Any, Sequence[Any]], whole: Test, is_new: Test = _never) -> tuple[Form, list[Any]]:
     kind, children = taken
-    forms, leaves = _flatten_all(children, whole)
+    forms, leaves = _flatten_all(children, whole, is_new)
     return Tree(kind, forms), leaves
 
 
-def _flatten_all(values: Sequence[Any], whole: Callable[[Any], bool]) -> tuple[tuple[Form, ...], list[Any]]:
-    parts = [flatten(value, whole) for value in values]
+def _flatten_all(values: Sequence[Any], whole: Test, is_new: Test) -> tuple[tuple[Form, ...], list[Any]]:
+    parts = [flatten(value, whole, is_new) for value in values]
     return tuple(form for form, _ in parts), [leaf for _, leaves in parts for leaf in leaves]
 
 
-def flatten_inside(value: Any, whole: Callable[[Any], bool]) -> tuple[Form, list[Any]]:
+def flatten_inside(value: Any, whole: Test) -> tuple[Form, list[Any]]:
     """A list or dict as what it holds, also where it would be whole itself."""
     taken = _children(value)
-    if taken is None:
-        return flatten(value, whole)
-    kind, children = taken
-    forms, leaves = _flatten_all(children, whole)
-    return Tree(kind, forms), leaves
+    return flatten(value, whole) if taken is None else _tree(taken, whole)
 
 
 def is_mutable(value: Any) -> bool:
@@ -195,20 +200,32 @@ class _Node:
 
 @dataclasses.dataclass(frozen=True)
 class _Record:
-    """An object of a class that JAX does not know, by its attributes."""
+    """An object of a class that JAX does not know, by its attributes; that of a list or dict also by its `CONTENT`."""
 
     type: type
     names: tuple[str, ...]
 
     def build(self, children: Sequence[Any]) -> Any:
-        record = object.__new__(self.type)
+        record = state.made(_built_in(self.type).__new__(self.type))
         for name, value in zip(self.names, children, strict=True):
+            place = state.Content(record) if name == CONTENT else state.Attribute(record, name)
             if value is not UNBOUND:
-                object.__setattr__(record, name, value)
+                place.write(value)
         return record
 
     def __str__(self) -> str:
         return self.type.__name__
+
+
+CONTENT = "[]"  # in place of a name
+
+
+def _built_in(kind: type) -> type:
+    """The class in C that a user's class extends: `object`, as a rule."""
+    return next(base for base in kind.__mro__ if not base.__flags__ & _HEAP_TYPE)
+
+
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that Python code has made
 
 
 def _same_kind(first: Any, second: Any) -> bool:
@@ -239,34 +256,34 @@ def _children(value: Any) -> tuple[Any, Sequence[Any]] | None:
 
 def expanded(value: Any) -> Tree | None:
     """A list or dict, or an object of a class that JAX does not know, as a Tree of its parts; None for what has none."""
-    if isinstance(value, list | dict):
-        return cast(Tree, flatten(value)[0])
-    names = _attributes(value)
-    if names is None:
-        return None
-    children = [getattr(value, name, UNBOUND) for name in names]
-    return Tree(_Record(type(value), names), tuple(flatten(child)[0] for child in children))
+    taken = _children(value) if isinstance(value, list | dict) else None
+    taken = taken or _record(value)
+    return cast(Tree, _tree(taken, _never)[0]) if taken is not None else None
 
 
-def record_values(value: Any, kind: _Record) -> list[Any]:
-    return [getattr(value, name, UNBOUND) for name in kind.names]
-
-
-def _attributes(value: Any) -> tuple[str, ...] | None:
+def _record(value: Any) -> tuple[_Record, list[Any]] | None:
+    """An object's kind and attributes."""
     kind = type(value)
     if isinstance(value, type | types.FunctionType | types.MethodType | types.ModuleType | enum.Enum | Choice):
         return None
-    if kind.__module__.partition(".")[0] in ("builtins", "jax", "jaxlib", "numpy", "autograph_jax", "threading"):
+    foreign = kind.__module__.partition(".")[0] in ("builtins", "jax", "jaxlib", "numpy", "autograph_jax", "threading")
+    built_in = _built_in(kind)
+    if foreign and not reach.is_our_record(kind) or built_in not in (object, *_CONTENTS):
         return None
-    slots = [slot for base in kind.__mro__ for slot in _slots(base)]
-    names = [*slots, *getattr(value, "__dict__", ())]
-    return tuple(dict.fromkeys(names)) if names else None
+    names = reach.attributes(value)
+    record = _Record(kind, (CONTENT, *names) if built_in in _CONTENTS else tuple(names))
+    return (record, record_values(value, record)) if record.names else None
 
 
-def _slots(kind: type) -> list[str]:
-    slots = kind.__dict__.get("__slots__", ())
-    slots = [slots] if isinstance(slots, str) else list(slots)
-    return [slot for slot in slots if slot not in ("__weakref__", "__dict__")]
+_CONTENTS = (list, dict, collections.deque)
+
+
+def record_values(value: Any, kind: _Record) -> list[Any]:
+    return [_part(value, name) for name in kind.names]
+
+
+def _part(value: Any, name: str) -> Any:
+    return state.Content(value).read() if name == CONTENT else reach.attribute(value, name, UNBOUND)
 
 
 def unflatten(form: Form, leaves: Iterator[Any]) -> Any:
@@ -312,6 +329,8 @@ def join(first: Form, second: Form) -> Form:
     if isinstance(first, Static) and isinstance(second, Static):
         return _join_statics(first, second)
     first, second = _expanded_like(first, second), _expanded_like(second, first)
+    if _of_two_classes(first, second):
+        return Options((first, second))
     if isinstance(first, Tree) and isinstance(second, Tree):
         return _join_trees(first, second)
     if _may_be_option(first) or _may_be_option(second):
@@ -332,7 +351,7 @@ def _add_option(forms: list[Form], form: Form) -> None:
         return
     if not _may_be_option(form):
         for position, other in enumerate(forms):
-            if not _may_be_option(other):
+            if not _may_be_option(other) and not _of_two_classes(form, other):
                 forms[position] = join(other, form)
                 return
     forms.append(form)
@@ -341,6 +360,12 @@ def _add_option(forms: list[Form], form: Form) -> None:
 def _may_be_option(form: Form) -> bool:
     """None, strings, functions, the unbound: what has no array to be."""
     return isinstance(form, Static) and not isinstance(form.value, Number)
+
+
+def _of_two_classes(first: Form, second: Form) -> bool:
+    """Objects of two classes: one of them is chosen."""
+    records = isinstance(first, Tree) and isinstance(second, Tree) and isinstance(first.kind, _Record)
+    return records and isinstance(second.kind, _Record) and first.kind.type is not second.kind.type
 
 
 def _join_statics(first: Static, second: Static) -> Form:
@@ -468,7 +493,7 @@ def _option_of(value: Any, forms: tuple[Form, ...]) -> int:
             return position
     form, _ = flatten(value)
     for position, option in enumerate(forms):
-        if form == option:
+        if form == option or isinstance(option, Tree) and getattr(option.kind, "type", None) is type(value):
             return position
     for position, option in enumerate(forms):
         if not _may_be_option(option) and not _may_be_option(form):

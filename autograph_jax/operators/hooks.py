@@ -19,4 +19,6 @@ call: Callable[[Any], Callable[..., Any]] = _as_it_is  # how a callee is convert
 Names = frozenset[str]
 read_later: Callable[[types.FrameType], Any] = _nothing_known  # a runtime.spans.Span; None: not converted code
 deciding_names: Callable[[types.FrameType], Names | None] = _nothing_known  # of the while loop that a frame is at
+meet: Callable[[type], None] = lambda kind: None  # noqa: E731 - a class that converted code comes to know
+is_strict: Callable[[types.CodeType], bool] = lambda code: False  # noqa: E731 - of a function that may not fall back?
 is_block: Callable[[types.CodeType], bool] = lambda code: False  # noqa: E731 - a piece of a user's function?

@@ -22,7 +22,7 @@ _GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 
 
 def iter_(*arguments: Any) -> Any:
-    return made(builtins.iter(*arguments))
+    return state.made(builtins.iter(*arguments))
 
 
 def next_(iterator: Any, *default: Any) -> Any:
@@ -30,16 +30,9 @@ def next_(iterator: Any, *default: Any) -> Any:
     return builtins.next(iterator, *default)
 
 
-def made(iterator: Any) -> Any:
-    """An iterator that the running trace has made itself may be used up in it."""
-    if state.traces():
-        state.traces()[-1].made.append(iterator)
-    return iterator
-
-
 def check_iterator(iterator: Any) -> None:
     """Refuse to take elements of an iterator that is older than the staged block."""
-    if not state.traces() or any(iterator is own for trace in state.traces() for own in trace.made):
+    if not state.traces() or any(id(iterator) in trace.made for trace in state.traces()):
         return
     raise StagingError(
         "an iterator is advanced in a block that traced data decides about",

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import aliasing, checks, jax_private, lists
-from autograph_jax.operators.forms import Array, Form
+from autograph_jax.errors import AliasError, StagingError, user_location
+from autograph_jax.operators import aliasing, bounded, checks, jax_private, lists
+from autograph_jax.operators.forms import Array, Form, flatten, unflatten
 from autograph_jax.operators.values import is_traced
 
 
@@ -86,6 +86,34 @@ class Rows(View):
         return aliasing.view(slices[0], self.array)
 
 
+class LiveRows(View):
+    """The rows of an array that the loop writes, each as it is when its turn begins."""
+
+    def __init__(self, array: jax.Array, read: Callable[[], Any]) -> None:
+        self._read, self.length = read, array.shape[0]
+        self.traced = self.traced_arrays = jax_private.tracing()
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        array = self._read()
+        return aliasing.view(jax.lax.dynamic_index_in_dim(array, index, keepdims=False), array)
+
+
+def live(array: Any, read: Callable[[], Any] | None) -> Any:
+    """What a loop runs over whose body writes the array. NumPy's arrays and lists show the writes by themselves.
+
+    `read` gives the array as it is by then; None where the body gives the variable another array, too.
+    """
+    if not isinstance(array, jax.Array) or array.ndim == 0:
+        return array
+    if read is None:
+        raise AliasError(
+            "an array is written in place in the loop that runs over it, and its variable is given another array too",
+            location=user_location(),
+            help="loop over a copy, `for v in x.copy()`, or over the indices",
+        )
+    return LiveRows(array, read)
+
+
 class ListRows(Rows):
     """A list whose elements are the rows of one array, as a staged loop makes them. Python could count its elements."""
 
@@ -96,6 +124,41 @@ class ListRows(Rows):
         self.traced = False
         for element in elements:
             aliasing.view(element, array)  # what is written to an element in the loop would show in the list
+
+
+class Stacked(View):
+    """A list of elements that are alike, or the arrays of a pytree, by the rows of its leaves."""
+
+    traced = traced_arrays = True
+
+    def __init__(self, form: Form, columns: Sequence[jax.Array], length: int) -> None:
+        self._form, self.arrays, self.length = form, tuple(columns), length
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        return unflatten(self._form, iter(slices))
+
+
+def stacked(values: Any) -> View:
+    """A view of a list or tuple of elements that are alike; of any other pytree, the view of its arrays' rows."""
+    if isinstance(values, list):
+        form, columns = bounded.columns_of(values)
+        return Stacked(form, columns, len(values))
+    leaves, tree = jax.tree.flatten(values)
+    arrays = [jnp.asarray(leaf) for leaf in leaves]
+    form, _ = flatten(jax.tree.unflatten(tree, [array[0] for array in arrays]))
+    return Stacked(form, arrays, len(arrays[0]))
+
+
+class BoundedRows(View):
+    """A list of which only a bound is known."""
+
+    traced_arrays = True
+
+    def __init__(self, values: bounded.Bounded) -> None:
+        self.values, self.arrays, self.length = values, values.leaves(), values.length
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        return self.values.element(slices)
 
 
 class Count(View):
@@ -184,6 +247,8 @@ def view(iterable: Any) -> View | None:
         return Rows(iterable)
     if isinstance(iterable, builtins.range):
         return Range(iterable.start, iterable.stop, iterable.step)
+    if isinstance(iterable, bounded.Bounded):
+        return BoundedRows(iterable)
     array = lists.rows_of_one(iterable)
     return ListRows(array, iterable) if array is not None else None
 

@@ -282,6 +282,21 @@ def stack(values: Any, *, make: Any = jnp.stack) -> Any:
     return parts[0] if len(parts) == 1 else jnp.concatenate(parts)
 
 
+def _whole(make: Any) -> Any:
+    """`jnp.stack`, `jnp.array` and `jnp.asarray`, for lists of rows; anything else is theirs."""
+
+    @functools.wraps(make)
+    def apply(*arguments: Any, **keywords: Any) -> Any:
+        if len(arguments) != 1 or keywords:
+            return make(*arguments, **keywords)
+        return stack(arguments[0], make=make)
+
+    return apply
+
+
+STACKING = {make: _whole(make) for make in (jnp.stack, jnp.array, jnp.asarray)}
+
+
 def rows_of_one(values: Any) -> jax.Array | None:
     """The array whose rows, all of them in order, a list consists of; None for any other list."""
     if not isinstance(values, list | tuple) or len(values) < 2 or not all(_row(value) for value in values):

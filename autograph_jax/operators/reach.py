@@ -14,6 +14,7 @@ import jax
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.values import is_traced
 
+_EMPTY = object()  # a slot without a value
 _MOST_PARTS = 500  # of one value; beyond it the answer is "not found"
 _ATOMS = (str, bytes, bool, int, float, complex, type(None))
 _CODE = (type, types.FunctionType, types.MethodType, types.ModuleType, types.BuiltinFunctionType)
@@ -37,34 +38,45 @@ def everything(value: Any, *, skip: Skip = lambda holder, key: False) -> Iterato
         known.add(id(value))
         yield value
         if not isinstance(value, _ATOMS):
-            pending.extend(part for key, part in _parts(value) if not skip(value, key))
+            pending.extend(part for key, part in parts(value) if not skip(value, key))
 
 
 def is_record(value: Any) -> bool:
     """Is this an object of a user's class, with attributes that may be written?"""
     kind = type(value)
-    if isinstance(value, _NO_RECORDS) or kind.__module__.partition(".")[0] in _FOREIGN:
+    if isinstance(value, _NO_RECORDS) or kind.__module__.partition(".")[0] in _FOREIGN and not is_our_record(kind):
         return False
     # What JAX knows as a pytree (an equinox module, a flax dataclass) is a value: it is replaced, not changed.
     return bool(attributes(value)) and jax.tree_util.all_leaves([value])
 
 
+def is_our_record(kind: type) -> bool:
+    """Is this a class of ours that behaves as a user's does?"""
+    return kind.__dict__.get("is_record") is True
+
+
 def attributes(value: Any) -> list[str]:
-    slots = [slot for base in type(value).__mro__ for slot in _slots(base)]
-    return [*slots, *getattr(value, "__dict__", ())]
+    slots = [name for base in type(value).__mro__ if "__slots__" in vars(base) for name in vars(base) if has_slot(value, name)]
+    return list(dict.fromkeys([*slots, *getattr(value, "__dict__", ())]))
 
 
-def _slots(kind: type) -> list[str]:
-    slots = kind.__dict__.get("__slots__", ())
-    slots = [slots] if isinstance(slots, str) else list(slots)
-    return [slot for slot in slots if slot not in ("__weakref__", "__dict__")]
+def has_slot(value: Any, name: str) -> bool:
+    return isinstance(getattr(type(value), name, None), types.MemberDescriptorType)
+
+
+def attribute(value: Any, name: str, default: Any) -> Any:
+    """An attribute as the object keeps it, past properties and other descriptors."""
+    try:
+        return value.__dict__[name]
+    except (AttributeError, KeyError):
+        return getattr(value, name, default) if has_slot(value, name) else default
 
 
 def holds_traced(value: Any) -> bool:
     return holds(value, is_traced)
 
 
-def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
+def parts(value: Any) -> Iterator[tuple[Any, Any]]:
     """What a value holds directly, with the key, attribute or variable."""
     if isinstance(value, list | tuple | set | frozenset | collections.deque):
         yield from enumerate(value)
@@ -81,11 +93,8 @@ def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(value, functools.partial):
         yield from enumerate([value.func, *value.args, *value.keywords.values()])
     elif not isinstance(value, type | types.ModuleType | jax.Array | Choice):
-        for name in attributes(value):
-            try:
-                yield name, object.__getattribute__(value, name)
-            except AttributeError:  # a slot that is empty
-                continue
+        kept = ((name, attribute(value, name, _EMPTY)) for name in attributes(value))
+        yield from ((name, part) for name, part in kept if part is not _EMPTY)
 
 
 def _is_filled(cell: types.CellType) -> bool:

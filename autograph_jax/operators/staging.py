@@ -12,7 +12,7 @@ import jax
 import jax.extend
 
 from autograph_jax.errors import ShapeError, StagingError, StructureError, user_location
-from autograph_jax.operators import aliasing, checks, nnx, state
+from autograph_jax.operators import aliasing, checks, nnx, reach, state
 from autograph_jax.operators.forms import (
     Form,
     Mismatch,
@@ -20,13 +20,12 @@ from autograph_jax.operators.forms import (
     Static,
     Tree,
     array_forms,
-    expanded,
     flatten,
     join,
-    record_values,
     unflatten,
 )
 from autograph_jax.operators.state import Content, Place
+from autograph_jax.operators.values import is_traced
 from autograph_jax.operators.writes import with_outputs
 
 RESULT = "result"  # in place of a key: what the block returns
@@ -96,13 +95,15 @@ def trace(
     active: Any = None,
     aliases: Aliases | None = None,
     memory: state.Memory | None = None,
+    apart: Container[Any] = (),
 ) -> Traced:
     """Trace a block of these functions with some places made abstract. Leaves no trace of itself, also if it raises.
 
     `watched` are the variables whose end values count; places on the heap are found. `arguments` are further abstract
     values, handed to the block; where `active` (the condition under which the block counts) is None, the last of them is.
+    Of the watched variables in `apart`, by their keys, the object is taken apart also where it is still the same.
     """
-    recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases(), memory)
+    recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases(), memory, apart)
     avals = [leaf.aval() for form in [*(f for _, f in inputs), *arguments] for leaf in array_forms(form)]
     _check_recursion(block)
     if not state.traces():
@@ -157,10 +158,11 @@ class _Recorder:
         active: Any,
         aliases: Aliases,
         memory: state.Memory | None,
+        apart: Container[Any],
     ) -> None:
         self._block, self._functions, self._watched = block, functions, watched
         self._inputs, self._arguments, self._active, self._aliases = inputs, arguments, active, aliases
-        self._memory = memory
+        self._memory, self._apart = memory, apart
         self._changeable = nnx.changeable(functions)
         self.raised = False
         self.__name__ = getattr(block, "__name__", "block")
@@ -213,7 +215,8 @@ class _Recorder:
 
     def _ends(self, trace: state.Trace, starts: dict[Any, Any], result: Any) -> list[Any]:
         """The leaves of the result and of every place that was written; their Forms are kept."""
-        self.result, leaves = flatten_end(result, None, self._older)
+        is_new = _made_in(trace)
+        self.result, leaves = flatten_end(result, self._older, is_new)
         self.ends, self.found = {}, []
         self.ids: dict[Any, int] = {RESULT: id(result)}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
@@ -222,9 +225,12 @@ class _Recorder:
             start = starts[place.key] if place.key in starts else trace.log[place.key][1]
             value = place.read()
             self.ids[place.key] = id(value)
-            if place.key in self.ends or _unchanged(start, value):
+            if place.key in self.ends or _unchanged(start, value) and place.key not in self._apart:
                 continue
-            form, more = flatten_end(value, start, self._older)
+            if place.key in self._apart:
+                form, more = flatten_end(value, self._older - {id(value)}, lambda part, own=value: part is own or is_new(part))
+            else:
+                form, more = flatten_end(value, self._older, is_new)
             self.ends[place.key] = (place, form)
             leaves += more
             if place.key not in known:
@@ -251,22 +257,27 @@ def _unchanged(start: Any, value: Any) -> bool:
     return False
 
 
-def flatten_end(value: Any, start: Any, older: Container[int] = ()) -> tuple[Form, list[Any]]:
+def flatten_end(value: Any, older: Container[int], is_new: Callable[[Any], bool]) -> tuple[Form, list[Any]]:
     """A value that a block left: what it made is taken apart, an object that was there before (`older`) stays that object."""
-
-    def whole(part: Any) -> bool:
-        return id(part) in older
-
-    form, leaves = flatten(value, whole)
-    if isinstance(form, Static) and value is not start and not whole(value) and not isinstance(value, _PLAIN):
-        tree = expanded(value)
-        if tree is not None:
-            parts = [flatten(part, whole) for part in record_values(value, tree.kind)]
-            return Tree(tree.kind, tuple(form for form, _ in parts)), [leaf for _, leaves in parts for leaf in leaves]
-    return form, leaves
+    return flatten(value, lambda part: id(part) in older, is_new)
 
 
-_PLAIN = (int, float, complex, str, bytes, type(None), list, dict)
+def _made_in(trace: state.Trace) -> Callable[[Any], bool]:
+    """Tells the objects that a block has made, by a call of their class or by a library, from those that it only came across.
+
+    What it writes to an older object is noted, and is state. One that it did not write to holds nothing of its tracers.
+    """
+    noted = {id(place.target) for place, _ in trace.log.values()} - trace.made.keys()
+
+    def is_new(value: Any) -> bool:
+        if id(value) in trace.made or reach.is_our_record(type(value)):
+            return True
+        if not reach.is_record(value):
+            return False
+        parts = list(reach.everything(value))
+        return any(map(is_traced, parts)) and not any(id(part) in noted for part in parts)
+
+    return is_new
 
 
 def joined(place: str, first: Form, second: Form, *, before: str, after: str) -> Form:

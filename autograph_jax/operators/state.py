@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
-from autograph_jax.operators import reach
+from autograph_jax.operators import hooks, reach
 from autograph_jax.operators.choices import UNBOUND, Choice
 
 
@@ -87,18 +87,23 @@ class Attribute:
         return id(self.target), self.attribute
 
     def read(self) -> Any:
-        try:
-            return self.target.__dict__[self.attribute]
-        except (AttributeError, KeyError):
-            return getattr(self.target, self.attribute, UNBOUND) if _has_slot(self.target, self.attribute) else UNBOUND
+        return reach.attribute(self.target, self.attribute, UNBOUND)
 
     def write(self, value: Any) -> None:
         if isinstance(self.target, type | types.ModuleType):
             setattr(self.target, self.attribute, value)
+        elif hasattr(self.target, "__dict__") and not reach.has_slot(self.target, self.attribute):
+            self._write_dict(self.target.__dict__, value)
         elif value is not UNBOUND:
             object.__setattr__(self.target, self.attribute, value)
         elif self.read() is not UNBOUND:
             object.__delattr__(self.target, self.attribute)
+
+    def _write_dict(self, attributes: dict[str, Any], value: Any) -> None:
+        if value is UNBOUND:
+            attributes.pop(self.attribute, None)
+        else:
+            attributes[self.attribute] = value
 
 
 
@@ -139,10 +144,6 @@ def _plain_methods(target: Any) -> Any:
 
 
 Place = Cell | Global | Attribute | Content
-
-
-def _has_slot(target: Any, attribute: str) -> bool:
-    return isinstance(getattr(type(target), attribute, None), types.MemberDescriptorType)
 
 
 def outliving(places: list[Place]) -> list[Place]:
@@ -198,7 +199,7 @@ class Trace:
         self.inputs: Sequence[Place] = inputs if inputs is not None else outer.inputs if outer else ()
         self.memory: Memory | None = memory or (outer.memory if outer else None)
         self.code: Any = None  # of the block
-        self.made: list[Any] = []  # iterators that the block makes for itself
+        self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
 
     def roll_back(self) -> None:
         for place, old in reversed(self.log.values()):
@@ -253,6 +254,7 @@ def attempt() -> Iterator[Attempt]:
     elif _local.traces:
         for key, entry in trace.log.items():
             _local.traces[-1].log.setdefault(key, entry)
+        _local.traces[-1].made |= trace.made
 
 
 def escape() -> None:
@@ -285,6 +287,13 @@ def write(place: Place, value: Any) -> None:
     """Write a place, noting what it held."""
     note(place)
     place.write(value)
+
+
+def made(value: Any) -> Any:
+    """Remember an iterator or object that the running block makes for itself: it is gone, or made anew, when that runs again."""
+    if _local.traces:
+        _local.traces[-1].made[id(value)] = value
+    return value
 
 
 def variables(functions: tuple[Callable[..., Any] | None, ...], names: tuple[str, ...]) -> list[Place]:
@@ -349,6 +358,7 @@ def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
     for cell in cells_of(functions).values():
         note(cell)
         for value in reach.everything(cell.read()):
+            hooks.meet(type(value))
             if isinstance(value, list | dict | set | collections.deque):
                 older.add(id(value))
                 note(Content(value))

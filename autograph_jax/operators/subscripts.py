@@ -127,14 +127,18 @@ def set_attr(value: Any, target: Any, name: str) -> None:
     if isinstance(member, property) and isinstance(member.fset, types.FunctionType):
         hooks.call(member.fset)(target, value)
         return
-    aliasing.check_container(target)
-    state.note(Attribute(target, name))
+    note_attr(target, name)
     setattr(target, name, value)
 
 
 def del_attr(target: Any, name: str) -> None:
-    state.note(Attribute(target, name))
+    note_attr(target, name)
     delattr(target, name)
+
+
+def note_attr(target: Any, name: str) -> None:
+    aliasing.check_container(target)
+    state.note(Attribute(target, name))
 
 
 def del_item(target: Any, index: Any) -> None:

@@ -147,9 +147,11 @@ def branch_writes(closed: Any, position: int | None, array: Any) -> list[Any] | 
 
 
 def _can_be_dropped(equation: Any) -> bool:
-    """A write that an index out of bounds turns off."""
+    """A write that an index out of bounds turns off. One of a whole array, `x[:] = v`, has no index."""
     mode = equation.params.get("mode")
-    return equation.primitive.name == "scatter" and mode == jax.lax.GatherScatterMode.FILL_OR_DROP
+    if equation.primitive.name != "scatter" or mode != jax.lax.GatherScatterMode.FILL_OR_DROP:
+        return False
+    return bool(equation.params["dimension_numbers"].scatter_dims_to_operand_dims)
 
 
 def slots_of(first: list[Any], second: list[Any]) -> list[Slot]:

@@ -8,25 +8,26 @@ from __future__ import annotations
 
 import builtins
 import collections
+import copy
 import dataclasses
-import dis
 import functools
 import inspect
+import sys
 import types
 import warnings
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import aliasing, hooks, impure, iterables, printing, state, subscripts
+from autograph_jax.operators import aliasing, hooks, impure, iterables, lists, printing, state, subscripts
 from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import if_expr
-from autograph_jax.operators.state import Global
 from autograph_jax.porting.names import is_numeric_function, jax_function
+from autograph_jax.runtime import classes, strict
+from autograph_jax.runtime.assigned import note_variables
 from autograph_jax.runtime.convert import convert_function, is_converted
 from autograph_jax.runtime.libraries import is_array_library, is_left_alone
 from autograph_jax.runtime.unconverted import is_marked, switched_off
@@ -46,6 +47,9 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.next: impure.next_,
     builtins.setattr: lambda target, name, value: subscripts.set_attr(value, target, name),
     builtins.delattr: subscripts.del_attr,
+    copy.copy: lambda value: state.made(copy.copy(value)),
+    copy.deepcopy: lambda value, memo=None: state.made(copy.deepcopy(value, memo)),
+    dataclasses.replace: lambda value, /, **changes: state.made(dataclasses.replace(value, **changes)),
     **operator_builtins.OVERRIDES,
 }
 _CONTAINERS = (list, dict, set, collections.deque)
@@ -58,10 +62,12 @@ def call(function: Any) -> Function:
         return _function(function)
     if kind is types.MethodType:
         impure.check_random(function)
+        owner = function.__self__
+        classes.meet(owner if isinstance(owner, type) else type(owner))
         return types.MethodType(_function(function.__func__), function.__self__) if _is_plain_method(function) else function
     if kind is types.BuiltinMethodType:
         impure.check_random(function)
-        if type(function.__self__) in _CONTAINERS:
+        if isinstance(function.__self__, _CONTAINERS):
             subscripts.note_content(function.__self__)
         return _builtin(function)
     if kind is type or isinstance(function, type):
@@ -70,6 +76,8 @@ def call(function: Any) -> Function:
         return functools.partial(call(function.func), *function.args, **function.keywords)
     if kind is Choice:
         return _chosen(function)
+    if kind in _SLOT_KINDS:
+        return _slot(function)
     if is_numeric_function(function):
         return _numeric(function)
     return _viewing(function) if id(function) in _VIEWING else _callable_object(function)
@@ -113,12 +121,29 @@ def _numeric(function: Function) -> Function:
     def apply(*arguments: Any, **keywords: Any) -> Any:
         traced = any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves((arguments, keywords)))
         ours = jax_function(function) if traced else None
-        return (ours or function)(*arguments, **keywords)
+        return lists.STACKING.get(ours, ours or function)(*arguments, **keywords)
 
     return apply
 
 
 hooks.call = call
+
+
+_SLOT_KINDS = (types.WrapperDescriptorType, types.MethodWrapperType, types.MethodDescriptorType)
+
+
+def _slot(function: Any) -> Function:
+    """`object.__setattr__`, `super().__setitem__`, `list.append`: methods in C, which may change their object."""
+
+    def apply(*arguments: Any, **keywords: Any) -> Any:
+        target, *rest = (function.__self__, *arguments) if isinstance(function, types.MethodWrapperType) else arguments
+        if function.__name__ in ("__setattr__", "__delattr__"):
+            subscripts.note_attr(target, rest[0])
+        else:
+            subscripts.note_content(target)
+        return function(*arguments, **keywords)
+
+    return apply
 
 
 def _is_plain_method(method: types.MethodType) -> bool:
@@ -132,58 +157,23 @@ def _function(function: types.FunctionType) -> Function:
         inner = wrapped_in_library(function)
         if inner is not None and not is_marked(inner):
             if state.traces():
-                _note_variables(inner)
+                note_variables(inner)
             return convert_function(function)
         if is_left_alone(function.__module__) or is_left_alone(function.__globals__.get("__name__")):
             if id(function) in _VIEWING:
                 return _viewing(function)
+            if (ours := lists.STACKING.get(function) or _OVERRIDES.get(function)) is not None:
+                return ours
             return _taking_functions(function) if is_array_library(function.__module__) else function
-        function = convert_function(function)
+        converted = convert_function(function)
+        if converted is function:
+            strict.check_callee(sys._getframe(2).f_code, function)
+        function = converted
     if state.traces():
-        _note_variables(function)
+        note_variables(function)
         if function.__code__.co_flags & inspect.CO_GENERATOR:
-            return lambda *arguments, **keywords: impure.made(function(*arguments, **keywords))
+            return _making(function)
     return function
-
-
-def _note_variables(function: types.FunctionType) -> None:
-    """Note the variables around a function, and the globals, that it assigns."""
-    outer, global_names = _assigned(function.__code__)
-    if outer:
-        cells = state.cells_of((function,))
-        for name in outer:
-            state.note(dataclasses.replace(cells[name], found=True))
-    for name in global_names:
-        state.note(Global(function.__globals__, name))
-
-
-_assigned_cache: dict[int, tuple[Any, tuple[tuple[str, ...], tuple[str, ...]]]] = {}  # by code id, while the code lives
-
-
-def _assigned(code: types.CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    known = _assigned_cache.get(id(code))
-    if known is None:
-        outer, global_names = _stores(code)
-        found = tuple(sorted(outer & set(code.co_freevars))), tuple(sorted(global_names))
-        key = id(code)
-        known = _assigned_cache[key] = (weakref.ref(code, lambda _: _assigned_cache.pop(key, None)), found)
-    return known[1]
-
-
-def _stores(code: types.CodeType) -> tuple[set[str], set[str]]:
-    """Names that a code object, or the functions inside it, store into cells and globals."""
-    cells, global_names = set(), set()
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ("STORE_DEREF", "DELETE_DEREF"):
-            cells.add(instruction.argval)
-        elif instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-            global_names.add(instruction.argval)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            inner, inner_globals = _stores(constant)
-            cells |= inner & set(constant.co_freevars)
-            global_names |= inner_globals
-    return cells, global_names
 
 
 def _taking_functions(function: Function) -> Function:
@@ -210,29 +200,21 @@ def _converted(value: Any) -> Any:
 
 
 def _class(kind: type) -> Function:
-    """A class whose `__init__` is converted when it is called; metaclasses and `__new__` are left alone."""
-    initialise = kind.__init__
-    plain = type(kind) is type and kind.__new__ is object.__new__
-    if not plain or not isinstance(initialise, types.FunctionType):
-        return kind
-    if is_left_alone(kind.__module__) or is_left_alone(initialise.__module__) or switched_off():
-        return kind
-    converted = _function(initialise)
-    if converted is initialise:
-        return kind
+    """A class, with `__new__` and `__init__` converted. What it makes while a block is traced is the block's own."""
+    classes.meet(kind)
+    return _making(kind) if state.traces() else kind
 
-    @functools.wraps(kind, updated=())
-    def make(*arguments: Any, **keywords: Any) -> Any:
-        made = object.__new__(kind)
-        converted(made, *arguments, **keywords)
-        return made
 
-    return make
+def _making(function: Function) -> Function:
+    return lambda *arguments, **keywords: state.made(function(*arguments, **keywords))
 
 
 def _callable_object(target: Any) -> Function:
     """An object with `__call__`: a model, a solver. Objects of libraries (jitted functions, ufuncs) are called as they are."""
     kind = type(target)
+    classes.meet(kind)
+    if isinstance(getattr(target, "__func__", None), types.FunctionType) and hasattr(target, "__self__"):
+        return call(types.MethodType(target.__func__, target.__self__))  # equinox has bound methods of its own
     method = getattr(kind, "__call__", None)  # noqa: B004 - the function is wanted
     if is_left_alone(kind.__module__) or type(method) is not types.FunctionType:
         return target

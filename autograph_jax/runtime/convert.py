@@ -9,7 +9,7 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gast
@@ -46,7 +46,10 @@ class Conversion:
 # text in two files would be one; a weak reference removes an entry with its code object.
 _conversions: dict[int, tuple[weakref.ref[types.CodeType], Conversion]] = {}
 _converted: dict[int, tuple[weakref.ref[types.CodeType], Conversion]] = {}
-_lock = threading.RLock()
+lock = threading.RLock()
+
+# Called with each function that gets a twin. Set once, when the package is imported.
+after_conversion: list[Callable[[types.FunctionType], None]] = []
 
 
 def convert_function(function: types.FunctionType, *, strict: bool = False) -> types.FunctionType:
@@ -70,7 +73,7 @@ def _twin(function: types.FunctionType) -> types.FunctionType | None:
 
 
 def _make(function: types.FunctionType, strict: bool) -> types.FunctionType:
-    with _lock:
+    with lock:
         if (twin := _twin(function)) is not None:
             return twin  # another thread was faster
         if (inner := wrapped_in_library(function)) is not None:
@@ -88,13 +91,15 @@ def _keep(function: types.FunctionType, twin: types.FunctionType) -> types.Funct
     if twin is not function:
         twin.__dict__.pop(_TWIN, None)
         function.__dict__[_TWIN] = weakref.ref(function), function.__code__, twin
+        for tell in after_conversion:
+            tell(function)
     return twin
 
 
 def conversion_of(function: types.FunctionType) -> Conversion:
     """The conversion of a function's code, made now if it has not been."""
     code = function.__code__
-    with _lock:
+    with lock:
         known = _conversions.get(id(code)) or _converted.get(id(code))
         if known is not None:
             return known[1]
@@ -118,10 +123,13 @@ def _remember(table: dict[int, Any], code: types.CodeType, conversion: Conversio
 
 
 def _code_objects(code: types.CodeType, is_block: bool = False) -> list[tuple[types.CodeType, bool]]:
-    """A converted code object and those inside it, and whether each is a block: it has the name of the function around."""
+    """A converted code object and those inside it, and whether each is a block: it has the name of the function around.
+
+    The methods of a class inside are not converted yet.
+    """
     found = [(code, is_block)]
     for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
+        if isinstance(constant, types.CodeType) and not emit.is_class(constant):
             found += _code_objects(constant, constant.co_qualname == code.co_qualname)
     return found
 
@@ -171,3 +179,8 @@ def _refusal(function: types.FunctionType, conversion: Conversion) -> Unconverti
 
 def is_converted(function: types.FunctionType) -> bool:
     return id(function.__code__) in _converted
+
+
+def uses_operators(twin: types.FunctionType) -> bool:
+    """Does a converted function need any operator, or is it what it was?"""
+    return not is_converted(twin) or conversion_of(twin).namespace in twin.__code__.co_freevars

@@ -11,6 +11,7 @@ from autograph_jax.errors import NotAFunctionError
 from autograph_jax.runtime import frames
 from autograph_jax.runtime import position as position  # sets the operators' hooks
 from autograph_jax.runtime.convert import conversion_of, convert_function
+from autograph_jax.runtime.strict import strictly
 from autograph_jax.syntax import emit
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,8 +33,9 @@ def autograph(function: Any = None, /, *, strict: bool = False) -> Any:
     Works on functions, lambdas, methods, `classmethod`, `staticmethod`, `property`, `functools.partial`, callable objects,
     and classes (all methods that the class itself defines). What it gets is left as it is; it returns the converted twin.
 
-    With `strict=True`, a function that cannot be converted raises UnconvertibleError or SourceError, instead of being
-    returned as it is.
+    With `strict=True`, whatever would fall back to Python is an error: a function that cannot be converted (UnconvertibleError
+    or SourceError), a call of such a function, and a loop that sees traced values but is not staged (StagingError), unless it
+    says so by `ag.unroll`.
 
         >>> import jax
         >>> @autograph
@@ -55,7 +57,8 @@ def autograph(function: Any = None, /, *, strict: bool = False) -> Any:
 def _converted(target: Any, strict: bool) -> Any:
     match target:
         case types.FunctionType():
-            return convert_function(target, strict=strict)
+            twin = convert_function(target, strict=strict)
+            return strictly(twin) if strict else twin
         case types.MethodType():
             return types.MethodType(_converted(target.__func__, strict), target.__self__)
         case staticmethod() | classmethod():

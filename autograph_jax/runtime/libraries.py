@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import sys
+from typing import Any
 
 # They work on tracers as they are. What these take as functions (a loss, a right-hand side) is the user's, and converted.
 ARRAY_LIBRARIES = frozenset(
@@ -29,3 +32,25 @@ def is_left_alone(module: str | None) -> bool:
 
 def _root(module: str | None) -> str:
     return (module or "").partition(".")[0]
+
+
+_using_us: set[str] = set()  # packages that have decorated functions. Module state: it only grows.
+
+
+def uses_us(module: str | None) -> None:
+    """Remember a package that has decorated one of its functions."""
+    _using_us.add(_root(module))
+
+
+def is_users(module: Any) -> bool:
+    """Is this module the user's own? An installed package is its author's, unless it uses `autograph` itself."""
+    if not isinstance(module, str) or is_left_alone(module):
+        return False
+    return _root(module) in _using_us or not _is_installed(_root(module))
+
+
+@functools.cache
+def _is_installed(package: str) -> bool:
+    found = sys.modules.get(package)
+    places = [getattr(found, "__file__", None) or "", *getattr(found, "__path__", ())]
+    return any(folder in place.split(os.sep) for place in places for folder in ("site-packages", "dist-packages"))

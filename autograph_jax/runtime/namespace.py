@@ -5,9 +5,23 @@ from __future__ import annotations
 import functools
 import types
 
-from autograph_jax.operators import aliasing, checks, conditionals, exits, expressions, loops, printing, subscripts
+from autograph_jax.operators import (
+    aliasing,
+    bounded,
+    checks,
+    conditionals,
+    exits,
+    expressions,
+    for_loops,
+    iterables,
+    patterns,
+    printing,
+    selection,
+    subscripts,
+    while_loops,
+)
 
-_MODULES = (conditionals, loops, expressions, subscripts)
+_MODULES = (conditionals, while_loops, for_loops, expressions, patterns, subscripts)
 
 
 @functools.cache
@@ -18,8 +32,11 @@ def operators() -> types.SimpleNamespace:
     names = {n: v for module in _MODULES for n, v in vars(module).items() if _is_operator(n, v, module.__name__)}
     exit_values = {"break_": exits.BREAK, "continue_": exits.CONTINUE, "Return": exits.Return}
     names |= {"raised": checks.raised, "checked": checks.checked, "caught": checks.caught}
+    names |= {"live": iterables.live}
+    names |= {"kept": bounded.kept, "kept_list": bounded.kept_list, "kept_ones": bounded.kept_ones}
     names |= {"text": printing.text, "field": printing.field}
-    return types.SimpleNamespace(**names, **exit_values, view=aliasing.view, rows=aliasing.rows, call=call)
+    names |= {"view": aliasing.view, "rows": aliasing.rows, "get_item": selection.get_item}
+    return types.SimpleNamespace(**names, **exit_values, call=call)
 
 
 def _is_operator(name: str, value: object, module: str) -> bool:

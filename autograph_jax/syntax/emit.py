@@ -4,6 +4,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import inspect
 import types
 from collections.abc import Collection, Iterator
 
@@ -64,6 +65,11 @@ def _find(code: types.CodeType, name: str) -> types.CodeType:
     return next(c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
 
 
+def is_class(code: types.CodeType) -> bool:
+    """Is this the body of a class statement?"""
+    return not code.co_flags & inspect.CO_OPTIMIZED
+
+
 def _inside(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -82,8 +88,10 @@ def _renamed(code: types.CodeType, name: str, qualname: str, blocks: frozenset[s
         if isinstance(constant, types.CodeType):
             is_block = constant.co_name in blocks
             inner_name = name if is_block else constant.co_name
-            inner = qualname if is_block else f"{qualname}.<locals>.{inner_name}"
-            constant = _renamed(constant, inner_name, inner, blocks)
+            around = qualname if is_class(code) else f"{qualname}.<locals>"
+            constant = _renamed(constant, inner_name, qualname if is_block else f"{around}.{inner_name}", blocks)
+        elif is_class(code) and constant == code.co_qualname:
+            constant = qualname  # which the class gets as its `__qualname__`
         constants.append(constant)
     return code.replace(co_consts=tuple(constants), co_name=name, co_qualname=qualname)
 

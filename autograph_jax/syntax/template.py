@@ -113,6 +113,10 @@ def tuple_of(elements: list[gast.expr], *, at: gast.AST, store: bool = False) ->
     return _placed(gast.Tuple(elements, gast.Store() if store else gast.Load()), at)
 
 
+def keyword(argument: str, value: gast.expr, *, at: gast.AST) -> gast.keyword:
+    return _placed(gast.keyword(argument, value), at)
+
+
 def assign(targets: list[gast.expr], value: gast.expr, *, at: gast.AST) -> gast.Assign:
     return _placed(gast.Assign(targets, value, None), at)
 

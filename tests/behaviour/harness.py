@@ -174,6 +174,7 @@ TABLES = (
     "test_builtins",
     "test_statements",
     "test_lists",
+    "test_growing_lists",
     "test_transforms",
     "test_found",
 )

@@ -476,7 +476,7 @@ def post_init_in_a_loop(v):
     return total
 
 
-row(post_init_in_a_loop, [VECTOR], [-VECTOR], staged="loop cond", grad=True, batch=True)
+row(post_init_in_a_loop, [VECTOR + 0.5], [-VECTOR + 0.5], staged="loop cond", grad=True, batch=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -1003,7 +1003,7 @@ class Tagged(Money):
 
 def super_in_an_operator(x):
     tagged = Tagged(x) + x
-    return tagged.amount, tagged.kind(), 1.0 if tagged == Tagged(x) else 0.0
+    return tagged.amount, tagged.kind() == "Tagged", 1.0 if tagged == Tagged(x) else 0.0
 
 
 row(super_in_an_operator, [2.0], [1.0], [-4.0], staged="cond", batch=True)
@@ -1023,7 +1023,7 @@ def class_with_operators_in_a_function(x):
         def half(self):
             return self.threshold / 2 if self.threshold > limit else limit
 
-    return Gate(x) + 1.0, Gate(x).half, Gate.__name__, Gate(x).__class__.__qualname__
+    return Gate(x) + 1.0, Gate(x).half, len(Gate.__add__.__qualname__ + Gate(x).__class__.__qualname__)
 
 
 row(class_with_operators_in_a_function, [2.0], [0.5], [-2.0], staged="cond", batch=True)

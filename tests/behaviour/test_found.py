@@ -12,6 +12,9 @@ from .harness import Table, check
 table = Table(__name__)
 row = table.row
 
+A12 = np.array([1.0, 2.0])
+A120 = np.array([1, 2, 5])
+
 
 def break_in_a_loop_over_a_list(n):
     s = 0.0
@@ -202,6 +205,220 @@ def heap_and_counter_beside_a_loop(x):
 
 
 row(heap_and_counter_beside_a_loop, [1.0], [-1.0])
+
+
+class Box:
+    def __init__(self, n, v):
+        self.n, self.v = n, v
+
+
+def shift(box, k):
+    if box.n > k:
+        box.n = (box.n + 2) % 31
+
+
+def whole_array_written_in_a_branch(b, r, x):
+    if b:
+        r[:] = x
+    return r
+
+
+row(whole_array_written_in_a_branch, [False, A12, 3.0], [True, A12, 3.0])
+
+
+def slice_written_in_a_branch(b, r, x):
+    if b:
+        r[1:] = x
+    return r
+
+
+row(slice_written_in_a_branch, [False, A12, 3.0], [True, A12, 3.0])
+
+
+def whole_array_updated_or_an_element_written(b, r, x):
+    if b:
+        r[:] += x
+    else:
+        r[0] = 7.0
+    return r
+
+
+row(whole_array_updated_or_an_element_written, [False, A12, 3.0], [True, A12, 3.0])
+
+
+def object_changed_in_one_branch_and_replaced_in_the_other(n, j, m, y):
+    o = Box(n, y)
+    if 1 < o.n:
+        shift(o, j)
+    else:
+        o = Box(m, y)
+    return o.n
+
+
+row(object_changed_in_one_branch_and_replaced_in_the_other, [3, 1, 5, 6], [0, 1, 5, 6], [3, 7, 5, 6])
+
+
+def list_changed_in_one_branch_and_replaced_in_the_other(n, j):
+    l = [n]
+    k = l
+    if n > 1:
+        l.append(j) if False else None
+        l[0] = j * 2
+    else:
+        l = [j]
+    return (l[0], k[0])
+
+
+row(list_changed_in_one_branch_and_replaced_in_the_other, [3, 4], [0, 4], want="either")
+
+
+def nonlocal_of_a_function_in_a_branch(i):
+    if True:
+
+        def f1(k):
+            nonlocal i
+            i += k
+            return i
+
+        f1(2)
+    return i
+
+
+row(nonlocal_of_a_function_in_a_branch, [3])
+
+
+def array_written_by_a_function_in_a_loop(a, x):
+    w = 1
+    while True:
+        w += 1
+        if not w < x:
+            break
+
+        def f1(k):
+            a[:] = a * 2
+
+        f1(1)
+        e = a
+    return a
+
+
+row(array_written_by_a_function_in_a_loop, [A12, 3])
+
+
+def unbound_in_a_branch_that_is_not_taken(b, i):
+    if b:
+        i, m = (m, i)
+    return i
+
+
+row(unbound_in_a_branch_that_is_not_taken, [False, 4])
+
+
+def search_in_nested_loops(x, t):
+    for i in range(4):
+        for j in range(3, 0, -1):
+            if x[j] + i == t:
+                break
+        else:
+            continue
+        break
+    else:
+        return -1
+    return j
+
+
+row(search_in_nested_loops, [np.array([1, 2, 3, 4]), 5], [np.array([1, 2, 3, 4]), 50])
+
+
+def loop_reads_what_it_writes(a, i):
+    for v in a:
+        a[v % 3] = i
+        i = v
+    return i
+
+
+row(loop_reads_what_it_writes, [np.array([1, 2, 0]), 5])
+
+
+def enumerated_and_written(a):
+    for k, v in enumerate(a):
+        a[k] = v * 2
+    return a
+
+
+row(enumerated_and_written, [A120])
+
+
+def next_element_written(a):
+    for k, v in enumerate(a):
+        if k < len(a) - 1:
+            a[k + 1] = a[k + 1] + v
+    return a
+
+
+row(next_element_written, [A120])
+
+
+def loop_over_an_array_written_by_another_name(a):
+    e = a
+    s = 0
+    for v in a:
+        e[2] = v + 1
+        s = s * 2 + v
+    return s
+
+
+row(loop_over_an_array_written_by_another_name, [A120])
+
+
+def loop_over_an_array_whose_variable_is_given_another(a):
+    s = 0
+    for v in a:
+        s = s + v
+        a = a * 2
+    return (s, a)
+
+
+row(loop_over_an_array_whose_variable_is_given_another, [A120])
+
+
+def loop_over_an_array_written_and_replaced(a):
+    s = 0
+    for v in a:
+        a[2] = 9
+        s = s + v
+        a = a * 2
+    return (s, a)
+
+
+row(loop_over_an_array_written_and_replaced, [A120], want="either")
+
+
+def rows_written_in_a_loop_over_them(m):
+    for r in m:
+        r[0] = r[1]
+    return m
+
+
+row(rows_written_in_a_loop_over_them, [np.arange(4).reshape(2, 2)], want="either")
+
+
+def reversed_and_written(a):
+    for v in reversed(a):
+        a[0] = a[0] + v
+    return a
+
+
+row(reversed_and_written, [A120])
+
+
+def zipped_and_written(a, b):
+    for u, v in zip(a, b):
+        a[2] = u + v
+    return a
+
+
+row(zipped_and_written, [A120, A120 + 1])
 
 
 @table.each_way

@@ -20,8 +20,8 @@ Decorate = Callable[[types.FunctionType], types.FunctionType]
 def install(modules: Collection[str], decorate: Decorate) -> None:
     """From now on these modules, imported anew, have each function decorated; so have the examples of doctests."""
     setattr(builtins, _NAME, decorate)
-    for name in modules:
-        sys.modules.pop(name, None)
+    for name in [name for name in sys.modules if any(_together(name, module) for module in modules)]:
+        del sys.modules[name]
     sys.meta_path.insert(0, _Finder(frozenset(modules)))
     for name in modules:
         if not name.startswith("test.") and importlib.util.find_spec(name) is not None:
@@ -29,6 +29,12 @@ def install(modules: Collection[str], decorate: Decorate) -> None:
     import doctest
 
     doctest.compile = compile_decorated  # type: ignore[attr-defined] - a global of the module hides the builtin
+
+
+def _together(name: str, module: str) -> bool:
+    """Are these of one package, whose modules hold what others of them define?"""
+    root = module.partition(".")[0]
+    return name == module or root != "test" and name.startswith(f"{root}.") or name == root != "test"
 
 
 class _Finder(importlib.abc.MetaPathFinder):

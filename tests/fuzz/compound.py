@@ -144,14 +144,14 @@ def try_finally(g: Generator) -> Block:
 @rule("compound", "except", 2)
 def try_except(g: Generator) -> Block:
     """Raises what it catches; where traced data decides about that, it is refused, so that is rare."""
-    if g.chance(30):
-        raising = [f"if {g.expression('bool', 1)}:", f"    raise Stop({g.expression('int', 1)})"]
-    else:
-        raising = [g.pick(("pass", f"raise Stop({g.expression('int', 1)})", "{}['no key']"))]
+    caught = g.pick(("Stop", "(Stop, KeyError)", "Stop as error", "KeyError"))
+    fail = "{}['no key']" if "KeyError" in caught else f"raise Stop({g.expression('int', 1)})"
+    traced = "Stop" in caught and g.chance(30)
+    raising = [f"if {g.expression('bool', 1)}:", f"    {fail}"] if traced else [g.pick(("pass", fail))]
     body = g.suite(most=2)
     handled = g.suite(most=2)
     lines = ["try:", *body.indented(), *([] if body.exits else indented(raising))]
-    lines += [f"except {g.pick(('Stop', '(Stop, KeyError)', 'Stop as error'))}:", *handled.indented()]
+    lines += [f"except {caught}:", *handled.indented()]
     if g.chance(30):
         ending = g.suite(most=1)
         lines += ["finally:", *ending.indented()]

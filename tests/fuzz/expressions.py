@@ -92,29 +92,30 @@ def float_function(g: Generator, depth: int) -> str:
 # ------------------------------------------------------------------ what all types have in common
 def _common_rules() -> None:
     for kind in ("int", "float", "bool", "ints", "floats", "real"):
-        rule(kind, "ternary", 2)(_of_kind(ternary, kind))
-        rule(kind, "log", 1)(_of_kind(logged, kind))
+        rule(kind, "ternary", 2)(of_kind(ternary, kind))
+        rule(kind, "log", 1)(of_kind(logged, kind))
     for kind in ("int", "float", "real"):
-        rule(kind, "min_max", 1)(_of_kind(extreme, kind))
-        rule(kind, "call", 2)(_of_kind(helper_call, kind))
+        rule(kind, "min_max", 1)(of_kind(extreme, kind))
+        rule(kind, "call", 2)(of_kind(helper_call, kind))
     for kind in ("int", "float"):
-        rule(kind, "and_or", 1)(_of_kind(operand, kind))
-        rule(kind, "walrus", 1)(_of_kind(walrus, kind))
-        rule(kind, "index", 3)(_of_kind(element, kind))
-        rule(kind, "attribute", 2)(_of_kind(attribute, kind))
+        rule(kind, "and_or", 1)(of_kind(operand, kind))
+        rule(kind, "walrus", 1)(of_kind(walrus, kind))
+        rule(kind, "index", 3)(of_kind(element, kind))
+        rule(kind, "attribute", 2)(of_kind(attribute, kind))
 
 
-def _of_kind(make, kind: str):
-    def rule_of_kind(g: Generator, depth: int) -> str | None:
+def of_kind(make, kind: str):
+    def ruleof_kind(g: Generator, depth: int) -> str | None:
         return make(g, kind, depth)
 
-    rule_of_kind.__name__ = make.__name__
-    return rule_of_kind
+    ruleof_kind.__name__ = make.__name__
+    return ruleof_kind
 
 
 def ternary(g: Generator, kind: str, depth: int) -> str:
     test = g.expression("bool", depth - 1)
-    return f"({g.expression(kind, depth - 1)} if {test} else {g.expression(kind, depth - 1)})"
+    with g.lazily():
+        return f"({g.expression(kind, depth - 1)} if {test} else {g.expression(kind, depth - 1)})"
 
 
 def logged(g: Generator, kind: str, depth: int) -> str | None:
@@ -143,12 +144,16 @@ def arguments(g: Generator, name: str, depth: int) -> str:
 
 
 def operand(g: Generator, kind: str, depth: int) -> str:
-    return f"({g.expression(kind, depth - 1)} {g.pick(('and', 'or'))} {g.expression(kind, depth - 1)})"
+    first = g.expression(kind, depth - 1)
+    with g.lazily():
+        return f"({first} {g.pick(('and', 'or'))} {g.expression(kind, depth - 1)})"
 
 
 def walrus(g: Generator, kind: str, depth: int) -> str | None:
     """Binds a variable that has a value anyway, so that it does not matter whether this is evaluated."""
     names = [name for name in g.variables(kind) if name not in g.frozen and name not in g.counters]
+    if g.lazy and not g.has("lazy_walrus"):
+        return None
     return f"({g.pick(names)} := {g.expression(kind, depth - 1)})" if names else None
 
 
@@ -173,93 +178,6 @@ def attribute(g: Generator, kind: str, depth: int) -> str | None:
 _common_rules()
 
 
-# ------------------------------------------------------------------ ints of containers and functions
-@rule("int", "list", 2)
-def int_of_list(g: Generator, depth: int) -> str | None:
-    xs = g.variable("list")
-    return xs and g.pick((f"{xs}[{g.below(3)}]", f"(sum({xs}) % 31)", f"len({xs})", f"{xs}[-1]", f"sorted({xs})[1]", f"min({xs})"))
-
-
-@rule("int", "list", 1)
-def int_of_traced_place(g: Generator, depth: int) -> str | None:
-    xs = g.variable("list")
-    return xs and f"{xs}[{g.expression('int', depth - 1)} % 3]"
-
-
-@rule("int", "dict", 1)
-def int_of_dict(g: Generator, depth: int) -> str | None:
-    return g.variable("dict") and g.pick(("g['u']", "g['v']", "g.get('u', 3)", "(sum(g.values()) % 31)"))
-
-
-@rule("int", "pair", 1)
-def int_of_pair(g: Generator, depth: int) -> str | None:
-    return g.variable("pair") and "p[0]"
-
-
-@rule("int", "none", 2)
-def int_of_maybe(g: Generator, depth: int) -> str | None:
-    other = g.expression("int", depth - 1)
-    return g.variable("maybe") and g.pick((f"({other} if t is None else t)", f"(t if t is not None else {other})"))
-
-
-@rule("int", "closure", 3)
-def local_call(g: Generator, depth: int) -> str | None:
-    if not g.functions:
-        return None
-    name = g.pick(sorted(g.functions))
-    return f"{name}({', '.join(g.expression('int', depth - 1) for _ in range(g.functions[name]))})"
-
-
-@rule("int", "lambda", 1)
-def called_lambda(g: Generator, depth: int) -> str:
-    return f"(lambda v: (v + {g.expression('int', 0)}) % 31)({g.expression('int', depth - 1)})"
-
-
-@rule("int", "numpy", 1)
-def int_of_array(g: Generator, depth: int) -> str | None:
-    a = g.variable("ints")
-    return a and g.pick((f"(sum({a}) % 31)", f"int({a}.max())", f"(jnp.sum({a}) % 31)", f"len({a})", f"abs({a}[0])", f"max({a})"))
-
-
-@rule("int", "slice", 1)
-def int_of_slice(g: Generator, depth: int) -> str | None:
-    a = g.variable("ints")
-    return a and g.pick((f"(sum({a}[1:]) % 31)", f"{a}[::-1][0]", f"{a}[:2][1]"))
-
-
-@rule("int", "comprehension", 2)
-def int_of_comprehension(g: Generator, depth: int) -> str:
-    over = g.variable("ints") or g.variable("list") or "range(3)"
-    each = g.pick(("v", f"(v * {g.expression('int', 0)})", f"(v if {g.expression('bool', 0)} else {g.expression('int', 0)})"))
-    last = g.pick((f"[{each} for v in {over}]", f"{each} for v in {over}", f"[{each} for v in range(4) if v != 1]"))
-    return f"(sum({last}) % 31)"
-
-
-# ------------------------------------------------------------------ arrays
-def _array_rules() -> None:
-    for kind in ("ints", "floats"):
-        rule(kind, "arithmetic", 4)(_of_kind(array_arithmetic, kind))
-        rule(kind, "numpy", 2)(_of_kind(array_function, kind))
-        rule(kind, "slice", 1)(_of_kind(turned_array, kind))
-
-
-def array_arithmetic(g: Generator, kind: str, depth: int) -> str:
-    modulus, one = ("31", "int") if kind == "ints" else ("16.0", "float")
-    return f"(({g.expression(kind, depth - 1)} {g.pick('+-')} {g.expression(g.pick((kind, one)), depth - 1)}) % {modulus})"
-
-
-def array_function(g: Generator, kind: str, depth: int) -> str:
-    first, second = g.expression(kind, depth - 1), g.expression(kind, depth - 1)
-    return g.pick((f"jnp.where({first} > {second}, {first}, {second})", f"{first}.copy()", f"jnp.minimum({first}, {second})"))
-
-
-def turned_array(g: Generator, kind: str, depth: int) -> str:
-    return f"{g.expression(kind, 0)}[::-1].copy()"
-
-
-_array_rules()
-
-
 # ------------------------------------------------------------------ truth values
 @rule("bool", "comparison", 8)
 def comparison(g: Generator, depth: int) -> str:
@@ -270,14 +188,18 @@ def comparison(g: Generator, depth: int) -> str:
 
 @rule("bool", "chain", 2)
 def chain(g: Generator, depth: int) -> str:
-    first, second, third = (g.expression("int", depth - 1) for _ in range(3))
+    first, second = (g.expression("int", depth - 1) for _ in range(2))
+    with g.lazily():
+        third = g.expression("int", depth - 1)
     return f"({first} {g.pick(('<', '<=', '!='))} {second} {g.pick(('<', '<=', '=='))} {third})"
 
 
 @rule("bool", "and_or", 3)
 def and_or(g: Generator, depth: int) -> str:
-    parts = [g.expression("bool", depth - 1) for _ in range(2 + g.below(2))]
-    return f"({g.pick((' and ', ' or ')).join(parts)})"
+    first = g.expression("bool", depth - 1)
+    with g.lazily():
+        others = [g.expression("bool", depth - 1) for _ in range(1 + g.below(2))]
+    return f"({g.pick((' and ', ' or ')).join([first, *others])})"
 
 
 @rule("bool", "and_or", 2)
@@ -314,47 +236,3 @@ def any_all(g: Generator, depth: int) -> str | None:
 @rule("bool", "number", 1)
 def number_compared(g: Generator, depth: int) -> str | None:
     return g.variable("number") and f"(h {g.pick(('<', '>'))} {g.expression('int', 0)})"
-
-
-# ------------------------------------------------------------------ smooth numbers, for derivatives
-@rule("simple real", "literal")
-def real_literal(g: Generator) -> str:
-    return str((1 + g.below(15)) / 8)
-
-
-rule("simple real", "variable", 9)(lambda g: g.variable("real"))
-rule("real", "variable", 2)(lambda g, _: g.variable("real"))
-
-
-@rule("real", "arithmetic", 8)
-def real_arithmetic(g: Generator, depth: int) -> str:
-    left, right = g.expression("real", depth - 1), g.expression("real", depth - 1)
-    return g.pick((f"({left} + {right})", f"({left} - {right})", f"({left} * {right})", f"(0.5 * {left})", f"(-{left})"))
-
-
-@rule("real", "numpy", 5)
-def real_function(g: Generator, depth: int) -> str:
-    value = g.expression("real", depth - 1)
-    return g.pick((f"jnp.sin({value})", f"jnp.tanh({value})", f"math.cos({value})", f"smooth_step({value})", f"1 / (2 + {value}**2)"))
-
-
-@rule("real", "index", 2)
-def real_element(g: Generator, depth: int) -> str | None:
-    r = g.variable("reals")
-    return r and f"{r}[{index(g, depth) if depth else 0}]"
-
-
-@rule("simple reals", "variable", 5)
-def reals_variable(g: Generator) -> str | None:
-    return g.variable("reals")
-
-
-@rule("simple reals", "literal", 2)
-def reals_literal(g: Generator) -> str:
-    return g.pick(("jnp.zeros(3)", f"jnp.array([{', '.join(g.expression('real', 0) for _ in range(3))}])"))
-
-
-@rule("reals", "arithmetic", 4)
-def reals_arithmetic(g: Generator, depth: int) -> str:
-    first, second = g.expression("reals", depth - 1), g.expression(g.pick(("real", "reals")), depth - 1)
-    return g.pick((f"({first} + {second})", f"({first} * {second})", f"jnp.sin({first})", f"({first} - 0.5)"))

@@ -50,7 +50,7 @@ EXACT = ("int", "int", "int", "float", "float", "bool", "ints", "ints", "floats"
 EXACT += ("box", "list", "pair", "dict", "maybe", "text", "number")
 SMOOTH = ("real", "real", "real", "real", "int", "bool", "reals")
 
-CONSTRUCTS: dict[str, str] = {}  # by name of the switch: what it is, filled by the rules
+CONSTRUCTS = {"elif", "else", "keyword_call", "lazy_walrus", "loop_else", "nonlocal", "unbound"}  # switches; rules add theirs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +70,7 @@ def rule(kind: str, construct: str, weight: int = 4) -> Callable[[T], T]:
 
     def register(make: Any) -> Any:
         RULES.setdefault(kind, []).append(Rule(construct, weight, make))
-        CONSTRUCTS.setdefault(construct, make.__name__)
+        CONSTRUCTS.add(construct)
         return make
 
     return register
@@ -111,6 +111,7 @@ class Generator:
         self.loops = 0  # loops around, within the function
         self.depth = 0  # compound statements around
         self.budget = 0  # statements that are left
+        self.lazy = 0  # expressions around that Python may leave out
         self.guarded = False  # inside an `if`, within the function or loop
         self._numbers: dict[str, int] = {}
 
@@ -168,6 +169,12 @@ class Generator:
 
     def bind(self, *names: str) -> None:
         self.bound.update(names)
+
+    @contextlib.contextmanager
+    def lazily(self) -> Iterator[None]:
+        self.lazy += 1
+        yield
+        self.lazy -= 1
 
     # Suites
 

@@ -51,18 +51,16 @@ class Stop(Exception):
 
 
 class Scope:
-    """`with Scope(k) as n`: notes its beginning and its end, and swallows the exceptions of even numbers if it is told to."""
+    """`with Scope(k) as n`. It writes nothing: methods that Python calls by itself run as plain Python, also when traced."""
 
-    def __init__(self, k, swallows=False):
+    def __init__(self, k):
         self.k = k
-        self.swallows = swallows
 
     def __enter__(self):
-        return note(self.k, self.k)
+        return self.k
 
     def __exit__(self, kind, error, trace):
-        note(self.k + 1, None)
-        return self.swallows and kind is Stop
+        return False
 
 
 def put(a, k, value):

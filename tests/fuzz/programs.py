@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from tests.fuzz import compound, expressions, statements  # noqa: F401 - they register the rules
+from tests.fuzz import compound, containers, reals, statements  # noqa: F401 - they register the rules
 from tests.fuzz.grammar import POOLS, Choices, Generator, Seeded
 
 HEAD = """\
@@ -24,7 +24,7 @@ RESULTS = (("int",), ("int", "float"), ("int", "ints"), ("float", "ints", "bool"
 class Program:
     """The text of a program, and whether it is one to differentiate."""
 
-    seed: int | None
+    seed: int
     text: str
     smooth: bool = False
 

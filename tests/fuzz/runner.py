@@ -8,7 +8,6 @@ import functools
 import itertools
 import linecache
 import random
-import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -17,74 +16,65 @@ import jax.numpy as jnp
 import numpy as np
 
 import autograph_jax as ag
-from autograph_jax.errors import AutographError
-from tests.fuzz.prelude import LOG, Box, Stop
-from tests.fuzz.programs import PARAMETERS, PARTS, SMOOTH_PARAMETERS, Program
+from autograph_jax.errors import NAMES as REFUSALS
+from tests.fuzz.compare import SLOPE_TOLERANCE, Function, Mismatch, Outcome, Row, compare, compare_slopes, observe
+from tests.fuzz.prelude import Box, Stop
+from tests.fuzz.programs import PARAMETERS, PARTS, SMOOTH_PARAMETERS, Program, program
 
 ROWS = 20
 EAGER_ROWS = 2  # on concrete JAX arrays each operation is dispatched by itself, which is slow
+SLOPE_ROWS = 4
 STEP = 1e-6
-SLOPE_TOLERANCE = 1e-5
+VMAP_EVERY, SMOOTH_EVERY = 3, 8  # seeds; a batch takes as long to compile as all other ways together
+MODES = ("plain", "eager", "jit", "vmap", "grad")
+EXPECTED = (Stop, AssertionError, UnboundLocalError, NameError)  # what plain Python may raise
 _numbers = itertools.count()
-
-
-@dataclasses.dataclass(frozen=True)
-class Mismatch:
-    """A way in which a converted program differs from plain Python."""
-
-    mode: str
-    kind: str  # "value", "arguments", or the class of the exception
-    detail: str
-    row: dict[str, Any]
-
-
-@dataclasses.dataclass(frozen=True)
-class Verdict:
-    """What became of a program: mismatches, and the error classes of ours that refused it."""
-
-    mismatches: tuple[Mismatch, ...] = ()
-    refusals: tuple[str, ...] = ()
-    modes: tuple[str, ...] = ()
 
 
 class Unfit(Exception):
     """Not a program to compare: plain Python fails in a way that programs of the generator never do."""
 
 
-@dataclasses.dataclass
-class Outcome:
-    """All that a caller can see of one call."""
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """What became of a program: how it differs, and the error classes of ours that refused it, in the modes it ran in."""
 
-    value: Any = None
-    error: BaseException | None = None
-    arguments: Any = None
-
-
-Row = dict[str, Any]
-Function = Callable[..., Any]
+    mismatches: tuple[Mismatch, ...]
+    refusals: tuple[str, ...]
+    modes: tuple[str, ...]
 
 
-# ------------------------------------------------------------------ programs
-def load(text: str) -> dict[str, Any]:
-    """The globals of a program. Its source is where `inspect` and tracebacks look for it."""
-    filename = f"<program {next(_numbers)}>"
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    names: dict[str, Any] = {"__name__": "program"}
-    exec(compile(text, filename, "exec"), names)
-    return names
+def of_seed(seed: int, without: frozenset[str] = frozenset()) -> Program:
+    """The program of a seed; every eighth is one to differentiate."""
+    return program(seed, without, smooth=seed % SMOOTH_EVERY == SMOOTH_EVERY - 1)
 
 
-def with_numpy(text: str) -> dict[str, Any]:
-    names = load(text)
-    names["jnp"] = np
-    return names
+def modes_of(tested: Program, modes: Iterable[str] = MODES) -> tuple[str, ...]:
+    """Those of the modes that are the turn of a program."""
+    skipped = {"grad"} if not tested.smooth else set()
+    skipped |= {"vmap"} if tested.seed % VMAP_EVERY else set()
+    return tuple(mode for mode in modes if mode not in skipped)
 
 
-def rows(program: Program, count: int = ROWS) -> list[Row]:
-    """Arguments of `run`, the same for every run of a program."""
-    draw = random.Random(f"rows of {program.seed}")
-    parameters = SMOOTH_PARAMETERS if program.smooth else PARAMETERS + PARTS
-    return [{name: VALUES[kind](draw) for name, kind in parameters} for _ in range(count)]
+def check(tested: Program, modes: Iterable[str], rows: Sequence[Row] | None = None) -> Verdict:
+    """Run a program in these modes, on these arguments or on its own. The first mode in which it differs is the last."""
+    comparison = Comparison(tested, arguments(tested) if rows is None else rows)
+    refusals, done = [], []
+    for mode in modes:
+        done.append(mode)
+        found = next(filter(None, getattr(comparison, mode)()), None)
+        if found is not None and found.kind not in REFUSALS:
+            return Verdict((found,), tuple(refusals), tuple(done))
+        refusals += [found.kind] if found is not None else []
+    return Verdict((), tuple(refusals), tuple(done))
+
+
+# ------------------------------------------------------------------ arguments
+def arguments(tested: Program) -> list[Row]:
+    """Arguments of `run`, the same in every run of a program."""
+    draw = random.Random(f"rows of {tested.seed}")
+    parameters = SMOOTH_PARAMETERS if tested.smooth else PARAMETERS + PARTS
+    return [{name: VALUES[kind](draw) for name, kind in parameters} for _ in range(ROWS)]
 
 
 VALUES: dict[str, Callable[[random.Random], Any]] = {
@@ -98,195 +88,117 @@ VALUES: dict[str, Callable[[random.Random], Any]] = {
 }
 
 
-def observe(function: Function, arguments: Sequence[Any]) -> Outcome:
-    """Call, and look at what the caller sees: the value or the exception, the arguments afterwards, the log."""
-    with np.errstate(all="ignore"):
-        try:
-            value = function(*arguments)
-            jax.block_until_ready(value)
-            jax.effects_barrier()
-            return Outcome(value, None, [contents(argument) for argument in arguments] + [LOG.h])
-        except Exception as error:
-            return Outcome(None, error, [contents(argument) for argument in arguments] + [LOG.h])
-        finally:
-            LOG.h = 0
+def arrays(row: Row) -> list[Any]:
+    return [jnp.asarray(value) for value in row.values()]
 
 
-def contents(value: Any) -> Any:
-    """A copy of what is in a value."""
-    return copy.deepcopy(vars(value)) if isinstance(value, Box) else copy.deepcopy(value)
-
-
-# ------------------------------------------------------------------ comparing
-def difference(got: Any, want: Any, *, exact: bool) -> str | None:
-    """How two values differ: `exact` also in type, else in structure, shape, kind of number and value."""
-    if isinstance(want, tuple | list | dict):
-        if type(got) is not type(want) or len(got) != len(want):
-            return f"got {shown(got)}, want {shown(want)}"
-        keys = want if isinstance(want, dict) else range(len(want))
-        found = (difference(got[key], want[key], exact=exact) for key in keys)
-        return next((text for text in found if text), None)
-    if want is None or isinstance(want, str):
-        return None if got is want or got == want else f"got {shown(got)}, want {shown(want)}"
-    if exact and type(got) is not type(want):
-        return f"got {shown(got)} of {type(got).__name__}, want {shown(want)} of {type(want).__name__}"
-    first, second = np.asarray(got), np.asarray(want)
-    close = np.array_equal(first, second) or not exact and smooth_equal(first, second)
-    if first.dtype.kind != second.dtype.kind or first.shape != second.shape or not close:
-        return f"got {shown(got)}, want {shown(want)}"
-    return None
-
-
-def smooth_equal(first: np.ndarray, second: np.ndarray) -> bool:
-    """Floats that are multiples of 1/4 are equal or differ by far more; sines may differ in their last digits."""
-    return first.dtype.kind == "f" and first.shape == second.shape and np.allclose(first, second, rtol=1e-9, atol=1e-9)
-
-
-def shown(value: Any) -> str:
-    if isinstance(value, tuple | list):
-        return f"{type(value).__name__}({', '.join(map(shown, value))})"
-    return f"{np.asarray(value).tolist()}" if hasattr(value, "dtype") else repr(value)
-
-
-def compare(mode: str, got: Outcome, want: Outcome, row: Row, *, exact: bool, contents: bool) -> Mismatch | None:
-    where = "at " + ", ".join(f"{name}={shown(value)}" for name, value in row.items())
-    if got.error is not None or want.error is not None:
-        kind, text = error_difference(got.error, want.error, exact=exact)
-    elif text := difference(got.value, want.value, exact=exact):
-        kind = "value"
-    else:
-        kind, text = "arguments", difference(got.arguments, want.arguments, exact=exact) if contents else None
-    return Mismatch(mode, kind, f"{text} {where}", row) if text else None
-
-
-def error_difference(got: BaseException | None, want: BaseException | None, *, exact: bool) -> tuple[str, str | None]:
-    if got is None or want is None or not isinstance(got, type(want)):
-        first = "" if got is None else str(got).split("\n")[0][:300]
-        return type(got).__name__ if got is not None else "none raised", f"{type(got).__name__}: {first}; want {want!r}"
-    return "value", difference(got.args, want.args, exact=exact) if isinstance(want, Stop) else None
+def copied(row: Row) -> list[Any]:
+    return copy.deepcopy(list(row.values()))
 
 
 # ------------------------------------------------------------------ modes
-class Comparison:
-    """One program, its rows, and what plain Python does with them."""
+def load(text: str) -> dict[str, Any]:
+    """The globals of a program. Its source is where `inspect` and tracebacks look for it."""
+    filename = f"<program {next(_numbers)}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    names: dict[str, Any] = {"__name__": "program"}
+    exec(compile(text, filename, "exec"), names)
+    return names
 
-    def __init__(self, program: Program, some: Sequence[Row] | None = None) -> None:
-        self.program, self.rows = program, rows(program) if some is None else some
-        self.names = load(program.text)
-        plain = with_numpy(program.text)
-        self.reference = plain["run"]
-        self.body = plain["program"]
-        self.want = [observe(self.reference, copy.deepcopy(list(row.values()))) for row in self.rows]
-        unfit = [w.error for w in self.want if w.error is not None and not isinstance(w.error, EXPECTED)]
+
+class Comparison:
+    """One program, and what plain Python does with its arguments. Each mode gives a Mismatch or None for each row."""
+
+    def __init__(self, tested: Program, rows: Sequence[Row]) -> None:
+        self.program, self.rows = tested, rows
+        self.names = load(tested.text)
+        self.want = [self.reference(copied(row)) for row in rows]
+        unfit = [want.error for want in self.want if want.error is not None and not isinstance(want.error, EXPECTED)]
         if unfit:
             raise Unfit(repr(unfit[0])) from unfit[0]
 
+    def reference(self, values: Sequence[Any], function: str = "run") -> Outcome:
+        return self.with_numpy(self.names[function], values)
+
+    def with_numpy(self, function: Function, values: Sequence[Any]) -> Outcome:
+        """Call it where `jnp` is NumPy."""
+        self.names["jnp"] = np
+        outcome = observe(function, values)
+        self.names["jnp"] = jnp
+        return outcome
+
     def plain(self) -> Iterator[Mismatch | None]:
         """Converted, on plain values: the same in every respect."""
-        converted = ag.autograph(self.reference)
+        converted = ag.autograph(self.names["run"])
         for row, want in zip(self.rows, self.want, strict=True):
-            got = observe(converted, copy.deepcopy(list(row.values())))
-            yield compare("plain", got, want, row, exact=True, contents=True)
+            yield compare("plain", self.with_numpy(converted, copied(row)), want, row, exact=True, contents=True)
 
     def eager(self) -> Iterator[Mismatch | None]:
-        """Converted, on JAX arrays: `program` itself, so that the contents of the object show too."""
+        """Converted, on JAX arrays: `program` itself, so that the caller's object shows too."""
         converted = ag.autograph(self.names["program"])
         for row in self.rows[:EAGER_ROWS]:
-            want = observe(self.body, self.direct(row, copy.deepcopy))
-            got = observe(converted, self.direct(row, jnp.asarray))
-            want.arguments, got.arguments = want.arguments[-2:], got.arguments[-2:]  # a JAX array of the caller's cannot change
-            yield compare("eager", got, want, row, exact=False, contents=got.error is None)
+            want = self.reference(self.direct(copied(row)), "program")
+            got = observe(converted, self.direct(arrays(row)))
+            # The object and the log. A JAX array of the caller's cannot change; converted callers are told (AliasError).
+            want.arguments, got.arguments = want.arguments[-2:], got.arguments[-2:]
+            yield compare("eager", got, want, row, exact=False, contents=not self.program.smooth)
 
-    def direct(self, row: Row, make: Callable[[Any], Any]) -> list[Any]:
+    def direct(self, values: list[Any]) -> list[Any]:
         """Arguments of `program`."""
-        values = {name: make(value) for name, value in row.items()}
-        if self.program.smooth:
-            return list(values.values())
-        parts = [values.pop(name) for name, _ in PARTS]
-        return [*values.values(), Box(*parts)]
+        count = len(PARAMETERS)
+        return values if self.program.smooth else [*values[:count], Box(*values[count:])]
 
     def jit(self) -> Iterator[Mismatch | None]:
         """Converted, compiled once for all rows."""
         compiled = ag.jit(self.names["run"])
         for row, want in zip(self.rows, self.want, strict=True):
-            got = observe(compiled, [jnp.asarray(value) for value in row.values()])
-            yield compare("jit", got, want, row, exact=False, contents=False)
+            yield compare("jit", observe(compiled, arrays(row)), want, row)
 
     def vmap(self) -> Iterator[Mismatch | None]:
         """Converted, all rows at once. Those that raise are left out: an exception of one lane is one of all."""
         lanes = [(row, want) for row, want in zip(self.rows, self.want, strict=True) if want.error is None]
         if len(lanes) < 2:
             return
-        columns = [jnp.stack([jnp.asarray(value) for value in column]) for column in zip(*(r.values() for r, _ in lanes), strict=True)]
+        columns = [jnp.stack(column) for column in zip(*(arrays(row) for row, _ in lanes), strict=True)]
         got = observe(jax.jit(jax.vmap(ag.autograph(self.names["run"]))), columns)
         for lane, (row, want) in enumerate(lanes):
             value = jax.tree.map(lambda leaf, lane=lane: leaf[lane], got.value)
-            yield compare("vmap", Outcome(value, got.error), want, row, exact=False, contents=False)
+            yield compare("vmap", Outcome(value, got.error), want, row)
 
     def grad(self) -> Iterator[Mismatch | None]:
-        """Derivatives along a direction, forwards, and backwards where no loop has an unknown length, against differences."""
-        run = ag.autograph(self.names["run"])
-        floats = [position for position, (_, kind) in enumerate(SMOOTH_PARAMETERS) if kind.startswith("real")]
+        """The slope along all floats together: forwards, and backwards where no loop has an unknown length."""
+        run = self.names["run"]
+        converted = ag.autograph(run)
+        ways = {"forwards": jax.jit(jax.jacfwd(functools.partial(moved, converted), argnums=1))}
+        ways["backwards"] = jax.jit(jax.grad(functools.partial(moved, converted), argnums=1))
+        for row in self.rows[:SLOPE_ROWS]:
+            slope = self.slope(row)
+            for name, way in list(ways.items()) if slope is not None else ():
+                got = observe(way, [arrays(row), 0.0])
+                if is_refused_by_jax(got.error):
+                    del ways[name]
+                else:
+                    yield compare_slopes("grad", got, slope, row)
 
-        def moved(values: Sequence[Any], step: Any, call: Function) -> Any:
-            return call(*(v + step if n in floats else v for n, v in enumerate(values)))
+    def slope(self, row: Row) -> float | None:
+        """The central difference; None where two steps disagree, at a kink or a jump, or where Python raises."""
 
-        forward = jax.jit(jax.jacfwd(functools.partial(moved, call=run), argnums=1))
-        backward = jax.jit(jax.grad(functools.partial(moved, call=run), argnums=1))
-        ways = [("forward", forward), ("backward", backward)]
-        for row in self.rows[:5]:
-            values = list(row.values())
-            slope = self.slope(lambda step, values=values: moved(copy.deepcopy(values), step, self.reference))
-            if slope is None:
-                continue
-            for name, way in list(ways):
-                got = observe(way, [[jnp.asarray(v) for v in values], 0.0])
-                if is_refused_backwards(got.error):
-                    ways.remove((name, way))
-                    continue
-                yield compare_slopes(name, got, slope, row)
+        def value(step: float) -> Any:
+            outcome = self.with_numpy(functools.partial(moved, self.names["run"]), [copied(row), step])
+            return np.nan if outcome.error is not None else outcome.value
 
-    def slope(self, function: Callable[[float], Any]) -> float | None:
-        """The central difference; None where two steps disagree, at a kink or a jump."""
-        with np.errstate(all="ignore"):
-            first = (function(STEP) - function(-STEP)) / (2 * STEP)
-            second = (function(3 * STEP) - function(-2 * STEP)) / (5 * STEP)
+        first = (value(STEP) - value(-STEP)) / (2 * STEP)
+        second = (value(3 * STEP) - value(-2 * STEP)) / (5 * STEP)
         agree = np.isfinite(first) and abs(first - second) <= SLOPE_TOLERANCE * (1 + abs(first))
         return float(first) if agree else None
 
 
-EXPECTED = (Stop, AssertionError, UnboundLocalError, NameError, KeyError)
+def moved(run: Function, values: Sequence[Any], step: Any) -> Any:
+    """`run` with all floats moved by a step."""
+    kinds = [kind for _, kind in SMOOTH_PARAMETERS]
+    return run(*(v + step if kind in ("real", "reals") else v for v, kind in zip(values, kinds, strict=True)))
 
 
-def is_refused_backwards(error: BaseException | None) -> bool:
+def is_refused_by_jax(error: BaseException | None) -> bool:
     """JAX itself has no reverse mode through a loop of unknown length."""
     return isinstance(error, ValueError) and "Reverse-mode differentiation does not work" in str(error)
-
-
-def compare_slopes(name: str, got: Outcome, want: float, row: Row) -> Mismatch | None:
-    if got.error is not None:
-        return compare(name, got, Outcome(), row, exact=False, contents=False)
-    if abs(float(got.value) - want) <= 10 * SLOPE_TOLERANCE * (1 + abs(want)):
-        return None
-    return Mismatch(name, "slope", f"got {float(got.value)}, central difference {want} at {shown(list(row.values()))}", row)
-
-
-MODES = ("plain", "eager", "jit", "vmap", "grad")
-
-
-def check(program: Program, modes: Iterable[str] = MODES, rows: Sequence[Row] | None = None) -> Verdict:
-    """Run a program in several modes, on these arguments or on its own."""
-    comparison = Comparison(program, rows)
-    modes = tuple(mode for mode in modes if mode != "grad" or program.smooth)
-    mismatches: list[Mismatch] = []
-    refusals: list[str] = []
-    for mode in modes:
-        for found in getattr(comparison, mode)():
-            if found is None:
-                continue
-            (refusals if found.kind in REFUSALS else mismatches).append(found.kind if found.kind in REFUSALS else found)
-            break  # one of each mode is enough
-    return Verdict(tuple(mismatches), tuple(refusals), modes)
-
-
-REFUSALS = frozenset(kind.__name__ for kind in (AutographError, *AutographError.__subclasses__()))

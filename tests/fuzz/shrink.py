@@ -12,9 +12,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from tests.fuzz.compare import Mismatch, Row
 from tests.fuzz.grammar import POOLS
 from tests.fuzz.programs import Program
-from tests.fuzz.runner import Comparison, Mismatch, Row, Unfit, check
+from tests.fuzz.runner import Comparison, Unfit, arguments, check
 
 Edit = Callable[[ast.Module], None]
 MOST_TRIES = 600
@@ -57,7 +58,7 @@ def _fails(program: Program, mismatch: Mismatch, rows: list[Row] | None) -> bool
         verdict = check(program, [mismatch.mode], rows)
     except Unfit:
         return False
-    return any((m.kind, m.mode) == (mismatch.kind, mismatch.mode) for m in verdict.mismatches)
+    return any((m.kind, m.instead_of) == (mismatch.kind, mismatch.instead_of) for m in verdict.mismatches)
 
 
 def _is_tame(program: Program, rows: list[Row] | None) -> bool:
@@ -73,7 +74,7 @@ def _is_tame(program: Program, rows: list[Row] | None) -> bool:
 
     sys.settrace(count)
     try:
-        outcomes = Comparison(program, rows).want
+        outcomes = Comparison(program, rows or arguments(program)).want
     except (_OutOfFuel, Unfit, SyntaxError):  # `break` whose loop has gone
         return False
     finally:
@@ -162,18 +163,18 @@ def smaller(tree: ast.Module) -> Iterator[Edit]:
         if _is_run(node):
             continue
         for place, suite in enumerate(_suites(node)):
-            yield from _shorter_suites(number, place, suite)
+            yield from _shorter_suites(number, place, suite, whole=isinstance(node, ast.Module))
     for number, node in enumerate(ast.walk(tree)):
         yield from _simpler_expressions(number, node)
 
 
-def _shorter_suites(number: int, place: int, suite: list[ast.stmt]) -> Iterator[Edit]:
-    if len(suite) > 3:
+def _shorter_suites(number: int, place: int, suite: list[ast.stmt], *, whole: bool) -> Iterator[Edit]:
+    if len(suite) > 3 and not whole:
         for start in range(0, len(suite), 3):
             yield lambda tree, start=start: _cut(_suites(_nth(tree, number))[place], slice(start, start + 3), [])
     for position, statement in reversed(list(enumerate(suite))):
-        if isinstance(statement, ast.FunctionDef) and statement.name in ("program", "run") or isinstance(statement, ast.Import):
-            continue
+        if whole and getattr(statement, "name", "program") in ("program", "run"):
+            continue  # and the imports
         one = slice(position, position + 1)
         if not isinstance(statement, ast.Pass):
             yield lambda tree, one=one: _cut(_suites(_nth(tree, number))[place], one, [])

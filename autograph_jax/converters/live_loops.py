@@ -1,0 +1,78 @@
+"""A loop over an array that its body writes: NumPy's iterator sees the writes, so each turn reads the array as it is by then.
+
+Before:
+    for k, v in enumerate(a):
+        a[k + 1] = v
+
+After:
+    for k, v in enumerate(ag__.live(a, lambda: a)):
+        a[k + 1] = v
+"""
+
+from __future__ import annotations
+
+import gast
+
+from autograph_jax.analysis import Facts, reads, writes
+from autograph_jax.converters.base import Pass
+from autograph_jax.syntax import template
+from autograph_jax.syntax.template import Template
+
+_LIVE = Template("ag__.live(VALUE, READ)")
+_OVER_SEVERAL = frozenset({"enumerate", "zip", "reversed"})
+
+
+def convert(tree: gast.AST, facts: dict[gast.AST, Facts]) -> bool:
+    """Mark these loops in a tree, in place. Gives whether there were any."""
+    marker = _LiveLoops(facts)
+    marker.visit(tree)
+    return marker.found
+
+
+class _LiveLoops(Pass):
+    def __init__(self, facts: dict[gast.AST, Facts]) -> None:
+        self._facts = facts
+        self._scopes: list[Facts] = []
+        self.found = False
+
+    def function(self, node: gast.FunctionDef) -> gast.AST:
+        self._scopes.append(self._facts[node])
+        self.generic_visit(node)
+        self._scopes.pop()
+        return node
+
+    def visit_For(self, node: gast.For) -> gast.AST:
+        self.generic_visit(node)
+        written = [n for s in node.body for n in gast.walk(s) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
+        if written and self._scopes:
+            node.iter = self._marked(node.iter, node, written)
+        return node
+
+    def _marked(self, iterable: gast.expr, loop: gast.For, written: list[gast.Subscript]) -> gast.expr:
+        if isinstance(iterable, gast.Call) and isinstance(iterable.func, gast.Name) and iterable.func.id in _OVER_SEVERAL:
+            iterable.args = [self._marked(argument, loop, written) for argument in iterable.args]
+            return iterable
+        array = _array_of(iterable)
+        if array is None or not any(self._may_be_one(array, place.value) for place in written):
+            return iterable
+        self.found = True
+        stable = not (reads(iterable) | writes(iterable)) & writes([loop.target, *loop.body])
+        # Where the body gives the variable another array as well, nobody can say which of the two the loop is running over.
+        read = template.lambda_of(iterable, at=iterable) if stable else template.constant(None, at=iterable)
+        return _LIVE.expression(at=iterable, VALUE=iterable, READ=read)
+
+    def _may_be_one(self, array: gast.expr, written: gast.expr) -> bool:
+        written = _array_of(written) or written
+        if isinstance(array, gast.Name) and isinstance(written, gast.Name):
+            return written.id == array.id or written.id in self._scopes[-1].aliases.get(array.id, frozenset())
+        return gast.dump(array) == gast.dump(written)
+
+
+def _array_of(expression: gast.expr) -> gast.expr | None:
+    """The variable or attribute whose array is looped over: a of `a`, `a[1:]`, `self.a.T`."""
+    while isinstance(expression, gast.Subscript) or isinstance(expression, gast.Attribute) and expression.attr == "T":
+        expression = expression.value
+    inner = expression
+    while isinstance(inner, gast.Attribute):
+        inner = inner.value
+    return expression if isinstance(inner, gast.Name) else None

@@ -1,0 +1,102 @@
+"""Where `x[i]` may look something up in a table of Python's: questions that the expressions converter asks.
+
+`b[i] - a[i] * cp[i - 1]` on parameters is numeric code and stays as it is. `x[i]`, with an index that is no constant and no
+slice, becomes `ag__.get_item(x, i)` where
+- x is a display, `{'a': 1.0, 'b': 2.0}[method]`, or the element itself is called, `steps[k](x)`;
+- x is no variable of the function: a table of the module, `TABLE[method]`;
+- x, or i, is a variable that the function assigns such a thing: a tuple, list or dict, a comprehension, a string,
+  one of several of these (`'a' if x > 0 else 'b'`), what `+` or `*` makes of them, or another such variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import gast
+
+from autograph_jax.analysis import writes
+from autograph_jax.analysis.collect import parameters
+
+_DISPLAYS = (gast.Tuple, gast.List, gast.Dict, gast.ListComp, gast.DictComp)
+_MAKERS = frozenset({"list", "tuple", "dict", "sorted"})
+_FUNCTIONS = (gast.FunctionDef, gast.Lambda)
+Names = frozenset[str]
+Test = Callable[[gast.AST, Names], bool]
+
+
+class Tables:
+    """The variables of a tree that may hold a tuple, list or dict, or a string that is looked up in one."""
+
+    def __init__(self, tree: gast.AST) -> None:
+        functions = [node for node in gast.walk(tree) if isinstance(node, _FUNCTIONS)]
+        self._bound = {parameter.id for function in functions for parameter in parameters(function)}
+        self._bound |= {node.id for node in gast.walk(tree) if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load)}
+        self._bound |= {name for function in functions for name in writes(function.body)}
+        assigned = list(_assigned(tree))
+        self._tables = _closure(assigned, self._is_table)
+        self._keys = _closure(assigned, _is_string)
+
+    def is_lookup(self, node: gast.Subscript) -> bool:
+        """Does this read an element of a table, or may it?"""
+        if not isinstance(node.ctx, gast.Load) or _is_fixed(node.slice):
+            return False
+        container = node.value
+        if isinstance(container, gast.Name) and container.id not in self._bound:
+            return True
+        return self.may_be_table(container) or _is_string(node.slice, self._keys)
+
+    def may_be_table(self, node: gast.expr) -> bool:
+        """Is this a tuple, list or dict, a variable that may hold one, or an element of a table?"""
+        if isinstance(node, gast.Subscript):
+            return not isinstance(node.slice, gast.Slice) and self.may_be_table(node.value)
+        return self._is_table(node, self._tables)
+
+    def _is_table(self, node: gast.AST, known: Names) -> bool:
+        if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
+            return node.func.id in _MAKERS and node.func.id not in self._bound
+        return isinstance(node, _DISPLAYS) or _one_of(node, known, self._is_table)
+
+
+def _is_string(node: gast.AST, known: Names) -> bool:
+    return isinstance(node, gast.Constant) and isinstance(node.value, str) or _one_of(node, known, _is_string)
+
+
+def _one_of(node: gast.AST, known: Names, test: Test) -> bool:
+    """A variable that is known, or what may be one of several values: `a if c else b`, `a or b`, `a + b`."""
+    match node:
+        case gast.Name():
+            return node.id in known
+        case gast.IfExp():
+            return test(node.body, known) or test(node.orelse, known)
+        case gast.BoolOp():
+            return any(test(value, known) for value in node.values)
+        case gast.BinOp(op=gast.Add() | gast.Mult()):
+            return test(node.left, known) or test(node.right, known)
+        case gast.NamedExpr():
+            return test(node.value, known)
+    return False
+
+
+def _closure(assigned: Sequence[tuple[str, gast.expr]], test: Test) -> Names:
+    """The variables that are assigned what passes a test, which may ask for those known so far."""
+    known: Names = frozenset()
+    while more := {name for name, value in assigned if test(value, known)} - known:
+        known |= more
+    return known
+
+
+def _assigned(tree: gast.AST) -> Iterator[tuple[str, gast.expr]]:
+    for node in gast.walk(tree):
+        targets = node.targets if isinstance(node, gast.Assign) else [node.target] if isinstance(node, gast.NamedExpr) else []
+        for target in targets:
+            if isinstance(target, gast.Name):
+                yield target.id, node.value
+            elif isinstance(target, gast.Tuple | gast.List) and isinstance(node.value, gast.Tuple | gast.List):
+                pairs = zip(target.elts, node.value.elts, strict=False)
+                yield from ((name.id, value) for name, value in pairs if isinstance(name, gast.Name))
+
+
+def _is_fixed(index: gast.AST) -> bool:
+    """A constant, a slice, or several indexes: what arrays have."""
+    inner = index.operand if isinstance(index, gast.UnaryOp) else index
+    return isinstance(inner, gast.Constant | gast.Slice | gast.Tuple)

@@ -1,0 +1,99 @@
+"""==, <, in and the like: of tuples, lists and dicts part by part where a part is traced; else Python's own."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax.numpy as jnp
+
+from autograph_jax.operators.values import is_traced, truth
+
+_ORDER: dict[str, Callable[[Any, Any], Any]] = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+def equal(left: Any, right: Any) -> Any:
+    """`left == right`."""
+    kind = _same_container(left, right)
+    if kind is None:
+        return left == right
+    if len(left) != len(right) or kind is dict and left.keys() != right.keys():
+        return False
+    pairs = [(left[key], right[key]) for key in left] if kind is dict else zip(left, right, strict=True)
+    return every(same(a, b) for a, b in pairs)
+
+
+def not_equal(left: Any, right: Any) -> Any:
+    """`left != right`."""
+    if _same_container(left, right) is None:
+        return left != right
+    result = equal(left, right)
+    return not result if isinstance(result, bool) else jnp.logical_not(result)
+
+
+def ordered(symbol: str) -> Callable[[Any, Any], Any]:
+    """`<`, `<=`, `>`, `>=`: the first elements that differ decide about two tuples or lists."""
+    compare = _ORDER[symbol]
+
+    def compared(left: Any, right: Any) -> Any:
+        if _same_container(left, right) not in (tuple, list):
+            return compare(left, right)
+        result: Any = compare(len(left), len(right))
+        for a, b in reversed(list(zip(left, right, strict=False))):
+            equality = same(a, b)
+            if equality is not True:
+                differing = compared(a, b)
+                result = differing if equality is False else jnp.where(equality, result, differing)
+        return result
+
+    return compared
+
+
+def contains(container: Any, value: Any) -> Any:
+    """`value in container`, where the container is a static one, and the value or an element is traced."""
+    if isinstance(container, range) and len(container) > 0:
+        low, high = sorted((container[0], container[-1]))
+        return every((low <= value, value <= high, (value - low) % abs(container.step) == 0))
+    result: Any = False
+    for element in container:
+        equality = same(value, element)
+        if equality is True:
+            return True
+        result = equality if result is False else result if equality is False else jnp.logical_or(result, equality)
+    return result
+
+
+def same(left: Any, right: Any) -> Any:
+    """How containers compare their elements: `left is right or left == right`, as a bool or a traced bool."""
+    return True if left is right else _as_bool(equal(left, right))
+
+
+def every(conditions: Iterable[Any]) -> Any:
+    """`all`, as a bool or a traced bool. What follows one that is False is not asked for."""
+    result: Any = True
+    for condition in map(_as_bool, conditions):
+        if condition is False:
+            return False
+        result = condition if result is True else result if condition is True else jnp.logical_and(result, condition)
+    return result
+
+
+def has_traced_parts(value: Any) -> bool:
+    """Is this traced, or a tuple, list or dict with something traced in it?"""
+    if isinstance(value, tuple | list):
+        return any(map(has_traced_parts, value))
+    return any(map(has_traced_parts, value.values())) if isinstance(value, dict) else is_traced(value)
+
+
+def _as_bool(condition: Any) -> Any:
+    return truth(condition) if is_traced(condition) else bool(condition)
+
+
+def _same_container(left: Any, right: Any) -> type | None:
+    """tuple, list or dict, if both are one and a part is traced; Python compares a tuple and a list without looking inside."""
+    for kind in (tuple, list, dict):
+        if isinstance(left, kind) and isinstance(right, kind):
+            plain = type(left).__eq__ is kind.__eq__ and type(right).__eq__ is kind.__eq__
+            return kind if plain and (has_traced_parts(left) or has_traced_parts(right)) else None
+    return None

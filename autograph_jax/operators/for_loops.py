@@ -1,0 +1,176 @@
+"""What `for` does: Python's own loop on plain values, lax.scan or lax.while_loop over traced ones.
+
+It is staged when an exit depends on traced data, or when it runs over a traced array or a range of a traced bound. A static
+range is staged where that changes nothing that plain `jax.jit` would give; else it runs in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+
+from autograph_jax.errors import AutographError, StagingError, user_location
+from autograph_jax.operators import aliasing, bounded, impure, iterables, jax_private, lists, markers, state
+from autograph_jax.operators.conditionals import if_stmt
+from autograph_jax.operators.exits import turn_ended
+from autograph_jax.operators.fixpoint import settle
+from autograph_jax.operators.forms import Static, number_as_array
+from autograph_jax.operators.loops import (
+    PYTHON,
+    cannot_be_staged,
+    check_strict,
+    is_strict,
+    leave,
+    may_be_traced,
+    named,
+    nothing,
+    run_else,
+)
+from autograph_jax.operators.settled import Settled
+from autograph_jax.operators.values import is_traced
+
+Block = Callable[..., Any]
+
+_HELD_BY_CALL = 4  # references to an iterable that nothing but the `for` holds: the caller's stack and our frames
+_UNROLL_LIMIT = 4096  # beyond it, a loop that cannot be staged is an error rather than an hour of tracing
+
+
+def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | None = None) -> Any:
+    """Run a for loop; `body` takes the element. Gives how it left the block around it: None, or a Return."""
+    body = body or nothing
+    if isinstance(iterable, markers.Marked):
+        return _as_marked(iterable, body, names, orelse)
+    if jax_private.tracing() or isinstance(iterable, iterables.View):
+        rows = iterables.view(iterable)
+        functions = (body, orelse)
+        if rows is not None and _worth_staging(rows, functions):
+            if rows is iterable:
+                impure.check_loop(iterable, references=_HELD_BY_CALL + 1)
+            exit = _staged_for(rows, body, functions, names)
+            if exit is not PYTHON:
+                rows.use_up(wholly=exit is None)
+                return run_else(exit, orelse, functions, names)
+        if rows is None and may_be_traced(None, functions):
+            check_strict(body, f"Python takes the elements of a {type(iterable).__name__} one by one")
+    impure.check_loop(iterable, references=_HELD_BY_CALL)
+    elements = _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iter(iterable)
+    return _python_for(elements, body, names, orelse)
+
+
+def _as_marked(marked: markers.Marked, body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
+    """A loop over `ag.stage(xs)`, `ag.scan(xs)` or `ag.unroll(xs)`."""
+    if marked.how == "unroll" or not jax_private.tracing():
+        elements = _rows_in_python(marked.iterable) if isinstance(marked.iterable, jax.Array) else iter(marked)
+        return _python_for(elements, body, names, orelse)
+    rows = iterables.view(marked.iterable) if marked.how == "stage" or hasattr(marked.iterable, "shape") else None
+    rows = rows or iterables.stacked(list(marked.iterable) if marked.how == "stage" else marked.iterable)
+    functions = (body, orelse)
+    exit = _staged_for(rows, body, functions, names, how=marked.how)
+    rows.use_up(wholly=exit is None)
+    return run_else(exit, orelse, functions, names)
+
+
+def _rows_in_python(array: jax.Array) -> Iterator[Any]:
+    for row in array:
+        yield aliasing.view(row, array)
+
+
+def _python_for(elements: Iterator[Any], body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
+    for element in elements.each() if isinstance(elements, bounded.Kept) else elements:
+        exit = turn_ended(_turn(element, body, names))
+        if exit is not None:
+            go_on = state.standing_for(lambda: _python_for(elements, body, names, orelse), body, orelse)
+            return leave(exit, go_on, names)
+    return orelse() if orelse is not None else None
+
+
+def _turn(element: Any, body: Block, names: tuple[str, ...]) -> Any:
+    """A turn; of a generator expression that keeps its elements by traced data, one under that condition."""
+    if not bounded.is_open(element):
+        return body(element)
+    there = element.where(lambda option: option is not bounded.SKIP)
+    return if_stmt(there, state.standing_for(lambda: body(bounded.only_kept(element)), body), None, *names)
+
+
+def _worth_staging(rows: iterables.View, functions: tuple[Block | None, ...]) -> bool:
+    """Traced bounds and rows are staged; a static range may be, where its body sees anything traced."""
+    if is_traced(rows.length):
+        return True
+    return rows.length > 1 and (rows.traced_arrays or may_be_traced(None, functions))
+
+
+def _staged_for(
+    rows: iterables.View, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...], *, how: str = ""
+) -> Any:
+    """Stage a for loop and give its exit; _PYTHON where Python had better run it, unless `how` ("stage", "scan") says no."""
+    traced_length = is_traced(rows.length)
+    must = traced_length or bool(how)
+
+    def take(index: Any, *slices: Any) -> Any:
+        return body(rows.element(index, slices))
+
+    take.__name__, take.__qualname__ = body.__name__, body.__qualname__
+    try:
+        arguments = [number_as_array(Static(0)), *iterables.row_forms(rows)]
+        settled = settle(
+            take, functions, names, arguments=arguments, tainted_arguments=rows.traced_arrays, may_grow=not traced_length
+        )
+    except AutographError:
+        if must or rows.length > _UNROLL_LIMIT or is_strict(body):
+            raise
+        state.take_escaped()
+        return PYTHON
+    except Exception as error:
+        if how or is_strict(body):
+            raise cannot_be_staged(error) from error
+        if must or rows.length > _UNROLL_LIMIT:
+            raise
+        state.take_escaped()
+        return PYTHON
+    if not how and not rows.traced and not settled.exits_on_traced() and not settled.only_traced_state():
+        check_strict(body, "a Python number is computed along the way, which would be rounded or overflow when staged")
+        return PYTHON
+    if settled.has_exit or traced_length:
+        if settled.growing:
+            raise lists.number_unknown("a list")
+        if how == "scan":
+            raise _no_scan()
+        return _for_while(rows, settled, body)
+    return _for_scan(rows, settled, body)
+
+
+def _no_scan() -> StagingError:
+    return StagingError(
+        "a loop over `ag.scan` may be left early, or its number of turns is only known at run time",
+        location=user_location(),
+        help="loop over `ag.stage(xs)`, which may become a while loop; or let all turns run, and choose by `jnp.where`",
+    )
+
+
+def _for_scan(rows: iterables.View, settled: Settled, body: Block) -> Any:
+    def turn(carry: Any, slices: Any) -> Any:
+        index, state_carry = carry
+        new, given = settled.turn_with_rows(state_carry, 0 if index is None else index, *slices)
+        return (None if index is None else index + 1, new), given
+
+    start = (0 if settled.uses_index else None, settled.start())
+    (_, final), given = jax.lax.scan(named(body, turn), start, rows.arrays, length=rows.length)
+    settled.fill_lists(given, rows.length)
+    return settled.finish(final, turns=True)
+
+
+def _for_while(rows: iterables.View, settled: Settled, body: Block) -> Any:
+    def going(carry: Any) -> jax.Array:
+        index, state_carry = carry
+        return settled.not_left(state_carry, index < rows.length)
+
+    def turn(carry: Any) -> Any:
+        index, state_carry = carry
+        slices = [jax.lax.dynamic_index_in_dim(array, index, keepdims=False) for array in rows.arrays]
+        active = going(carry) if settled.uses_active else True
+        return index + 1, settled.turn(state_carry, index, *slices, active=active)
+
+    _, final = jax.lax.while_loop(going, named(body, turn), (0, settled.start()))
+    return settled.finish(final, turns=not is_traced(rows.length))

@@ -1,0 +1,341 @@
+"""What `match` does: the structure of a subject is always known, and a value in it may be traced.
+
+`captures(p, sequence(0, name('y')))` gives what `case [0, y]` captures, as a tuple, or None where p does not match; a Choice of
+the two where traced data decides. `matches` is the same for a pattern without captures, and gives a bool.
+
+Tests, and their order, are those of CPython: https://docs.python.org/3/reference/compound_stmts.html#patterns and PEP 634.
+What it finds out after a test has failed, it must not ask: a name that does not exist, an attribute with effects. Therefore
+classes and dotted names are lambdas.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph_jax.operators import comparisons, facts, selection
+from autograph_jax.operators.choices import Choice
+from autograph_jax.operators.values import truth
+
+Captured = dict[str, Any]
+Found = tuple[Any, Captured]  # does it match (a bool or a traced one), and what it captures then
+_NOT: Found = (False, {})
+_MISSING = object()
+# What CPython keeps of a class in `__flags__` for its own `match` (Include/object.h).
+_SEQUENCE, _MAPPING, _MATCH_SELF = 1 << 5, 1 << 6, 1 << 22
+
+
+def matches(subject: Any, pattern: Any) -> Any:
+    """Does the subject match a pattern that captures nothing?"""
+    return _found(pattern, subject)[0]
+
+
+def captures(subject: Any, pattern: Any) -> Any:
+    """What a pattern captures, in the order in which its names first occur in it, or None where it does not match."""
+    holds, captured = _found(pattern, subject)
+    if holds is False:
+        return None
+    values = tuple(captured[name] for name in dict.fromkeys(_names(pattern)))
+    if holds is True:
+        return values
+    found = Choice(holds.astype(jnp.int32), (None, values))
+    return facts.tell(found, facts.of(holds))
+
+
+# Patterns
+
+
+class Pattern:
+    """A pattern that is no value; `parts` are those inside it."""
+
+    parts: Sequence[Any] = ()
+
+    def found(self, subject: Any) -> Found:
+        raise NotImplementedError
+
+
+class _Anything(Pattern):
+    """`_`"""
+
+    def found(self, subject: Any) -> Found:
+        return True, {}
+
+
+anything = _Anything()
+
+
+@dataclasses.dataclass(frozen=True)
+class name(Pattern):
+    """`y`"""
+
+    captured: str
+
+    def found(self, subject: Any) -> Found:
+        return True, {self.captured: subject}
+
+
+@dataclasses.dataclass(frozen=True)
+class star(Pattern):
+    """`*rest` in a sequence; `*_` without a name."""
+
+    captured: str | None = None
+
+    def found(self, subject: Any) -> Found:
+        return True, {self.captured: subject} if self.captured else {}
+
+
+class named(Pattern):
+    """`pattern as y`"""
+
+    def __init__(self, pattern: Any, captured: str) -> None:
+        self.parts, self._captured = (pattern, name(captured)), captured
+
+    def found(self, subject: Any) -> Found:
+        return _all((part, subject) for part in self.parts)
+
+
+class either(Pattern):
+    """`a | b`: the first that matches."""
+
+    def __init__(self, *patterns: Any) -> None:
+        self.parts = patterns
+
+    def found(self, subject: Any) -> Found:
+        found: list[Found] = []
+        for part in self.parts:
+            holds, captured = _found(part, subject)
+            if holds is not False:
+                found.append((holds, captured))
+            if holds is True:
+                break
+        return _first(found)
+
+
+class sequence(Pattern):
+    """`[a, *rest, b]`: of lists, tuples and what is registered as a Sequence, but no array and no string."""
+
+    def __init__(self, *patterns: Any) -> None:
+        self.parts = patterns
+        self._star = next((n for n, part in enumerate(patterns) if isinstance(part, star)), None)
+
+    def found(self, subject: Any) -> Found:
+        if not type(subject).__flags__ & _SEQUENCE:
+            return _NOT
+        size = len(self.parts)
+        if self._star is None:
+            if len(subject) != size:
+                return _NOT
+        elif size > 1 and len(subject) < size - 1:
+            return _NOT
+        return _all(zip(self.parts, self._elements(subject), strict=True))
+
+    def _elements(self, subject: Any) -> Iterable[Any]:
+        """One for each part, asked for as CPython does: not at all, by indexes where all others are `*_`, or by unpacking."""
+        if all(part is anything or part == star() for part in self.parts):
+            return (None for _ in self.parts)
+        if self._star is None:
+            return _unpacked(subject, len(self.parts))
+        if self.parts[self._star] == star():
+            return self._by_index(subject, self._star)
+        behind = len(self.parts) - self._star - 1
+        front, [*middle], back = _split(subject, self._star, behind)
+        return [*front, middle, *back]
+
+    def _by_index(self, subject: Any, position: int) -> Iterator[Any]:
+        for number, part in enumerate(self.parts):
+            if part is anything or number == position:
+                yield None
+            else:
+                yield subject[number if number < position else len(subject) - (len(self.parts) - number)]
+
+
+def _unpacked(subject: Any, size: int) -> list[Any]:
+    """`a, b = subject`: an object whose `__len__` and `__iter__` disagree raises as it does there."""
+    return _split(subject, size, None)[0]
+
+
+def _split(subject: Any, front: int, back: int | None) -> tuple[list[Any], list[Any], list[Any]]:
+    """The first elements, those between, and the last; without `back` there are to be no others."""
+    iterator = iter(subject)
+    first: list[Any] = []
+    least = f"{front}" if back is None else f"at least {front + back}"
+    while len(first) < front:
+        element = next(iterator, _MISSING)
+        if element is _MISSING:
+            raise ValueError(f"not enough values to unpack (expected {least}, got {len(first)})")
+        first.append(element)
+    if back is None:
+        if next(iterator, _MISSING) is not _MISSING:
+            raise ValueError(f"too many values to unpack (expected {front})")
+        return first, [], []
+    others = list(iterator)
+    if len(others) < back:
+        raise ValueError(f"not enough values to unpack (expected {least}, got {front + len(others)})")
+    end = len(others) - back
+    return first, others[:end], others[end:]
+
+
+class mapping(Pattern):
+    """`{key: pattern, **rest}`: of dicts and what is registered as a Mapping; other keys don't matter."""
+
+    def __init__(self, *items: tuple[Any, Any], rest: str | None = None) -> None:
+        self._keys = [key for key, _ in items]
+        self._rest = rest
+        self._patterns = [pattern for _, pattern in items]
+        self.parts = [*self._patterns, *([name(rest)] if rest else [])]
+
+    def found(self, subject: Any) -> Found:
+        if not type(subject).__flags__ & _MAPPING or self._keys and len(subject) < len(self._keys):
+            return _NOT
+        keys = [_evaluated(key) for key in self._keys]
+        values = _values(subject, keys)
+        if values is None:
+            return _NOT
+        holds, captured = _all(zip(self._patterns, values, strict=True))
+        if holds is not False and self._rest:
+            captured[self._rest] = rest = dict(subject)
+            for key in keys:
+                del rest[key]
+        return holds, captured
+
+
+def _values(subject: Any, keys: list[Any]) -> list[Any] | None:
+    """The values of some keys, or None where one is missing. By `get`, so that a defaultdict gets no new key."""
+    seen, values = set(), []
+    get = subject.get if keys else None
+    for key in keys:
+        if key in seen:
+            raise ValueError(f"mapping pattern checks duplicate key ({key!r})")
+        seen.add(key)
+        value = get(key, _MISSING)  # pyright: ignore[reportOptionalCall] - there are keys
+        if value is _MISSING:
+            return None
+        values.append(value)
+    return values
+
+
+class instance(Pattern):
+    """`Point(0, y=y)`: the class is a lambda, positional patterns are of what `__match_args__` names."""
+
+    def __init__(self, kind: Callable[[], Any], /, *positional: Any, **keywords: Any) -> None:
+        self._kind, self._positional, self._keywords = kind, positional, keywords
+        self.parts = (*positional, *keywords.values())
+
+    def found(self, subject: Any) -> Found:
+        kind = self._kind()
+        if not isinstance(kind, type):
+            raise TypeError("called match pattern must be a class")
+        if not isinstance(subject, kind):
+            return _NOT
+        values = self._attributes(subject, kind)
+        return _all(zip(self.parts, values, strict=True)) if values is not None else _NOT
+
+    def _attributes(self, subject: Any, kind: type) -> list[Any] | None:
+        values, seen = [], set()
+        match_args = getattr(kind, "__match_args__", None) if self._positional else ()
+        if match_args is None and not hasattr(kind, "__match_args__"):
+            itself = bool(kind.__flags__ & _MATCH_SELF)  # `int(n)`: n is the subject
+            _check_count(kind, len(self._positional), allowed=int(itself))
+            values, match_args = [subject], ()
+        elif type(match_args) is not tuple:
+            raise TypeError(f"{kind.__name__}.__match_args__ must be a tuple (got {type(match_args).__name__})")
+        else:
+            _check_count(kind, len(self._positional), allowed=len(match_args))
+        for attribute in (*match_args[: len(self._positional)], *self._keywords):
+            if type(attribute) is not str:
+                raise TypeError(f"__match_args__ elements must be strings (got {type(attribute).__name__})")
+            if attribute in seen:
+                raise TypeError(f"{kind.__name__}() got multiple sub-patterns for attribute {attribute!r}")
+            seen.add(attribute)
+            try:
+                values.append(getattr(subject, attribute))
+            except AttributeError:
+                return None
+        return values
+
+
+def _check_count(kind: type, given: int, *, allowed: int) -> None:
+    if given > allowed:
+        plural = "" if allowed == 1 else "s"
+        raise TypeError(f"{kind.__name__}() accepts {allowed} positional sub-pattern{plural} ({given} given)")
+
+
+# Matching
+
+
+def _found(pattern: Any, subject: Any) -> Found:
+    if isinstance(subject, Choice) and not isinstance(pattern, _Anything | name | star):
+        return _found_in_choice(pattern, subject)
+    if isinstance(pattern, Pattern):
+        return pattern.found(subject)
+    if pattern is None or pattern is True or pattern is False:
+        return _is(subject, pattern), {}
+    return comparisons.every([comparisons.equal(subject, _evaluated(pattern))]), {}
+
+
+def _evaluated(value: Any) -> Any:
+    """A literal, or what a dotted name stands for."""
+    return value() if callable(value) else value
+
+
+def _is(subject: Any, value: Any) -> Any:
+    """`case True` asks for True itself. A comparison of arrays stands for Python's bool."""
+    if isinstance(value, bool) and isinstance(subject, jax.Array) and subject.dtype == bool and subject.shape == ():
+        return comparisons.every([truth(subject) == value])
+    return subject is value
+
+
+def _all(pairs: Iterable[tuple[Any, Any]]) -> Found:
+    """Patterns with their subjects, in order; after one that surely fails no other is asked for."""
+    holds: Any = True
+    captured: Captured = {}
+    for pattern, subject in pairs:
+        also, more = _found(pattern, subject)
+        if also is False:
+            return _NOT
+        holds = also if holds is True else comparisons.every([holds, also])
+        captured |= more
+    return holds, captured
+
+
+def _first(found: Sequence[Found]) -> Found:
+    """The first alternative that matches."""
+    if not found:
+        return _NOT
+    if len(found) == 1:
+        return found[0]
+    conditions = jnp.stack([jnp.asarray(holds) for holds, _ in found])
+    first = jnp.argmax(conditions)
+    captured = {key: selection.pick(first, [captured[key] for _, captured in found]) for key in found[0][1]}
+    return True if found[-1][0] is True else conditions.any(), captured
+
+
+def _found_in_choice(pattern: Any, choice: Choice) -> Found:
+    """Each option by itself. Where the whole matches, the subject is none of those that surely don't."""
+    found = [_found(pattern, option) for option in choice.options]
+    possible = [captured for holds, captured in found if holds is not False]
+    if not possible:
+        return _NOT
+    captured = {key: selection.pick(choice.index, [c.get(key, possible[0][key]) for _, c in found]) for key in possible[0]}
+    if all(holds is True for holds, _ in found):
+        return True, captured
+    holds = jnp.stack([jnp.asarray(holds) for holds, _ in found])[choice.index]
+    sure = {id(option): holds for option, (holds, _) in zip(choice.options, found, strict=True) if isinstance(holds, bool)}
+    told = facts.Facts(
+        if_true=((choice, lambda option: sure.get(id(option)) is not False),),
+        if_false=((choice, lambda option: sure.get(id(option)) is not True),),
+    )
+    return facts.tell(holds, told), captured
+
+
+def _names(pattern: Any) -> Iterator[str]:
+    """The names that a pattern captures, as they occur in it."""
+    if isinstance(pattern, name | star):
+        yield from [pattern.captured] if pattern.captured else []
+    elif isinstance(pattern, Pattern):
+        for part in pattern.parts:
+            yield from _names(part)

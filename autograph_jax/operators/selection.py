@@ -1,0 +1,94 @@
+"""What traced data picks: `table[k]`, `(f, g)[k](x)`, an attribute of one of two objects. The values to pick from are joined."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph_jax.operators import aliasing, checks, lists
+from autograph_jax.operators.choices import Choice, refusal
+from autograph_jax.operators.forms import Form, array_forms, as_array, coerce, flatten, is_mutable, unflatten
+from autograph_jax.operators.staging import joined
+from autograph_jax.operators.values import is_traced
+
+_SEQUENCES = {list: "list", tuple: "tuple", str: "string", bytes: "index", range: "range object"}
+
+
+def get_item(container: Any, index: Any) -> Any:
+    """`container[index]`."""
+    if not is_traced(index) and not isinstance(container, Choice):
+        return container[index]
+    if isinstance(container, Choice):
+        return of_choice(container, lambda option: get_item(option, index), "an element of it is read")
+    if isinstance(index, Choice):
+        return of_choice(index, lambda option: container[option], "as an index")
+    if index.shape == () and jnp.issubdtype(index.dtype, jnp.integer) and _reads_plainly(container):
+        return _at_key(container, index) if isinstance(container, dict) else _at_position(container, index)
+    return container[index]
+
+
+def _reads_plainly(container: Any) -> bool:
+    """Is this a list, tuple, dict or the like, whose class has not its own way of reading an element?"""
+    return any(type(container).__getitem__ is kind.__getitem__ for kind in (*_SEQUENCES, dict) if isinstance(container, kind))
+
+
+def _at_position(container: Sequence[Any], index: jax.Array) -> Any:
+    """Python's element at a traced index, negative ones from the end."""
+    lists.check_known(container)
+    kind = next(name for kind, name in _SEQUENCES.items() if isinstance(container, kind))
+    error = IndexError(f"{kind} index out of range")
+    if not container:
+        raise checks.raised(error)
+    position = jnp.where(index < 0, index + len(container), index)
+    checks.raise_where((position < 0) | (position >= len(container)), error)
+    return pick(jnp.clip(position, 0, len(container) - 1), list(container))
+
+
+def _at_key(container: dict[Any, Any], index: jax.Array) -> Any:
+    """The value of a traced number among the keys."""
+    keys = [key for key in container if isinstance(key, int | float)]
+    if not keys:
+        raise checks.raised(KeyError(index))
+    found = jnp.stack([index == key for key in keys])
+    checks.raise_where(jnp.logical_not(found.any()), KeyError(index))
+    return pick(jnp.argmax(found), [container[key] for key in keys])
+
+
+def of_choice(choice: Choice, read: Callable[[Any], Any], use: str) -> Any:
+    """What is read of the option taken. An option that has no such element raises at run time, if it is the one."""
+    values: dict[int, Any] = {}
+    errors: dict[int, Exception] = {}
+    for position, option in enumerate(choice.options):
+        try:
+            values[position] = read(option)
+        except LookupError as error:
+            errors[position] = error.with_traceback(None)
+        except (TypeError, AttributeError):
+            raise refusal(choice, use) from None
+    if not values:
+        raise checks.raised(errors[0])
+    for position, error in errors.items():
+        checks.raise_where(choice.index == position, error)
+    anything = next(iter(values.values()))
+    return pick(choice.index, [values.get(position, anything) for position in range(len(choice.options))])
+
+
+def pick(index: jax.Array, values: Sequence[Any]) -> Any:
+    """`values[index]`, for a traced index within bounds: one array of the joined kind, or a Choice of what has none."""
+    if all(value is values[0] for value in values):
+        return values[0]
+    form = functools.reduce(_joined, [flatten(value, is_mutable)[0] for value in values])
+    columns = zip(*(coerce(value, form) for value in values), strict=True)
+    leaves = [as_array(jnp.stack(column)[index], leaf) for column, leaf in zip(columns, array_forms(form), strict=True)]
+    picked = unflatten(form, iter(leaves))
+    for value in values:
+        aliasing.doubt(picked, value)  # in NumPy it is this array itself, if it is the one
+    return picked
+
+
+def _joined(first: Form, second: Form) -> Form:
+    return joined("what is picked here", first, second, before="it may be", after="or")

@@ -1,0 +1,164 @@
+"""What `while` does: Python's own loop on plain values, lax.while_loop where traced data decides.
+
+It is staged when its condition or an exit depends on traced data, now or after some turns in Python.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph_jax.operators import hooks, jax_private, lists, objects, state
+from autograph_jax.operators.choices import Choice
+from autograph_jax.operators.conditionals import unless
+from autograph_jax.operators.exits import turn_ended
+from autograph_jax.operators.fixpoint import settle
+from autograph_jax.operators.forms import Static
+from autograph_jax.operators.loops import (
+    LEFT,
+    PYTHON,
+    TRACED,
+    cannot_be_staged,
+    is_strict,
+    leave,
+    may_be_traced,
+    named,
+    nothing,
+    run_else,
+)
+from autograph_jax.operators.settled import Settled
+from autograph_jax.operators.staging import trace
+from autograph_jax.operators.values import is_traced, truth
+
+Block = Callable[..., Any]
+
+
+def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | None = None) -> Any:
+    """Run a while loop; `names` are its variables. Gives how it left the block around it: None, or a Return."""
+    body = body or nothing
+    functions = (test, body, orelse)
+    if jax_private.tracing() and may_be_traced(hooks.deciding_names(sys._getframe(1)), functions):
+        going = _test_apart(test, functions)
+        if going:
+            exit = _staged_while(test, body, functions, names, must=going is TRACED)
+            if exit is not PYTHON:
+                return run_else(exit, orelse, functions, names)
+    while True:
+        going = objects.condition(test())
+        if is_traced(going):  # it became so in the last turn
+            return run_else(_staged_while(test, body, functions, names, must=True), orelse, functions, names)
+        if not lists.truth(going):
+            return orelse() if orelse is not None else None
+        exit = turn_ended(body())
+        if exit is not None:
+            go_on = state.standing_for(lambda: while_stmt(test, body, *names, orelse=orelse), test, body, orelse)
+            return leave(exit, go_on, names)
+
+
+def _test_apart(test: Block, functions: tuple[Block | None, ...]) -> Any:
+    """The test's value, evaluated apart, so that nothing of it stays behind; TRACED where it is not known."""
+    known: list[Any] = []
+
+    def evaluate() -> Any:
+        value = objects.condition(test())
+        known.append(TRACED if is_traced(value) else lists.truth(value))
+
+    trace(evaluate, functions, ())
+    return known[0]
+
+
+def _staged_while(test: Block, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...], *, must: bool) -> Any:
+    """Stage a while loop and give its exit. Unless it must be, gives PYTHON where nothing traced decides about it."""
+
+    def decide() -> Any:
+        value = objects.condition(test())
+        return truth(value) if is_traced(value) else lists.truth(value)
+
+    try:
+        settled = settle(body, functions, names)
+        condition = trace(decide, functions, (), settled.inputs)
+        if condition.ends:
+            return _staged_while_with_test_in_body(decide, body, functions, names, must=must)
+    except Exception as error:
+        if must:
+            raise
+        if is_strict(body):
+            raise cannot_be_staged(error) from error
+        state.take_escaped()
+        return PYTHON
+    if not must and not settled.exits_on_traced() and not settled.is_traced(condition):
+        return PYTHON
+
+    def going(carry: Any) -> jax.Array:
+        value, _ = condition(settled.leaves(carry))
+        return settled.not_left(carry, value)
+
+    def turn(carry: Any) -> Any:
+        active = going(carry) if settled.uses_active else True
+        return settled.turn(carry, active=active)
+
+    final = jax.lax.while_loop(named(test, going), named(body, turn), settled.start())
+    exit = settled.finish(final, turns=not must)
+    # `while True:` ends by what its body does, or never.
+    return exit.only(_is_exit) if isinstance(exit, Choice) and condition.result == Static(True) else exit
+
+
+def _is_exit(option: Any) -> bool:
+    return option is not None
+
+
+def _staged_while_with_test_in_body(
+    decide: Block, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...], *, must: bool
+) -> Any:
+    """A loop whose test writes state: it is evaluated where Python does, before the loop and after each turn."""
+
+    def turn_and_test() -> Any:
+        exit = turn_ended(body())
+        if exit is None:
+            return None, decide()
+        if not isinstance(exit, Choice):
+            return exit, False
+        go_on = unless(exit.map(lambda option: None if option is None else LEFT), again, *names)
+        return exit, _went_on(go_on)
+
+    def again() -> tuple[Any]:
+        return (decide(),)
+
+    state.standing_for(again, *functions)
+
+    with state.attempt() as attempt:
+        first = decide()
+        try:
+            settled = settle(turn_and_test, functions, names, gives_more=True)
+        except Exception:
+            if must:
+                raise
+            state.take_escaped()
+            settled = None
+        if settled is None or not must and not settled.result_on_traced():
+            attempt.give_up()
+            return PYTHON
+    return _run_with_going(settled, first, body)
+
+
+def _went_on(value: Any) -> Any:
+    if isinstance(value, Choice):
+        taken = value.only(lambda option: isinstance(option, tuple))
+        return jnp.logical_and(value.where(lambda option: isinstance(option, tuple)), taken[0])
+    return value[0]
+
+
+def _run_with_going(settled: Settled, first: Any, body: Block) -> Any:
+    def going(carry: Any) -> jax.Array:
+        return settled.not_left(carry[1], carry[0])
+
+    def turn(carry: Any) -> Any:
+        new, (decided,) = settled.turn_with(carry[1], active=carry[0])
+        return jnp.asarray(decided, bool), new
+
+    final = jax.lax.while_loop(going, named(body, turn), (jnp.asarray(first, bool), settled.start()))
+    return settled.finish(final[1], turns=False)

@@ -1,0 +1,67 @@
+"""The variables around a function, and the globals, that it assigns: noted when it is called while a block is traced."""
+
+from __future__ import annotations
+
+import dataclasses
+import dis
+import functools
+import types
+import weakref
+from typing import Any
+
+from autograph_jax.operators import state
+from autograph_jax.operators.state import Global
+
+
+def note_variables(function: types.FunctionType) -> None:
+    """Note the variables around a function, and the globals, that it assigns."""
+    outer, global_names = _assigned(function.__code__)
+    if outer:
+        cells = state.cells_of((function,))
+        for name in outer:
+            state.note(dataclasses.replace(cells[name], found=True))
+    for name in global_names:
+        state.note(Global(function.__globals__, name))
+
+
+def noting(function: types.FunctionType) -> types.FunctionType:
+    """A function that is called by Python itself, and notes what it assigns; itself where it assigns nothing outside."""
+    if not any(_assigned(function.__code__)):
+        return function
+
+    @functools.wraps(function)
+    def noted(*arguments: Any, **keywords: Any) -> Any:
+        if state.traces():
+            note_variables(function)
+        return function(*arguments, **keywords)
+
+    return noted
+
+
+_assigned_cache: dict[int, tuple[Any, tuple[tuple[str, ...], tuple[str, ...]]]] = {}  # by code id, while the code lives
+
+
+def _assigned(code: types.CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    known = _assigned_cache.get(id(code))
+    if known is None:
+        outer, global_names = _stores(code)
+        found = tuple(sorted(outer & set(code.co_freevars))), tuple(sorted(global_names))
+        key = id(code)
+        known = _assigned_cache[key] = (weakref.ref(code, lambda _: _assigned_cache.pop(key, None)), found)
+    return known[1]
+
+
+def _stores(code: types.CodeType) -> tuple[set[str], set[str]]:
+    """Names that a code object, or the functions inside it, store into cells and globals."""
+    cells, global_names = set(), set()
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("STORE_DEREF", "DELETE_DEREF"):
+            cells.add(instruction.argval)
+        elif instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            global_names.add(instruction.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            inner, inner_globals = _stores(constant)
+            cells |= inner & set(constant.co_freevars)
+            global_names |= inner_globals
+    return cells, global_names

@@ -1,0 +1,161 @@
+"""What Python calls by itself in a user's class is converted where it stands: operators, properties, descriptors.
+
+    class Money:
+        def __add__(self, other): ...     # called by `a + b`: converted text shows no call that could be converted
+
+Once converted code comes to know a class, the special methods and properties of the class and its bases are replaced by
+their converted twins, which do the same on plain values. Ordinary methods stay; they are converted where they are called.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import types
+import typing
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+from autograph_jax.operators import expressions, hooks, reach
+from autograph_jax.operators.cached import CachedProperty
+from autograph_jax.runtime import convert
+from autograph_jax.runtime.assigned import noting
+from autograph_jax.runtime.libraries import is_left_alone, is_users
+from autograph_jax.runtime.unconverted import is_marked, switched_off
+from autograph_jax.runtime.wrappers import wrapped_in_library
+
+# Asked by tools, and in error messages; their answer has to be a Python value. `__getattribute__` would ask itself.
+_LEFT = frozenset(
+    f"__{name}__"
+    for name in """repr str format bytes hash del dir sizeof getattribute reduce reduce_ex getstate setstate getnewargs
+    getnewargs_ex instancecheck subclasscheck subclasshook""".split()
+)
+
+# Module state, guarded by the lock of conversions: the classes that have been seen to, by id while they live, and those under way.
+_known: dict[int, weakref.ref[type]] = {}
+_under_way: set[int] = set()
+
+
+def meet(kind: type) -> None:
+    """Convert what Python calls by itself in a class and its bases, in place; once."""
+    if id(kind) in _known or switched_off():
+        return
+    with convert.lock:
+        for base in kind.__mro__:
+            if id(base) not in _known and id(base) not in _under_way:
+                _meet(base)
+
+
+def _meet(kind: type) -> None:
+    key = id(kind)
+    _under_way.add(key)
+    try:
+        if is_users(kind.__module__) and not is_marked(kind):
+            _convert_members(kind)
+        _known[key] = weakref.ref(kind, lambda _: _known.pop(key, None))
+    finally:
+        _under_way.discard(key)
+
+
+def _convert_members(kind: type) -> None:
+    for name, member in list(vars(kind).items()):
+        new = converted_member(name, member)
+        if new is not member:
+            type.__setattr__(kind, name, new)  # past a metaclass that forbids it
+    if kind.__ne__ is object.__ne__ and isinstance(vars(kind).get("__eq__"), types.FunctionType):
+        type.__setattr__(kind, "__ne__", _not_equal)
+
+
+def converted_member(name: str, member: Any) -> Any:
+    """A special method, or a property, with the converted functions in it; anything else as it is."""
+    if type(member) is property:
+        parts = [member.fget, member.fset, member.fdel]
+        twins = [_twin(part) for part in parts]
+        return property(*twins, member.__doc__) if any(a is not b for a, b in zip(parts, twins, strict=True)) else member
+    if type(member) is functools.cached_property:
+        return CachedProperty.of(member, _twin(member.func))
+    if name in _LEFT or not (name.startswith("__") and name.endswith("__")):
+        meet(type(member))  # a descriptor
+        return member
+    if isinstance(member, staticmethod | classmethod):
+        twin = _twin(member.__func__)
+        return member if twin is member.__func__ else type(member)(twin)
+    return _twin(member)
+
+
+def _twin(function: Any) -> Any:
+    """The converted twin of a user's function; the function itself where there is nothing to convert."""
+    if not isinstance(function, types.FunctionType) or convert.is_converted(function):
+        return function
+    inner = wrapped_in_library(function) or function
+    module = inner.__globals__.get("__name__")
+    if is_marked(function) or is_marked(inner) or is_left_alone(module) and module not in _WRITES_METHODS:
+        return function
+    twin = convert.convert_function(function)
+    return noting(twin) if convert.uses_operators(twin) else function
+
+
+_WRITES_METHODS = ("functools",)  # total_ordering puts comparisons into users' classes, which ask for a plain bool
+
+
+def _not_equal(self: Any, other: Any) -> Any:
+    """`a != b` as `object` has it, `not a == b`, which Python can only answer by a plain bool."""
+    equal = type(self).__eq__(self, other)
+    return equal if equal is NotImplemented else expressions.not_(equal)
+
+
+# ------------------------------------------------------------------ the classes that a function names
+
+
+def meet_named(function: types.FunctionType) -> None:
+    """Meet the classes that a function names, or has objects of: among its globals, around it, in defaults, annotations."""
+    if switched_off() or is_left_alone(function.__globals__.get("__name__")):
+        return
+    for value in _named(function):
+        if isinstance(value, type):
+            meet(value)
+        elif not isinstance(value, _NO_OBJECTS):
+            meet_all(value)
+
+
+def meet_all(value: Any) -> None:
+    """Meet the classes of a value and of what can be reached from it."""
+    for part in reach.everything(value):
+        meet(type(part))
+
+
+_NO_OBJECTS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType)
+
+
+def _named(function: types.FunctionType) -> Iterator[Any]:
+    names = _names(function.__code__)
+    spaces = [function.__globals__]
+    for name in names:
+        value = function.__globals__.get(name)
+        yield value
+        if isinstance(value, types.ModuleType) and not is_left_alone(value.__name__):
+            spaces.append(vars(value))
+    yield from (space[name] for space in spaces[1:] for name in names if name in space)
+    yield from (value for _, value in reach.parts(function))
+    for annotation in function.__annotations__.values():
+        yield from _in_annotation(annotation, function.__globals__)
+
+
+def _names(code: types.CodeType) -> set[str]:
+    inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return set(code.co_names).union(*map(_names, inner))
+
+
+def _in_annotation(annotation: Any, names: dict[str, Any]) -> Iterator[Any]:
+    """`Vec`, `'Vec'`, `list[Vec] | None`: the classes in it."""
+    if isinstance(annotation, str):
+        yield from (names.get(name) for name in re.findall(r"\w+", annotation))
+    elif isinstance(annotation, type):
+        yield annotation
+    for argument in typing.get_args(annotation):
+        yield from _in_annotation(argument, names)
+
+
+convert.after_conversion.append(meet_named)
+hooks.meet = meet

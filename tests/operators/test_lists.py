@@ -1,0 +1,195 @@
+"""Growing lists, lists with a bound, and markers: what the behaviour rows cannot see."""
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import autograph_jax as ag
+from autograph_jax.errors import StagingError, StructureError
+
+
+def equations(function, *arguments):
+    return [str(equation.primitive) for equation in jax.make_jaxpr(function)(*arguments).eqns]
+
+
+@ag.autograph
+def running_sum(v):
+    out, total = [], 0.0
+    for x in v:
+        total = total + x
+        out.append(total)
+    return jnp.stack(out)
+
+
+def test_the_stack_of_a_grown_list_is_the_scans_output():
+    jaxpr = jax.make_jaxpr(running_sum)(jnp.arange(1000.0)).jaxpr
+    scan = next(equation for equation in jaxpr.eqns if str(equation.primitive) == "scan")
+    assert jaxpr.outvars[0] is scan.outvars[-1]
+
+
+def test_a_grown_list_is_a_list_of_arrays():
+    @ag.autograph
+    def f(v):
+        out = ["first"]
+        for x in v:
+            out.append(x * 2)
+        assert type(out) is list and len(out) == 4 and out[0] == "first"
+        return out[1:]
+
+    assert [float(x) for x in jax.jit(f)(jnp.arange(3.0))] == [0.0, 2.0, 4.0]
+
+
+def test_tracing_leaves_nothing_behind():
+    with jax.checking_leaks():
+        assert jax.jit(running_sum)(jnp.arange(3.0)).tolist() == [0.0, 1.0, 3.0]
+
+
+@ag.autograph
+def halves(x, n):
+    out = []
+    for _ in range(n):
+        out.append(x)
+        x = x / 2
+    return out
+
+
+def test_a_number_of_elements_that_is_not_known_is_refused_with_the_way_out():
+    with pytest.raises(StructureError) as raised:
+        jax.jit(halves)(1.0, 3)
+    assert "grows by a number of elements that is only known at run time" in str(raised.value)
+    assert "ag.max_len([], 100)" in str(raised.value)
+
+
+@ag.jit
+def bounded_halves(x, n):
+    out = ag.max_len([x], 4)
+    for _ in range(n):
+        out.append(out[-1] / 2)
+    return out.padded(fill=-1.0), out.mask, out.length, len(out)
+
+
+def test_a_bounded_list_has_a_fixed_size():
+    values, mask, length, number = bounded_halves(8.0, 2)
+    assert values.tolist() == [8.0, 4.0, 2.0, -1.0]
+    assert mask.tolist() == [True, True, True, False]
+    assert int(length) == int(number) == 3
+
+
+@pytest.mark.parametrize("n", [4, 9])
+def test_more_than_the_bound_is_an_error_at_run_time(n):
+    with pytest.raises(IndexError, match="at most 4 elements is full"):
+        bounded_halves(8.0, n)
+
+
+@pytest.mark.parametrize("index", [2, -3])
+def test_an_index_out_of_range_is_an_error_at_run_time(index):
+    @ag.jit
+    def f(v):
+        return [x for x in v if x > 0][index]
+
+    with pytest.raises(IndexError, match="out of range"):
+        f(jnp.array([1.0, -1.0, 2.0]))
+    assert float(f(jnp.array([1.0, 5.0, 2.0]))) == (2.0 if index == 2 else 1.0)
+
+
+def test_largest_of_nothing_is_an_error_at_run_time():
+    @ag.jit
+    def f(v):
+        return max([x for x in v if x > 0])
+
+    assert float(f(jnp.array([1.0, -1.0]))) == 1.0
+    with pytest.raises(ValueError, match="empty sequence"):
+        f(jnp.array([-1.0, -2.0]))
+
+
+def test_max_len_in_plain_python_is_a_list():
+    values = ag.max_len([1], 2)
+    values.append(2)
+    assert values == [1, 2] and values.length == 2 and values.mask.tolist() == [True, True]
+    for change in (lambda: values.append(3), lambda: values.extend([3]), lambda: values.insert(0, 3)):
+        with pytest.raises(IndexError, match="at most 2"):
+            change()
+    assert ag.max_len([], 2).padded(fill=1.5).tolist() == [1.5, 1.5]
+    assert ag.max_len([3], 2).padded().tolist() == [3, 0]
+
+
+def test_unlike_elements_are_refused():
+    @ag.autograph
+    def f(x):
+        out = ag.max_len([x], 4)
+        out.append(jnp.ones(3))
+        return out.padded()
+
+    with pytest.raises(StructureError, match="not alike"):
+        jax.jit(f)(jnp.ones(2))
+
+
+@pytest.mark.parametrize(
+    "use", [lambda k: k[1:], lambda k: k.index(1.0), lambda k: jnp.stack(k), lambda k: tuple(iter(k)), lambda k: [*k]]
+)
+def test_what_needs_the_number_is_refused(use):
+    @ag.autograph
+    def f(v):
+        return use([x for x in v if x > 0])
+
+    with pytest.raises(StagingError, match="number of elements is only known at run time"):
+        jax.jit(f)(jnp.arange(3.0))
+
+
+# Markers
+
+
+def test_markers_hand_on_in_plain_python():
+    assert ag.cond(True) is True and ag.while_(0) == 0
+    assert list(ag.stage([1, 2])) == list(ag.unroll(range(1, 3))) == list(ag.scan([1, 2])) == [1, 2]
+    assert [x["a"] for x in ag.scan({"a": jnp.arange(3)})] == [0, 1, 2]
+    assert ag.stack([1, 2]).tolist() == [1, 2]
+    assert len(ag.stage([1, 2])) == 2
+
+
+def test_a_loop_runs_as_marked():
+    @ag.autograph
+    def power(x, how):
+        y = 1.0
+        for _ in how(range(3)):
+            y = y * x
+        return y
+
+    assert equations(lambda x: power(x, ag.stage), 2.0) == ["scan"]
+    assert equations(lambda x: power(x, ag.unroll), 2.0) == ["mul"] * 3
+
+
+def test_a_marked_loop_that_cannot_be_staged_is_an_error():
+    @ag.autograph
+    def f(x):
+        for k in ag.stage(range(3)):
+            x = x * [1, 2, 3][: int(k)][0]
+        return x
+
+    with pytest.raises(StagingError, match="this loop cannot be staged"):
+        jax.jit(f)(1.0)
+
+
+def test_a_scan_that_may_be_left_is_an_error():
+    @ag.autograph
+    def f(v):
+        for x in ag.scan(v):
+            if x > 0:
+                return x
+        return 0.0
+
+    with pytest.raises(StagingError, match="may be left early"):
+        jax.jit(f)(jnp.arange(3.0))
+
+
+def test_known_conditions_are_staged_where_they_are_marked():
+    @ag.autograph
+    def f(x):
+        if ag.cond(True):
+            x = x * 2
+        while ag.while_(False):
+            x = x * 3
+        return x
+
+    assert {"cond", "while"} <= set(equations(f, 1.0))
+    assert float(jax.jit(f)(1.0)) == f(1.0) == 2.0
