@@ -7,7 +7,7 @@ import dataclasses
 import gast
 
 from autograph_jax.analysis import Facts, analyse, deciding_names
-from autograph_jax.converters import blocks, comprehensions, expressions, live_loops, matches, plain, stores
+from autograph_jax.converters import blocks, comprehensions, expressions, generators, live_loops, matches, plain, stores
 from autograph_jax.syntax.names import Names, hide_operators, restore_operators
 
 
@@ -26,7 +26,7 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
 
     The order: `plain` writes out what only works inside a class; `matches` makes if chains;
     `live_loops` marks loops over arrays that they write; `stores` makes item writes
-    into assignments, which the blocks then count as written variables; `blocks` cuts statements into functions, and
+    into assignments, which the blocks then count as written variables; `generators` marks what stays Python's; `blocks` cuts statements into functions, and
     needs facts about the tree as the stores left it; `comprehensions` and `expressions` last, when tests stand where they
     will be evaluated.
     """
@@ -38,6 +38,7 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
     if live_loops.convert(tree, facts):
         facts = analyse(tree)
     tree = stores.convert(tree, facts, names)
+    tree = generators.convert(tree)
     facts = analyse(tree)
     deciding = {_position(loop.test): deciding_names(loop) for loop in gast.walk(tree) if isinstance(loop, gast.While)}
     tree = blocks.convert(tree, facts, names)

@@ -34,8 +34,9 @@ from collections.abc import Iterator, Sequence
 import gast
 
 from autograph_jax.analysis import Facts, writes
-from autograph_jax.converters import exits
+from autograph_jax.converters import exits, generators, walrus
 from autograph_jax.converters.base import Pass
+from autograph_jax.converters.unsupported import is_generator
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
 from autograph_jax.syntax.template import Template
@@ -104,7 +105,10 @@ class _Blocks:
         self._depth = 0
 
     def convert(self) -> None:
-        body = self._suite(self._function.body, _Context(in_loop=False, live_out=frozenset()))
+        if is_generator(self._function):
+            body = self._generator_suite(self._function.body)
+        else:
+            body = self._suite(self._function.body, _Context(in_loop=False, live_out=frozenset()))
         body = [s for s in body if not isinstance(s, gast.Global | gast.Nonlocal)]
         scope = _SCOPE(
             at=self._function.body[0],
@@ -137,6 +141,17 @@ class _Blocks:
                 converted.append(self._native(statement, dataclasses.replace(context, exit_name=None)))
             else:
                 converted.append(self._functions.visit(statement))
+        return converted
+
+    def _generator_suite(self, statements: Sequence[gast.stmt]) -> list[gast.stmt]:
+        """Statements of a generator, outside of its blocks."""
+        converted: list[gast.stmt] = []
+        for statement in statements:
+            if generators.stays(statement):
+                converted.append(generators.with_suites(statement, self._generator_suite))
+            else:
+                context = _Context(in_loop=False, live_out=self._facts.live_after[statement])
+                converted += self._suite([statement], context)
         return converted
 
     # Leaving
@@ -277,11 +292,15 @@ class _Blocks:
 
     def _loop(self, node: gast.While | gast.For, outer: _Context) -> tuple[list[gast.stmt], gast.expr]:
         live_out = self._facts.live_head[node] | self._facts.live_after[node]
+        if isinstance(node, gast.While):
+            # `while (y := f(x)) > 1: x = y`: the body reads what the test has assigned at the end of the turn before.
+            live_out |= writes(node.test) & self._facts.live_before[node.body[0]]
         context = _Context(in_loop=True, live_out=live_out)
         if isinstance(node, gast.While):
             operator, at, parts = "while_stmt", node.test, [gast.Expr(node.test), *node.body]
             definitions, first = self._test(node)
             body_definition, body = self._block("body", node.body, context, node)
+            body = self._with_walruses(body, node) if body is not None else None
         else:
             operator, at, parts = "for_stmt", node.iter, [gast.Expr(node.target), *node.body]
             definitions, first = [], node.iter
@@ -300,6 +319,13 @@ class _Blocks:
         arguments = [first, body or template.constant(None, at=at), *names]
         call = _LOOP_ELSE.expression(at=at, LOOP=operator, ARGUMENTS=arguments, ORELSE=orelse)
         return definitions + else_definition, call
+
+    def _with_walruses(self, body: gast.expr, node: gast.While) -> gast.expr:
+        """`while x > 1 and (y := f(x)) > 2`: y may have no value before the loop and after it, but it has one in the body."""
+        sure = walrus.bound_where(node.test, True) - walrus.bound_by(node.test)
+        names = sure & self._facts.unbound_before[node] & self._facts.live_before[node.body[0]]
+        constants = [template.constant(name, at=node.test) for name in sorted(names)]
+        return _SURELY.expression(at=body, REST=body, NAMES=constants) if names else body
 
     def _test(self, node: gast.While) -> tuple[list[gast.stmt], gast.expr]:
         if not writes(node.test):

@@ -1,4 +1,4 @@
-"""and, or, not, comparison, in, is, `a if c else b`, `table[k]`, f-strings, raise and assert become operators, and calls ag__.call.
+"""and, or, not, comparisons, `a if c else b`, `table[k]`, f-strings, raise and assert become operators, and calls ag__.call.
 
 Before:
     a = x if x > 0 and g(x) else -x
@@ -257,7 +257,7 @@ class _Expressions(Pass):
         return _BOUND.expression(at=node, NAME_=name, VALUE=template.lambda_of(node, at=node))
 
 
-def _declared(function: gast.FunctionDef, kind: type) -> frozenset[str]:
+def _declared(function: gast.FunctionDef, kind: type[gast.Global | gast.Nonlocal]) -> frozenset[str]:
     return frozenset(name for statement in function.body if isinstance(statement, kind) for name in statement.names)
 
 

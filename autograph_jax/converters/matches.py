@@ -91,7 +91,7 @@ def _case(case: gast.match_case, subject: str, variable: str, otherwise: list[ga
     """A case as an if; what is captured has its names before the guard is asked, or before the body."""
     pattern = case.pattern
     if isinstance(pattern, gast.MatchAs) and pattern.pattern is None:
-        return _irrefutable(case, subject, otherwise)
+        return _irrefutable(case, pattern.name, subject, otherwise)
     before, test = _test(pattern, subject, variable)
     bindings = list(_bindings(pattern, subject, variable))
     body = case.body
@@ -107,11 +107,11 @@ def _case(case: gast.match_case, subject: str, variable: str, otherwise: list[ga
     return [*before, *_IF(at=test, TEST=test, BODY=body, OTHERWISE=otherwise)]
 
 
-def _irrefutable(case: gast.match_case, subject: str, otherwise: list[gast.stmt]) -> list[gast.stmt]:
+def _irrefutable(case: gast.match_case, name: str | None, subject: str, otherwise: list[gast.stmt]) -> list[gast.stmt]:
     """`case _` or `case name`, with a guard or without."""
     capture: list[gast.stmt] = []
-    if case.pattern.name:
-        target = template.name(case.pattern.name, at=case.pattern, store=True)
+    if name:
+        target = template.name(name, at=case.pattern, store=True)
         capture = [template.assign([target], template.name(subject, at=case.pattern), at=case.pattern)]
     if case.guard is None:
         return capture + case.body
@@ -137,6 +137,7 @@ def _value_test(pattern: gast.pattern, subject: str) -> gast.expr:
         return gast.copy_location(gast.BoolOp(gast.Or(), tests), pattern)
     if isinstance(pattern, gast.MatchSingleton):
         return _IS.expression(at=pattern, SUBJECT=name, VALUE=template.constant(None, at=pattern))
+    assert isinstance(pattern, gast.MatchValue)  # `_is_value` lets nothing else through
     return _EQUAL.expression(at=pattern, SUBJECT=name, VALUE=pattern.value)
 
 

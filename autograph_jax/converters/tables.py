@@ -4,8 +4,11 @@
 slice, becomes `ag__.get_item(x, i)` where
 - x is a display, `{'a': 1.0, 'b': 2.0}[method]`, or the element itself is called, `steps[k](x)`;
 - x is no variable of the function: a table of the module, `TABLE[method]`;
+- x is an element of such a table, `rows[k][i]`;
 - x, or i, is a variable that the function assigns such a thing: a tuple, list or dict, a comprehension, a string,
   one of several of these (`'a' if x > 0 else 'b'`), what `+` or `*` makes of them, or another such variable.
+
+A comparison with a tuple, list or dict, or with such a variable, compares parts that may be traced: `(n, 2) == (3, 2)`.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import gast
 
 from autograph_jax.analysis import writes
 from autograph_jax.analysis.collect import parameters
+from autograph_jax.syntax.names import is_operator
 
 _DISPLAYS = (gast.Tuple, gast.List, gast.Dict, gast.ListComp, gast.DictComp)
 _MAKERS = frozenset({"list", "tuple", "dict", "sorted"})
@@ -30,7 +34,8 @@ class Tables:
     def __init__(self, tree: gast.AST) -> None:
         functions = [node for node in gast.walk(tree) if isinstance(node, _FUNCTIONS)]
         self._bound = {parameter.id for function in functions for parameter in parameters(function)}
-        self._bound |= {node.id for node in gast.walk(tree) if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load)}
+        names = [node for node in gast.walk(tree) if isinstance(node, gast.Name)]
+        self._bound |= {name.id for name in names if not isinstance(name.ctx, gast.Load)}
         self._bound |= {name for function in functions for name in writes(function.body)}
         assigned = list(_assigned(tree))
         self._tables = _closure(assigned, self._is_table)
@@ -43,17 +48,23 @@ class Tables:
         container = node.value
         if isinstance(container, gast.Name) and container.id not in self._bound:
             return True
-        return self.may_be_table(container) or _is_string(node.slice, self._keys)
+        return self._is_part(container) or _is_string(node.slice, self._keys)
 
     def may_be_table(self, node: gast.expr) -> bool:
-        """Is this a tuple, list or dict, a variable that may hold one, or an element of a table?"""
-        if isinstance(node, gast.Subscript):
-            return not isinstance(node.slice, gast.Slice) and self.may_be_table(node.value)
+        """Is this a tuple, list or dict, or a variable that may hold one?"""
         return self._is_table(node, self._tables)
+
+    def _is_part(self, node: gast.expr) -> bool:
+        """Is this a table, or an element of one?"""
+        if isinstance(node, gast.Subscript):
+            return not isinstance(node.slice, gast.Slice) and self._is_part(node.value)
+        return self.may_be_table(node)
 
     def _is_table(self, node: gast.AST, known: Names) -> bool:
         if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
             return node.func.id in _MAKERS and node.func.id not in self._bound
+        if isinstance(node, gast.Call) and is_operator(node.func, "kept_list"):
+            return True
         return isinstance(node, _DISPLAYS) or _one_of(node, known, self._is_table)
 
 
@@ -87,8 +98,9 @@ def _closure(assigned: Sequence[tuple[str, gast.expr]], test: Test) -> Names:
 
 def _assigned(tree: gast.AST) -> Iterator[tuple[str, gast.expr]]:
     for node in gast.walk(tree):
-        targets = node.targets if isinstance(node, gast.Assign) else [node.target] if isinstance(node, gast.NamedExpr) else []
-        for target in targets:
+        if not isinstance(node, gast.Assign | gast.NamedExpr):
+            continue
+        for target in node.targets if isinstance(node, gast.Assign) else [node.target]:
             if isinstance(target, gast.Name):
                 yield target.id, node.value
             elif isinstance(target, gast.Tuple | gast.List) and isinstance(node.value, gast.Tuple | gast.List):

@@ -1,8 +1,8 @@
-"""Functions that have to stay as they are: generators, async functions, and those that look at their own frame."""
+"""Functions that have to stay as they are: async functions, those that look at their own frame, and some generators."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import gast
 
@@ -17,9 +17,11 @@ def reason_to_leave(function: FunctionTree) -> tuple[str, gast.AST] | None:
     """Why a function cannot be converted without being noticed, and where; None where it can."""
     if isinstance(function, gast.AsyncFunctionDef):
         return "it is an async function", function
+    if isinstance(function, gast.Lambda) and is_generator(function):
+        return "it is a generator", function
     for node in own_nodes(function):
-        if isinstance(node, gast.Yield | gast.YieldFrom):
-            return "it is a generator", node
+        if yielding := next(filter(yields, _evaluated_later(node)), None):
+            return "it yields inside an expression", yielding
         if isinstance(node, gast.Await | gast.AsyncFor | gast.AsyncWith):
             return "it awaits", node
         if isinstance(node, gast.Call) and (name := _called(node)) in _FRAME_READERS:
@@ -30,8 +32,38 @@ def reason_to_leave(function: FunctionTree) -> tuple[str, gast.AST] | None:
 
 def own_nodes(function: FunctionTree) -> Iterator[gast.AST]:
     """Every node of a function that is not inside a nested function or class."""
-    body = function.body if isinstance(function.body, list) else [function.body]
-    pending: list[gast.AST] = list(body)
+    return _outside_of_functions(function.body if isinstance(function.body, list) else [function.body])
+
+
+def is_generator(function: FunctionTree) -> bool:
+    return any(isinstance(node, gast.Yield | gast.YieldFrom) for node in own_nodes(function))
+
+
+def yields(node: gast.AST) -> bool:
+    """Does a `yield` stand in a statement or expression, for the function that it is part of?"""
+    return any(isinstance(inner, gast.Yield | gast.YieldFrom) for inner in _outside_of_functions([node]))
+
+
+def _evaluated_later(node: gast.AST) -> list[gast.AST]:
+    """What becomes a lambda, or is evaluated in one: no `yield` can stand in it."""
+    match node:
+        case gast.IfExp():
+            return [node.body, node.orelse]
+        case gast.BoolOp():
+            return node.values[1:]
+        case gast.Compare():
+            return node.comparators[1:]
+        case gast.Assert():
+            return [node.msg] if node.msg else []
+        case gast.Assign():
+            return node.targets
+        case gast.AugAssign():
+            return [node.target] if isinstance(node.target, gast.Name) else [node.target, node.value]
+    return []
+
+
+def _outside_of_functions(nodes: Sequence[gast.AST]) -> Iterator[gast.AST]:
+    pending = list(nodes)
     while pending:
         node = pending.pop()
         yield node

@@ -10,10 +10,11 @@ doubtful, and a write through one of them is an error.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import sys
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import jax
@@ -120,8 +121,17 @@ def view(value: Any, base: Any) -> Any:
     """`row = x[0]`: in NumPy the row is a view, if it is no scalar."""
     if isinstance(value, jax.Array) and isinstance(base, jax.Array) and value is not base and value.ndim > 0:
         key = id(value)
-        _views[key] = (weakref.ref(value, lambda _: _views.pop(key, None)), weakref.ref(base))
+        known = bases(value)
+        _views[key] = (weakref.ref(value, lambda _: _views.pop(key, None)), [*map(weakref.ref, known), weakref.ref(base)])
     return value
+
+
+def bases(value: Any) -> list[jax.Array]:
+    """The arrays that this one is a view of: several where traced data has chosen between views."""
+    entry = _views.get(id(value))
+    if entry is None or entry[0]() is not value:
+        return []
+    return [base for reference in entry[1] if (base := reference()) is not None]
 
 
 def rows(base: Any) -> Any:
@@ -129,25 +139,27 @@ def rows(base: Any) -> Any:
     return [view(row, base) for row in base] if isinstance(base, jax.Array) and base.ndim > 1 else base
 
 
-# Module state: by id of the view, the view and its base. An entry goes when the view goes.
-_views: dict[int, tuple[weakref.ref[Any], weakref.ref[Any]]] = {}
+# Module state: by id of the view, the view and what it is a view of. An entry goes when the view goes.
+_views: dict[int, tuple[weakref.ref[Any], list[weakref.ref[Any]]]] = {}
 
 
 def _related(array: Any) -> Iterator[Any]:
     """The array that this one is a view of, and the views of this one."""
-    root, bases = array, []
-    while (entry := _views.get(id(root))) is not None and entry[0]() is root and (base := entry[1]()) is not None:
-        root = base
-        bases.append(base)
-    yield from bases
-    pending = [root]
-    while pending:
-        base = pending.pop()
-        for own, its_base in list(_views.values()):
-            if its_base() is base and (view_ := own()) is not None and view_ is not array:
-                pending.append(view_)
-                if not any(view_ is known for known in bases):
-                    yield view_
+    related: list[jax.Array] = []
+
+    def add(values: Iterable[Any]) -> None:
+        for value in values:
+            if value is not None and value is not array and not any(value is known for known in related):
+                related.append(value)
+
+    add(bases(array))
+    for base in related:
+        add(bases(base))
+    for base in [array, *related]:
+        add(own() for own, its_bases in list(_views.values()) if any(its_base() is base for its_base in its_bases))
+    for base in related:
+        add(own() for own, its_bases in list(_views.values()) if any(its_base() is base for its_base in its_bases))
+    yield from related
 
 
 def _holder(array: Any, place: tuple[Any, Any] | None) -> Holder | None:
@@ -195,6 +207,28 @@ def _running_functions() -> Iterator[_Running]:
                 written_through = set(frame.f_code.co_freevars)  # variables of the function around: they see the write
                 running, innermost = None, False
         frame = frame.f_back
+    yield from _waiting_generators()
+
+
+# Module state: the generators that converted code has made, while they live.
+_generators: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def keep_in_view(generator: Any) -> Any:
+    """A generator's variables are looked at too, while it waits to go on: it may read an array that is written meanwhile."""
+    _generators.add(generator)
+    return generator
+
+
+def _waiting_generators() -> Iterator[_Running]:
+    for generator in list(_generators):
+        frame = generator.gi_frame
+        later = hooks.read_later(frame) if frame is not None and not generator.gi_running else None
+        if later is not None:
+            variables = _variables(frame)
+            started = inspect.getgeneratorstate(generator) != inspect.GEN_CREATED
+            names = later.names | later.again if started else frozenset(variables)
+            yield _Running(frame, names - set(frame.f_code.co_freevars), later.roots, variables)
 
 
 def _variables(frame: types.FrameType) -> dict[str, Any]:

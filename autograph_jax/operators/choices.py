@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import types
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
@@ -158,8 +157,8 @@ def check_callable(choice: Choice) -> Choice:
 def _shown(option: Any) -> str:
     if isinstance(option, jax.Array):
         return "an array"
-    if isinstance(option, types.FunctionType):
-        return f"the function {option.__name__}"
+    if callable(option) and hasattr(option, "__name__"):
+        return f"the {'class' if isinstance(option, type) else 'function'} {option.__name__}"
     simple = isinstance(option, str | bytes | int | float | Unbound | type(None))
     return repr(option) if simple else f"a {type(option).__name__}"
 

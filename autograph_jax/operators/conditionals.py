@@ -116,7 +116,7 @@ def _cond(
     written = {key: slots for key, form in ends.items() if (slots := _slots(places[key], form, first, second))}
     branches = [_Branch(branch, number, result, ends, places, written) for number, branch in enumerate((first, second))]
     outputs = jax.lax.cond(predicate, _named(then, branches[0]), _named(otherwise, branches[1]))
-    outer = {id(v): v for v in _arrays_around(functions, places)}
+    outer = state.arrays_around(functions, places.values())
     computed = [result, *(form for key, form in ends.items() if key not in written)]
     leaves, operands = outputs[: len(computed)], outputs[len(computed) :]
     value, *values = [unflatten(form, iter(part)) for form, part in zip(computed, leaves, strict=True)]
@@ -126,7 +126,13 @@ def _cond(
     for key in ends:
         if not isinstance(places[key], state.Content):  # which stays the same object
             aliasing.doubt_container(new[key], places[key].read())
+        for branch in (first, second):
+            for base in branch.bases_of(key, new, outer):
+                aliasing.view(new[key], base)
         state.write(places[key], new[key])
+    for branch in (first, second):
+        for base in branch.bases_of(RESULT, new, outer):
+            aliasing.view(value, base)
     state.bind(functions, names)
     return _with_result_aliases(value, first, second, outer)
 
@@ -207,11 +213,6 @@ class _Branch:
                 leaves.append(coerce(values[key] if key in values else self._places[key].read(), form))
         known = dict(zip(map(id, atoms), given, strict=True))
         return leaves + [slot.operands(self._number, known) for slots in self._written.values() for slot in slots]
-
-
-def _arrays_around(functions: tuple[Block | None, ...], places: dict[Any, state.Place]) -> list[jax.Array]:
-    values = [cell.read() for cell in state.cells_of(functions).values()] + [place.read() for place in places.values()]
-    return [value for value in values if isinstance(value, jax.Array)]
 
 
 def _with_aliases(

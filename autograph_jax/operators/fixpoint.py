@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import dependence, lists, state
+from autograph_jax.operators import aliasing, dependence, lists, state
 from autograph_jax.operators.exits import turn_ended
 from autograph_jax.operators.forms import (
     Array,
@@ -68,6 +68,7 @@ def settle(
     for _ in range(_MOST_ROUNDS):
         block = body if gives_more else _alone(body)
         _share(places, forms, aliases)
+        outer_arrays = state.arrays_around(functions, places)
         inputs = list(zip(places, forms, strict=True))
         traced = trace(block, functions, (), inputs, arguments=[*arguments, _BOOL], aliases=aliases, memory=memory)
         memory.next_round()
@@ -76,6 +77,7 @@ def settle(
         settled = new_forms == forms or _only_strengthened(forms, new_forms, traced)
         forms, exit = new_forms, new_exit
         settled = _keep_sharing(aliases, traced) and settled
+        settled = not _taken_as_views(traced, outer_arrays, aliases) and settled
         settled = not _put_into_lists(places, traced, growing or {}, aliases) and settled
         if settled and not traced.found:
             entries = [place.read() for place in places]
@@ -85,7 +87,7 @@ def settle(
             if outer and outer.memory:
                 last = {_lasting(place): form for place, form in zip(places, forms, strict=True)}
                 outer.memory.settled[key] = last, memory
-            return Settled(places, forms, exit, traced, entries, len(arguments), tainted_arguments, aliases.same, growing or {})
+            return Settled(places, forms, exit, traced, entries, len(arguments), tainted_arguments, aliases.same, aliases.views, growing or {})
         places, forms = places + traced.found, forms + [_start(place) for place in traced.found]
     raise StagingError(
         "the variables of this loop don't settle: each turn makes something new of them",
@@ -130,6 +132,24 @@ def _keep_sharing(aliases: Aliases, traced: Traced) -> bool:
     for key in parted:
         aliases.doubtful.add((aliases.same.pop(key), key))
     return not parted
+
+
+def _taken_as_views(traced: Traced, outer: dict[int, jax.Array], aliases: Aliases) -> bool:
+    """Does a turn leave a view in a place, `row = m[i]`, so that the next turn begins with one?"""
+    before = len(aliases.views)
+    for key, found in traced.bases.items():
+        if key in traced.ends:
+            for base in found:
+                for other in [other for other, own in traced.ids.items() if own == base and other in traced.ends]:
+                    _add_view(key, other, aliases)
+                if base in outer:
+                    _add_view(key, outer[base], aliases)
+    return len(aliases.views) > before
+
+
+def _add_view(key: Any, base: Any, aliases: Aliases) -> None:
+    if not any(key == known and base is other for known, other in aliases.views):
+        aliases.views.append((key, base))
 
 
 def _put_into_lists(

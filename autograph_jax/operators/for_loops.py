@@ -77,6 +77,12 @@ def _rows_in_python(array: jax.Array) -> Iterator[Any]:
         yield aliasing.view(row, array)
 
 
+def each(iterable: Any) -> Any:
+    """What a `for` of a generator's own runs over: Python takes the elements one by one."""
+    impure.check_loop(iterable, references=_HELD_BY_CALL)
+    return _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iterable
+
+
 def _python_for(elements: Iterator[Any], body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
     for element in elements.each() if isinstance(elements, bounded.Kept) else elements:
         exit = turn_ended(_turn(element, body, names))

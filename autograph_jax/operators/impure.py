@@ -32,7 +32,12 @@ def next_(iterator: Any, *default: Any) -> Any:
 
 def check_iterator(iterator: Any) -> None:
     """Refuse to take elements of an iterator that is older than the staged block."""
-    if not state.traces() or any(id(iterator) in trace.made for trace in state.traces()):
+    for trace in reversed(state.traces()):
+        if id(iterator) in trace.made:
+            return
+        if not isinstance(trace, state.Attempt):
+            break
+    else:
         return
     raise StagingError(
         "an iterator is advanced in a block that traced data decides about",

@@ -49,6 +49,11 @@ def is_abstract(tracer: jax.core.Tracer) -> bool:
     return False  # pragma: no cover
 
 
+def is_own(value: Any) -> bool:
+    """Is this a tracer of the block that is being traced, not of one around it?"""
+    return isinstance(value, jax.core.Tracer) and (_current is None or getattr(value, "_trace", None) is _current.trace)
+
+
 def as_weak(value: Any, dtype: np.dtype) -> jax.Array:
     """The value as a weakly typed array, which promotes as a Python number would."""
     if _lax is None:  # pragma: no cover

@@ -207,9 +207,9 @@ def _changed() -> StructureError:
 
 def number_unknown(name: str) -> StructureError:
     return StructureError(
-        f"{name} grows by a number of elements that is only known at run time",
+        f"how many elements {name} has is only known at run time",
         location=user_location(),
-        details=["The loop's number of turns, or the branch that adds an element, depends on traced data."],
+        details=["A branch that traced data decides about, or a loop whose number of turns it decides, adds or takes elements."],
         help="bound it: `path = ag.max_len([], 100)`; or write into an array and count: `path[n] = x; n += 1`",
     )
 

@@ -1,44 +1,50 @@
 """What Python asks an object of a user's class, and wants a plain answer to: `if obj`, `len(obj)`, `x in obj`, `float(obj)`.
 
-While a function is traced the answer may be traced: then the class's own method is asked directly. A plain answer goes
-through Python, which has its own words for a wrong one.
+The class's own method is asked directly, since its answer may be an array. A plain answer goes through Python, which has its
+own words for a wrong one.
 """
 
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from collections.abc import Callable
 from typing import Any
 
+import jax
+
 from autograph_jax.operators import comparisons, jax_private
-from autograph_jax.operators.values import is_traced
+from autograph_jax.operators.choices import Choice
 
 _PLAIN = frozenset({bool, int, float, str, list, tuple, dict, type(None)})
 
 
 def condition(value: Any) -> Any:
     """What decides in `if value`: the value itself, or what its `__bool__` or `__len__` gives."""
-    if type(value) in _PLAIN or is_traced(value) or not jax_private.tracing():
+    if type(value) in _PLAIN or isinstance(value, jax.Array):
         return value
+    if isinstance(value, Choice):
+        conditions = tuple(map(condition, value.options))
+        return value if all(map(operator.is_, conditions, value.options)) else Choice(value.index, conditions)
     method = "__bool__" if has_own(value, "__bool__") else "__len__"
     return asked(value, method, bool) if has_own(value, method) else value
 
 
 def asked(value: Any, method: str, ask: Callable[[Any], Any]) -> Any:
-    """`ask(value)`, which calls a special method; where what that gives is traced, this."""
-    if not jax_private.tracing() or not has_own(value, method):
+    """`ask(value)`, which calls a special method; where what that gives is an array, this."""
+    if isinstance(value, jax.Array) or not has_own(value, method):
         return ask(value)
     answer = getattr(type(value), method)(value)
-    return answer if is_traced(answer) else ask(_answering(method, type(value).__name__)(answer))
+    return answer if isinstance(answer, jax.Array | Choice) else ask(_answering(method, type(value).__name__)(answer))
 
 
 def contains(container: Any, value: Any) -> Any:
     """`value in container`, by the container's own `__contains__` or `__iter__`."""
-    if jax_private.tracing() and has_own(container, "__contains__"):
+    if has_own(container, "__contains__"):
         answer = type(container).__contains__(container, value)
-        return answer if is_traced(answer) else bool(answer)
-    if jax_private.tracing() and has_own(container, "__iter__") and not hasattr(type(container), "__contains__"):
+        return answer if isinstance(answer, jax.Array | Choice) else bool(answer)
+    if has_own(container, "__iter__") and jax_private.tracing() and not hasattr(type(container), "__contains__"):
         return comparisons.contains(container, value)
     return value in container
 

@@ -1,4 +1,4 @@
-"""What traced data picks: `table[k]`, `(f, g)[k](x)`, an attribute of one of two objects. The values to pick from are joined."""
+"""What traced data picks: `table[k]`, `(f, g)[k](x)`, an attribute of one of two objects. All it may pick is joined."""
 
 from __future__ import annotations
 

@@ -34,6 +34,7 @@ class Settled:
     argument_count: int
     tainted_arguments: bool  # do these, all but the index, come from traced data?
     same: dict[Any, Any]  # by key: the place whose array a place shares throughout
+    views: list[tuple[Any, Any]]  # which place holds a view of which, or of an array from outside
     growing: dict[Any, lists.Growth]  # by key: the lists that get longer
 
     def __post_init__(self) -> None:
@@ -206,7 +207,19 @@ class Settled:
                 if not isinstance(place, Content):  # which stays the same object
                     aliasing.doubt_container(value, self.entries[self.places.index(place)])
                 state.write(place, self._after_a_turn(place, value) if turns else value)
+        self._relate(values)
         return unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
+
+    def _relate(self, values: dict[Any, Any]) -> None:
+        """Views stay views: what a place holds after the loop, of what it entered with, and of what a turn leaves in it."""
+        for key, base in self.views:
+            if key in values:
+                aliasing.view(values[key], base if isinstance(base, jax.Array) else values.get(base))
+        for place, entry in zip(self.places, self.entries, strict=True):
+            for base in aliasing.bases(entry):
+                same = [values.get(p.key, base) for p, other in zip(self.places, self.entries, strict=True) if other is base]
+                for new in same or [base]:
+                    aliasing.view(values.get(place.key), new)
 
     def fill_lists(self, rows: Sequence[Sequence[jax.Array]], turns: int) -> None:
         """Write the growing lists, of the stacked leaves that `turn_with_rows` gave."""

@@ -11,8 +11,8 @@ from typing import Any
 import jax
 import jax.extend
 
-from autograph_jax.errors import ShapeError, StagingError, StructureError, user_location
-from autograph_jax.operators import aliasing, checks, nnx, reach, state
+from autograph_jax.errors import ShapeError, StructureError, user_location
+from autograph_jax.operators import aliasing, checks, jax_private, lists, nnx, reach, recursion, state
 from autograph_jax.operators.forms import (
     Form,
     Mismatch,
@@ -25,7 +25,6 @@ from autograph_jax.operators.forms import (
     unflatten,
 )
 from autograph_jax.operators.state import Content, Place
-from autograph_jax.operators.values import is_traced
 from autograph_jax.operators.writes import with_outputs
 
 RESULT = "result"  # in place of a key: what the block returns
@@ -42,6 +41,7 @@ class Traced:
     forgotten: set[Any]  # keys of places in `ends` whose objects the block made for itself
     raised: bool  # it ends by an exception, which is raised at run time
     ids: dict[Any, int]  # by key: the identity of what each place held at the end, for aliases
+    bases: dict[Any, list[int]]  # by key: the identities of the arrays that it is a view of
 
     def __call__(
         self, leaves: Sequence[Any], run: Callable[..., Sequence[Any]] | None = None
@@ -50,6 +50,14 @@ class Traced:
         outputs = iter((run or jax.extend.core.jaxpr_as_fun(self.jaxpr))(*leaves))
         result = unflatten(self.result, outputs)
         return result, {key: unflatten(form, outputs) for key, (_, form) in self.ends.items()}
+
+    def bases_of(self, key: Any, values: dict[Any, Any], outer: dict[int, jax.Array]) -> list[jax.Array]:
+        """The arrays that a place holds a view of: of the places' new `values`, or of the arrays around, by their ids."""
+        found = []
+        for base in self.bases.get(key, ()):
+            found += [values[other] for other, own in self.ids.items() if own == base and other in values]
+            found += [outer[base]] if base in outer else []
+        return found
 
     def position(self, key: Any) -> int | None:
         """Where among the outputs the array of a place is; None for a place that was not written."""
@@ -82,6 +90,7 @@ class Aliases:
 
     same: dict[Any, Any] = dataclasses.field(default_factory=dict)
     doubtful: set[tuple[Any, Any]] = dataclasses.field(default_factory=set)
+    views: list[tuple[Any, Any]] = dataclasses.field(default_factory=list)  # which place holds a view of which, or of an array
     held: list[tuple[list[Any], Any]] = dataclasses.field(default_factory=list)  # who holds the array of which place too
 
 
@@ -105,33 +114,14 @@ def trace(
     """
     recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases(), memory, apart)
     avals = [leaf.aval() for form in [*(f for _, f in inputs), *arguments] for leaf in array_forms(form)]
-    _check_recursion(block)
+    recursion.check(block)
     if not state.traces():
         state.take_escaped()  # of a program that has ended
     with _room_to_recurse():
         jaxpr = jax.make_jaxpr(recorder)(*avals)
     found = state.outliving(recorder.found)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
-    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.raised, recorder.ids)
-
-
-_MOST_NESTED = 48  # times that one block is traced inside itself
-
-
-def _check_recursion(block: Callable[..., Any]) -> None:
-    """A function that calls itself where traced data decides would be traced for ever: both branches always are."""
-    code = _code(block)
-    if code is not None and sum(trace.code is code for trace in state.traces()) >= _MOST_NESTED:
-        raise StagingError(
-            "a function calls itself where traced data decides, and the depth is only known at run time",
-            location=user_location(),
-            help="write it as a loop, or make the argument that ends the recursion static",
-        )
-
-
-def _code(block: Callable[..., Any]) -> Any:
-    originals = getattr(block, "stands_for", (block,))
-    return getattr(originals[0], "__code__", None) if originals else None
+    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.raised, recorder.ids, recorder.bases)
 
 
 @contextlib.contextmanager
@@ -172,7 +162,7 @@ class _Recorder:
         remaining = iter(leaves)
         places = [place for place, _ in self._inputs] if self._memory is not None else None
         trace = state.Trace(self._active, places, self._memory)
-        trace.code = _code(self._block)
+        trace.block = self._block
         with state.running(trace):
             try:
                 self._older = state.noted(self._functions) | nnx.enter(self._changeable)
@@ -195,7 +185,7 @@ class _Recorder:
 
     def _nothing(self) -> list[Any]:
         """A block that raises leaves nothing that anybody would read."""
-        self.result, self.ends, self.found, self.ids = Static(None), {}, [], {}
+        self.result, self.ends, self.found, self.ids, self.bases = Static(None), {}, [], {}, {}
         return []
 
     def _write_inputs(self, leaves: Iterator[Any]) -> dict[Any, Any]:
@@ -204,11 +194,14 @@ class _Recorder:
         for place, form in self._inputs:
             value = unflatten(form, leaves)
             value = values[place.key] = values.get(self._aliases.same.get(place.key), value)
+            aliasing.view(value, place.read())  # whoever holds what the loop enters with would see a write in the first turn
             state.write(place, value)
             # A container that is made anew for each turn may be changed in place: then it is no longer what it was.
             starts[place.key] = _REBUILT if isinstance(form, Tree | Options) else place.read()
         for first, second in self._aliases.doubtful:
             aliasing.doubt(values.get(first), values.get(second))
+        for key, base in self._aliases.views:
+            aliasing.view(values[key], base if isinstance(base, jax.Array) else values.get(base))
         for holder, key in self._aliases.held:
             holder[:] = [values[key]]
         return starts
@@ -219,12 +212,14 @@ class _Recorder:
         self.result, leaves = flatten_end(result, self._older, is_new)
         self.ends, self.found = {}, []
         self.ids: dict[Any, int] = {RESULT: id(result)}
+        self.bases: dict[Any, list[int]] = {RESULT: [id(base) for base in aliasing.bases(result)]}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
         heap = [place for place, _ in trace.log.values() if place.found]
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
             start = starts[place.key] if place.key in starts else trace.log[place.key][1]
             value = place.read()
             self.ids[place.key] = id(value)
+            self.bases[place.key] = [id(base) for base in aliasing.bases(value)]
             if place.key in self.ends or _unchanged(start, value) and place.key not in self._apart:
                 continue
             if place.key in self._apart:
@@ -275,7 +270,7 @@ def _made_in(trace: state.Trace) -> Callable[[Any], bool]:
         if not reach.is_record(value):
             return False
         parts = list(reach.everything(value))
-        return any(map(is_traced, parts)) and not any(id(part) in noted for part in parts)
+        return any(map(jax_private.is_own, parts)) and not any(id(part) in noted for part in parts)
 
     return is_new
 
@@ -285,6 +280,8 @@ def joined(place: str, first: Form, second: Form, *, before: str, after: str) ->
     try:
         return join(first, second)
     except Mismatch as mismatch:
+        if lists.is_longer(first, second) or lists.is_longer(second, first):
+            raise lists.number_unknown(place) from None
         raise mismatch_error(place, mismatch, before, after) from None
 
 

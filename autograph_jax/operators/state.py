@@ -12,8 +12,10 @@ import dataclasses
 import sys
 import threading
 import types
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
+
+import jax
 
 from autograph_jax.operators import hooks, reach
 from autograph_jax.operators.choices import UNBOUND, Choice
@@ -198,7 +200,7 @@ class Trace:
         self.active = active
         self.inputs: Sequence[Place] = inputs if inputs is not None else outer.inputs if outer else ()
         self.memory: Memory | None = memory or (outer.memory if outer else None)
-        self.code: Any = None  # of the block
+        self.block: Any = None
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
 
     def roll_back(self) -> None:
@@ -334,6 +336,12 @@ def cells_of(functions: tuple[Callable[..., Any] | None, ...]) -> dict[str, Cell
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             found.setdefault(name, Cell(cell, name))
     return found
+
+
+def arrays_around(functions: tuple[Callable[..., Any] | None, ...], places: Iterable[Place]) -> dict[int, jax.Array]:
+    """The arrays that a block's variables and these places hold, by their ids."""
+    values = [cell.read() for cell in cells_of(functions).values()] + [place.read() for place in places]
+    return {id(value): value for value in values if isinstance(value, jax.Array)}
 
 
 def bind(functions: tuple[Callable[..., Any] | None, ...], names: tuple[str, ...]) -> None:

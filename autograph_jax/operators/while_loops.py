@@ -42,9 +42,9 @@ def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | Non
     body = body or nothing
     functions = (test, body, orelse)
     if jax_private.tracing() and may_be_traced(hooks.deciding_names(sys._getframe(1)), functions):
-        going = _test_apart(test, functions)
+        going, writes = _test_apart(test, functions, names)
         if going:
-            exit = _staged_while(test, body, functions, names, must=going is TRACED)
+            exit = _staged_while(test, body, functions, names, must=going is TRACED, test_writes=writes)
             if exit is not PYTHON:
                 return run_else(exit, orelse, functions, names)
     while True:
@@ -59,25 +59,37 @@ def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | Non
             return leave(exit, go_on, names)
 
 
-def _test_apart(test: Block, functions: tuple[Block | None, ...]) -> Any:
-    """The test's value, evaluated apart, so that nothing of it stays behind; TRACED where it is not known."""
+def _test_apart(test: Block, functions: tuple[Block | None, ...], names: tuple[str, ...]) -> tuple[Any, bool]:
+    """The test's value, TRACED where it is not known, and whether it writes any state. It is evaluated apart, so that nothing
+    of it stays behind.
+    """
     known: list[Any] = []
 
     def evaluate() -> Any:
         value = objects.condition(test())
         known.append(TRACED if is_traced(value) else lists.truth(value))
 
-    trace(evaluate, functions, ())
-    return known[0]
+    traced = trace(evaluate, functions, state.variables(functions, names) if names else ())
+    return known[0], bool(traced.ends)
 
 
-def _staged_while(test: Block, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...], *, must: bool) -> Any:
+def _staged_while(
+    test: Block,
+    body: Block,
+    functions: tuple[Block | None, ...],
+    names: tuple[str, ...],
+    *,
+    must: bool,
+    test_writes: bool = False,
+) -> Any:
     """Stage a while loop and give its exit. Unless it must be, gives PYTHON where nothing traced decides about it."""
 
     def decide() -> Any:
         value = objects.condition(test())
         return truth(value) if is_traced(value) else lists.truth(value)
 
+    if test_writes:  # `while (y := f(x)) > 1: x = y`: the body needs what the test writes
+        return _staged_while_with_test_in_body(decide, body, functions, names, must=must)
     try:
         settled = settle(body, functions, names)
         condition = trace(decide, functions, (), settled.inputs)

@@ -23,7 +23,7 @@ import jax.numpy as jnp
 
 from autograph_jax.operators import aliasing, hooks, impure, iterables, lists, printing, state, subscripts
 from autograph_jax.operators import builtins as operator_builtins
-from autograph_jax.operators.choices import Choice
+from autograph_jax.operators.choices import Choice, check_callable
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.porting.names import is_numeric_function, jax_function
 from autograph_jax.runtime import classes, strict
@@ -96,7 +96,7 @@ def _chosen(choice: Choice) -> Function:
     """Call the function that traced data has chosen: one lax.cond for each further option."""
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
-        first, *others = choice.options
+        first, *others = check_callable(choice).options
         run = functools.partial(call(first), *arguments, **keywords)
         for position, option in enumerate(others, start=1):
             run = functools.partial(_either, choice.index == position, option, run, arguments, keywords)
@@ -171,8 +171,8 @@ def _function(function: types.FunctionType) -> Function:
         function = converted
     if state.traces():
         note_variables(function)
-        if function.__code__.co_flags & inspect.CO_GENERATOR:
-            return _making(function)
+    if function.__code__.co_flags & inspect.CO_GENERATOR:
+        return _making(lambda *arguments, **keywords: aliasing.keep_in_view(function(*arguments, **keywords)))
     return function
 
 

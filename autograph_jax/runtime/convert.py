@@ -33,7 +33,6 @@ class Conversion:
     code: types.CodeType | None
     tree: gast.AST | None = None
     source: Source | None = None
-    namespace: str = ""  # what converted code calls the operators: `ag__`
     spans: list[Span] | None = None  # where its statements stand, and what is read after each; see position.py
     deciding: dict[Position, frozenset[str]] | None = None
     is_block: bool = False  # of a piece of a function: its code is a block's
@@ -83,7 +82,7 @@ def _make(function: types.FunctionType, strict: bool) -> types.FunctionType:
             if strict:
                 raise _refusal(function, conversion)
             return function
-        twin = emit.to_function(conversion.code, function, namespace=conversion.namespace, operators=operators())
+        twin = emit.to_function(conversion.code, function)
         return _keep(function, twin)
 
 
@@ -162,9 +161,12 @@ def _deep_recursion() -> Iterator[None]:
 
 def _converted_code(function: types.FunctionType, source: Source) -> Conversion:
     new = convert_tree(source.tree, source.class_name)
-    code = emit.to_code(new.tree, function.__code__, namespace=new.names.operators, blocks=new.names.blocks)
+    names = new.names
+    code = emit.to_code(
+        new.tree, function.__code__, namespace=names.operators, operators=operators(), blocks=names.blocks
+    )
     log.debug("converted %s:\n%s", function.__qualname__, emit.to_text(new.tree))
-    return Conversion(code, new.tree, source, new.names.operators, spans_of(new.facts), new.deciding)
+    return Conversion(code, new.tree, source, spans_of(new.facts), new.deciding)
 
 
 def _refusal(function: types.FunctionType, conversion: Conversion) -> UnconvertibleError | SourceError:
@@ -183,4 +185,4 @@ def is_converted(function: types.FunctionType) -> bool:
 
 def uses_operators(twin: types.FunctionType) -> bool:
     """Does a converted function need any operator, or is it what it was?"""
-    return not is_converted(twin) or conversion_of(twin).namespace in twin.__code__.co_freevars
+    return not is_converted(twin) or emit.uses(twin.__code__, operators())

@@ -24,8 +24,17 @@ from autograph_jax.operators import (
 _MODULES = (conditionals, while_loops, for_loops, expressions, patterns, subscripts)
 
 
+class Operators(types.SimpleNamespace):
+    """A constant of converted code, so it needs a hash and a short text."""
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return "ag__"
+
+
 @functools.cache
-def operators() -> types.SimpleNamespace:
+def operators() -> Operators:
     """The operators, and `call`."""
     from autograph_jax.runtime.calls import call
 
@@ -36,7 +45,7 @@ def operators() -> types.SimpleNamespace:
     names |= {"kept": bounded.kept, "kept_list": bounded.kept_list, "kept_ones": bounded.kept_ones}
     names |= {"text": printing.text, "field": printing.field}
     names |= {"view": aliasing.view, "rows": aliasing.rows, "get_item": selection.get_item}
-    return types.SimpleNamespace(**names, **exit_values, call=call)
+    return Operators(**names, **exit_values, call=call)
 
 
 def _is_operator(name: str, value: object, module: str) -> bool:

@@ -6,7 +6,7 @@ import __future__
 import ast
 import inspect
 import types
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import gast
 
@@ -20,25 +20,49 @@ def to_text(tree: gast.AST) -> str:
 
 
 def to_code(
-    tree: gast.AST, original: types.CodeType, *, namespace: str, blocks: Collection[str] = ()
+    tree: gast.AST, original: types.CodeType, *, namespace: str, operators: object, blocks: Collection[str] = ()
 ) -> types.CodeType:
     """Compile a converted function or lambda to a code object that stands where the original stands.
 
-    Its free variables are the original's and `namespace`, the operators. Functions named in `blocks` are pieces of
-    the user's function: they take its name, so that a traceback reads as before.
+    Its free variables are the original's: what the tree names `namespace` is a constant, `operators`. Functions named in
+    `blocks` are pieces of the user's function: they take its name, so that a traceback reads as before.
     """
-    factory = ast.fix_missing_locations(_factory(tree, [namespace, *original.co_freevars]))
+    factory = _NamespaceAsConstant(namespace).visit(_factory(tree, original.co_freevars))
+    ast.fix_missing_locations(factory)
     flags = original.co_flags & _FUTURE
     module = compile(factory, original.co_filename, "exec", flags=flags, dont_inherit=True)
     outer = _find(module, "factory")
     code = _find(outer, tree.name if isinstance(tree, gast.FunctionDef) else _LAMBDA)
     # Where the user has no lambda, each lambda stands for a piece of the function too.
     own_lambda = original.co_name == _LAMBDA or any(c.co_name == _LAMBDA for c in _inside(original))
-    return _as_original(code, original, frozenset(blocks) | (frozenset() if own_lambda else {_LAMBDA}))
+    code = _as_original(code, original, frozenset(blocks) | (frozenset() if own_lambda else {_LAMBDA}))
+    return _with_constant(code, operators)
 
 
-def _factory(tree: gast.AST, free: list[str]) -> ast.Module:
-    """`def factory(ag__, ...): def f(...): ...`: the free names are parameters, so that the compiler makes cells."""
+# Stands for the operators while the compiler runs, which takes no objects of ours; nobody can write a frozenset like this.
+_PLACE = frozenset({"ag__ of autograph_jax"})
+
+
+class _NamespaceAsConstant(ast.NodeTransformer):
+    def __init__(self, namespace: str) -> None:
+        self._namespace = namespace
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.copy_location(ast.Constant(_PLACE), node) if node.id == self._namespace else node
+
+
+def _with_constant(code: types.CodeType, operators: object) -> types.CodeType:
+    inner = [_with_constant(c, operators) if isinstance(c, types.CodeType) else c for c in code.co_consts]
+    return code.replace(co_consts=tuple(operators if constant == _PLACE else constant for constant in inner))
+
+
+def uses(code: types.CodeType, operators: object) -> bool:
+    """Does a converted code object need any operator, or is it what it was?"""
+    return any(constant is operators for inner in (code, *_inside(code)) for constant in inner.co_consts)
+
+
+def _factory(tree: gast.AST, free: Sequence[str]) -> ast.Module:
+    """`def factory(a, b): def f(...): ...`: the free names are parameters, so that the compiler makes cells."""
     node = gast.gast_to_ast(tree)
     node.args.defaults = []
     node.args.kw_defaults = [None] * len(node.args.kwonlyargs)
@@ -49,8 +73,8 @@ def _factory(tree: gast.AST, free: list[str]) -> ast.Module:
         body: ast.stmt = ast.copy_location(ast.Expr(node), node)
     else:
         node.returns, node.type_params, body = None, [], node  # a type parameter is a variable around the function
-        # A decorated function's first line is its decorator's. The factory never runs, so any name will do.
-        node.decorator_list = [ast.copy_location(ast.Name(free[0], ast.Load()), d) for d in node.decorator_list[:1]]
+        # A decorated function's first line is its decorator's. The factory never runs, so anything will do.
+        node.decorator_list = [ast.copy_location(ast.Constant(None), d) for d in node.decorator_list[:1]]
     module = ast.parse("def factory(): pass")
     definition = module.body[0]
     assert isinstance(definition, ast.FunctionDef)
@@ -88,18 +112,24 @@ def _renamed(code: types.CodeType, name: str, qualname: str, blocks: frozenset[s
         if isinstance(constant, types.CodeType):
             is_block = constant.co_name in blocks
             inner_name = name if is_block else constant.co_name
-            around = qualname if is_class(code) else f"{qualname}.<locals>"
-            constant = _renamed(constant, inner_name, qualname if is_block else f"{around}.{inner_name}", blocks)
+            inner = qualname if is_block else _inner_qualname(constant, inner_name, code, qualname)
+            constant = _renamed(constant, inner_name, inner, blocks)
         elif is_class(code) and constant == code.co_qualname:
             constant = qualname  # which the class gets as its `__qualname__`
         constants.append(constant)
     return code.replace(co_consts=tuple(constants), co_name=name, co_qualname=qualname)
 
 
-def to_function(code: types.CodeType, original: types.FunctionType, *, namespace: str, operators: object):
+def _inner_qualname(inner: types.CodeType, name: str, around: types.CodeType, qualname: str) -> str:
+    if not inner.co_qualname.startswith(f"{around.co_qualname}."):
+        return inner.co_qualname  # `global helper` before `def helper`
+    between = inner.co_qualname.removeprefix(around.co_qualname).removesuffix(inner.co_name)  # `.` or `.<locals>.`
+    return f"{qualname}{between}{name}"
+
+
+def to_function(code: types.CodeType, original: types.FunctionType) -> types.FunctionType:
     """A function of converted code that shares the original's globals, closure cells, defaults and metadata."""
     cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
-    cells[namespace] = types.CellType(operators)
     closure = tuple(cells[name] for name in code.co_freevars)
     function = types.FunctionType(code, original.__globals__, original.__name__, original.__defaults__, closure)
     function.__kwdefaults__ = original.__kwdefaults__

@@ -68,10 +68,11 @@ def _rename(tree: gast.AST, new: dict[str, str]) -> None:
                 node.value = value.replace(value.rstrip("?"), new[value.rstrip("?")])
 
 
-def is_operator(function: gast.AST) -> bool:
-    """Is this an operator of ours, `ag__.call`?"""
+def is_operator(function: gast.AST, name: str | None = None) -> bool:
+    """Is this an operator of ours, `ag__.call`? With a name: is it that one?"""
     return (
         isinstance(function, gast.Attribute)
         and isinstance(function.value, gast.Name)
         and function.value.id == OPERATORS
+        and name in (None, function.attr)
     )

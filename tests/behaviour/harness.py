@@ -175,8 +175,10 @@ TABLES = (
     "test_statements",
     "test_lists",
     "test_growing_lists",
+    "test_aliases",
     "test_transforms",
     "test_found",
+    "test_matches",
 )
 
 

@@ -307,7 +307,7 @@ row(array_written_by_a_function_in_a_loop, [A12, 3])
 
 def unbound_in_a_branch_that_is_not_taken(b, i):
     if b:
-        i, m = (m, i)
+        i, m = m, i  # noqa: F821
     return i
 
 
@@ -413,7 +413,7 @@ row(reversed_and_written, [A120])
 
 
 def zipped_and_written(a, b):
-    for u, v in zip(a, b):
+    for u, v in zip(a, b, strict=True):
         a[2] = u + v
     return a
 

@@ -207,7 +207,7 @@ def iterated_zipped_and_enumerated(v):
         t = t * 0.5 + e
     for i, e in enumerate(d):
         t = t * 0.5 + e * i
-    for a, b in zip(d, v):
+    for a, b in zip(d, v, strict=True):
         t = t * 0.5 + a * b
     return t
 

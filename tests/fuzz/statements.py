@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tests.fuzz.expressions import arguments, index
 from tests.fuzz.grammar import Block, Generator, rule
 
@@ -27,10 +29,10 @@ def assigned(g: Generator, kind: str, value: str) -> list[str] | None:
 
 
 def box(g: Generator) -> str | None:
-    parts = g.expression("int", 1), g.expression("float", 1), g.variable("ints")
-    fresh = parts[2] is None or g.chance(80)
-    made = f"Box({parts[0]}, {parts[1]}, {'jnp.array([1, 2, 3])' if fresh else parts[2]})"
-    other = g.variable("box")
+    other, array = g.variable("box"), g.variable("ints")
+    with g.lazily():
+        part = array if array and g.chance(20) else "jnp.array([1, 2, 3])"
+        made = f"Box({g.expression('int', 1)}, {g.expression('float', 1)}, {part})"
     if other is None or g.chance(40):
         return made
     return g.pick((other, other, f"{other}.fill({g.expression('int', 1)})", f"({other} if {g.expression('bool', 1)} else {made})"))
@@ -56,8 +58,8 @@ def pair(g: Generator) -> str:
 
 
 def maybe(g: Generator) -> str:
-    known = g.variable("maybe")
-    return g.pick((known or "None", "None", g.expression("int"), f"({g.expression('int', 1)} if {g.expression('bool', 1)} else None)"))
+    known = g.variable("maybe") or "None"
+    return g.pick((known, "None", g.expression("int"), either(g, lambda: g.expression("int", 1), lambda: "None")))
 
 
 def text(g: Generator) -> str:
@@ -66,9 +68,15 @@ def text(g: Generator) -> str:
 
 def number(g: Generator) -> str:
     """Sometimes an int and sometimes a float: what decides may be traced, and then it is a float of the same value."""
-    known = g.variable("number")
-    values = ["1", "2.5", f"({g.expression('int', 1)} if {g.expression('bool', 1)} else {g.expression('float', 1)})"]
-    return g.pick(values + ([f"((h + {g.expression('float', 1)}) % 16)", f"((h + {g.expression('int', 0)}) % 16)"] if known else []))
+    values = ["1", "2.5", either(g, lambda: g.expression("int", 1), lambda: g.expression("float", 1))]
+    more = [f"((h + {g.expression('float', 1)}) % 16)", f"((h + {g.expression('int', 0)}) % 16)"]
+    return g.pick(values + (more if g.variable("number") else []))
+
+
+def either(g: Generator, first: Callable[[], str], second: Callable[[], str]) -> str:
+    test = g.expression("bool", 1)
+    with g.lazily():
+        return f"({first()} if {test} else {second()})"
 
 
 VALUES = {"box": box, "list": list_, "dict": dict_, "pair": pair, "maybe": maybe, "text": text, "number": number}
@@ -158,7 +166,7 @@ def view(g: Generator) -> list[str] | None:
     if source is None or name in (None, source) or not g.has("item_write"):
         return None
     g.bind(str(name))
-    return [f"{name} = {source}[::-1]", *([f"{name}[0] = {g.expression('int', 1)}"] if g.chance(30) else [])]
+    return [f"{name} = {source}[::-1]", *([f"{name}[0] = {g.expression('int', 1)}"] if g.chance(10) else [])]
 
 
 @rule("statement", "del", 1)
@@ -229,7 +237,7 @@ def mutating_call(g: Generator) -> list[str] | None:
     o, array = g.variable("box"), g.variable("ints")
     if o is not None and g.chance(90):
         return [f"shift({o}, {g.expression('int', 1)})"]
-    return [f"put({array}, {g.below(3)}, {g.expression('int', 1)})"] if array and g.chance(20) else None
+    return [f"put({array}, {g.below(3)}, {g.expression('int', 1)})"] if array and g.chance(10) else None
 
 
 @rule("statement", "list", 1)

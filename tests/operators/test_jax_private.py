@@ -63,6 +63,22 @@ def test_tracing(name: str):
     assert seen(transform) == expected
 
 
+def test_is_own():
+    """A tracer of the innermost trace is its own, one from around is not, and no array is."""
+    answers = []
+
+    def outer(x):
+        def inner(y):
+            answers.append([jax_private.is_own(value) for value in (y, x + y, x, jnp.ones(2), 1.0)])
+            return y
+
+        jax.make_jaxpr(inner)(x)
+        return x
+
+    jax.make_jaxpr(outer)(1.0)
+    assert answers == [[True, True, False, False, False]]
+
+
 def test_vmap():
     assert seen(jax.vmap, jnp.ones(3)) == (True, True)
     assert seen(lambda f: jax.vmap(jax.grad(f)), jnp.ones(3)) == (True, True)

@@ -56,7 +56,7 @@ def halves(x, n):
 def test_a_number_of_elements_that_is_not_known_is_refused_with_the_way_out():
     with pytest.raises(StructureError) as raised:
         jax.jit(halves)(1.0, 3)
-    assert "grows by a number of elements that is only known at run time" in str(raised.value)
+    assert "how many elements this list has is only known at run time" in str(raised.value)
     assert "ag.max_len([], 100)" in str(raised.value)
 
 

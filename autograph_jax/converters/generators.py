@@ -1,0 +1,79 @@
+"""In a generator, a statement that yields or leaves stays Python's own, and its test has to be a plain value.
+
+Before:
+    def gaps(x, n):
+        for v in x:
+            if n > 0:
+                gap = v if v > 0 else -v
+                yield gap
+
+After:
+    def gaps(x, n):
+        for v in ag__.each(x):
+            if ag__.decided(n > 0):
+                gap = v if v > 0 else -v
+                yield gap
+
+A block that is a function of its own could not yield for the generator. All other statements are converted as anywhere.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import gast
+
+from autograph_jax.converters import exits
+from autograph_jax.converters.base import Pass
+from autograph_jax.converters.unsupported import is_generator, own_nodes, yields
+from autograph_jax.syntax.template import Template
+
+_DECIDED = Template("ag__.decided(TEST)")
+_EACH = Template("ag__.each(VALUES)")
+Suite = list[gast.stmt]
+
+
+def convert(tree: gast.AST) -> gast.AST:
+    return _Generators().visit(tree)
+
+
+class _Generators(Pass):
+    def function(self, node: gast.FunctionDef) -> gast.AST:
+        self.generic_visit(node)
+        if is_generator(node):
+            for statement in own_nodes(node):
+                if isinstance(statement, gast.stmt) and stays(statement):
+                    _take_plainly(statement)
+        return node
+
+
+def stays(statement: gast.stmt) -> bool:
+    """Does a statement of a generator stay Python's?"""
+    return exits.may_exit(statement) or yields(statement)
+
+
+def _take_plainly(statement: gast.stmt) -> None:
+    if isinstance(statement, gast.If | gast.While) and not isinstance(statement.test, gast.Constant):
+        statement.test = _DECIDED.expression(at=statement.test, TEST=statement.test)
+    elif isinstance(statement, gast.For):
+        statement.iter = _EACH.expression(at=statement.iter, VALUES=statement.iter)
+
+
+def with_suites(statement: gast.stmt, convert_suite: Callable[[Suite], Suite]) -> gast.stmt:
+    """A copy of a statement with its suites converted; the statement itself still answers what it writes."""
+    copied = copy.copy(statement)
+    for field in ("body", "orelse", "finalbody"):
+        suite = getattr(statement, field, None)
+        if isinstance(suite, list) and suite:
+            setattr(copied, field, convert_suite(suite))
+    for field in ("handlers", "cases"):
+        if parts := getattr(statement, field, None):
+            setattr(copied, field, [_with_body(part, convert_suite) for part in parts])
+    return copied
+
+
+def _with_body(part: gast.ExceptHandler | gast.match_case, convert_suite: Callable[[Suite], Suite]) -> gast.AST:
+    copied = copy.copy(part)
+    copied.body = convert_suite(part.body)
+    return copied

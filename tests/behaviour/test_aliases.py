@@ -1,0 +1,640 @@
+"""Two names for one array: NumPy's result, or a named error with both lines. Never another result."""
+
+import dataclasses
+
+import jax.numpy as jnp
+import numpy as np
+
+from .harness import Table, check
+
+table = Table(__name__)
+row = table.row
+
+X = np.array([1.0, 2.0, 3.0])
+M = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+
+def either(function, *calls):
+    """The two ways that are right; of each pattern a branch and a loop over traced data may stand around."""
+    row(function, *calls, want="either")
+
+
+# ------------------------------------------------------------------ variables
+def two_names(x):
+    y = x
+    y[0] = 9.0
+    return x, y
+
+
+either(two_names, [X])
+
+
+def three_names(x):
+    z = y = x
+    z[0] = 9.0
+    y[1] = 8.0
+    return x, y, z
+
+
+either(three_names, [X])
+
+
+def name_given_before_and_after(x):
+    y = x
+    x[0] = 9.0
+    z = x
+    z[1] = 8.0
+    return x, y, z
+
+
+either(name_given_before_and_after, [X])
+
+
+def copy_is_another_array(x):
+    y = x.copy()
+    y[0] = 9.0
+    return x, y
+
+
+either(copy_is_another_array, [X])
+
+
+def swapped_names(x):
+    y = jnp.zeros(3)
+    x, y = y, x
+    y[0] = 9.0
+    return x, y
+
+
+either(swapped_names, [X])
+
+
+def augmented_elements(x):
+    y = x
+    y[0] += 5.0
+    y[1:] *= 2.0
+    return x, y
+
+
+either(augmented_elements, [X])
+
+
+def name_bound_by_walrus(x):
+    if (y := x)[0] > 0:
+        y[0] = 9.0
+    return x, y
+
+
+either(name_bound_by_walrus, [X], [-X])
+
+
+def name_bound_by_with_and_for(x):
+    for y in (x,):
+        y[0] = 9.0
+    return x
+
+
+either(name_bound_by_with_and_for, [X])
+
+
+def name_bound_by_match(x):
+    match x:
+        case y:
+            y[0] = 9.0
+    return x
+
+
+either(name_bound_by_match, [X])
+
+
+# ------------------------------------------------------------------ views
+def row_of_a_matrix(m):
+    r = m[0]
+    r[1] = 9.0
+    return m, r
+
+
+either(row_of_a_matrix, [M])
+
+
+def matrix_written_under_a_row(m):
+    r = m[0]
+    m[0, 1] = 9.0
+    return m, r
+
+
+either(matrix_written_under_a_row, [M])
+
+
+def column_slice(m):
+    c = m[:, 1]
+    c[0] = 9.0
+    return m
+
+
+either(column_slice, [M])
+
+
+def slice_of_a_vector(x):
+    y = x[1:]
+    y[0] = 9.0
+    return x
+
+
+either(slice_of_a_vector, [X])
+
+
+def slice_of_a_slice(x):
+    y = x[1:]
+    z = y[1:]
+    z[0] = 9.0
+    return x, y
+
+
+either(slice_of_a_slice, [X])
+
+
+def transposed(m):
+    t = m.T
+    t[0, 1] = 9.0
+    return m
+
+
+either(transposed, [M])
+
+
+def reshaped(m):
+    flat = m.reshape(-1)
+    flat[0] = 9.0
+    return m
+
+
+either(reshaped, [M])
+
+
+def two_rows_unpacked(m):
+    a, b = m
+    a[0], b[1] = 9.0, 8.0
+    return m
+
+
+either(two_rows_unpacked, [M])
+
+
+def fancy_index_is_a_copy(x):
+    y = x[jnp.array([0, 1])]
+    y[0] = 9.0
+    return x, y
+
+
+either(fancy_index_is_a_copy, [X])
+
+
+# ------------------------------------------------------------------ calls
+def fill(a, value):
+    a[0] = value
+
+
+def filled(x):
+    fill(x, 9.0)
+    return x
+
+
+either(filled, [X])
+
+
+def first_of(a):
+    return a
+
+
+def returned_by_a_function(x):
+    y = first_of(x)
+    y[0] = 9.0
+    return x, y
+
+
+either(returned_by_a_function, [X])
+
+
+def filled_row(m):
+    fill(m[1], 9.0)
+    return m
+
+
+either(filled_row, [M])
+
+
+def filled_by_a_closure(x):
+    def put():
+        x[0] = 9.0
+
+    y = x
+    put()
+    return x, y
+
+
+either(filled_by_a_closure, [X])
+
+
+def filled_by_a_lambda(x):
+    put = lambda a: fill(a, 9.0)
+    put(x)
+    return x
+
+
+either(filled_by_a_lambda, [X])
+
+
+def given_twice(a, b):
+    a[0] = 9.0
+    return a[0] + b[0]
+
+
+def one_array_for_two_parameters(x):
+    return given_twice(x, x)
+
+
+either(one_array_for_two_parameters, [X])
+
+
+def default_argument(x):
+    def put(a=x):
+        a[0] = 9.0
+        return a
+
+    put()
+    return x
+
+
+either(default_argument, [X])
+
+
+# ------------------------------------------------------------------ containers and objects
+def element_of_a_list(x):
+    items = [x, x]
+    items[0][0] = 9.0
+    return items[1], x
+
+
+either(element_of_a_list, [X])
+
+
+def name_and_list(x):
+    items = [x]
+    x[0] = 9.0
+    return items[0]
+
+
+either(name_and_list, [X])
+
+
+def value_of_a_dict(x):
+    d = {"a": x}
+    d["a"][0] = 9.0
+    return x, d["a"]
+
+
+either(value_of_a_dict, [X])
+
+
+def tuple_and_name(x):
+    pair = (x, 1.0)
+    x[0] = 9.0
+    return pair[0]
+
+
+either(tuple_and_name, [X])
+
+
+def one_list_under_two_names(x):
+    a = [x, x * 2]
+    b = a
+    b[0] = b[1]
+    return a[0]
+
+
+either(one_list_under_two_names, [X])
+
+
+@dataclasses.dataclass
+class Pair:
+    a: object
+    b: object
+
+
+def two_attributes(x):
+    p = Pair(x, x)
+    p.a[0] = 9.0
+    return p.b, p.a is p.b
+
+
+either(two_attributes, [X])
+
+
+def attribute_and_name(x):
+    p = Pair(x, 0.0)
+    y = p.a
+    y[0] = 9.0
+    return p.a
+
+
+either(attribute_and_name, [X])
+
+
+def one_object_under_two_names(x):
+    p = Pair(x, 0.0)
+    q = p
+    q.b = x[0]
+    return p.b
+
+
+either(one_object_under_two_names, [X])
+
+
+class Grid:
+    def __init__(self, values):
+        self.values = values
+
+    def put(self, value):
+        self.values[0] = value
+
+
+def method_writes_what_a_name_holds(x):
+    g = Grid(x)
+    g.put(9.0)
+    return x, g.values
+
+
+either(method_writes_what_a_name_holds, [X])
+
+
+# ------------------------------------------------------------------ traced data decides
+def one_array_on_one_path(x, t):
+    y = jnp.zeros(3)
+    if t > 0:
+        y = x
+    y[0] = 9.0
+    return x, y
+
+
+either(one_array_on_one_path, [X, 1.0], [X, -1.0])
+
+
+def either_of_two(x, t):
+    a, b = x, x * 2
+    c = a if t > 0 else b
+    c[0] = 9.0
+    return a, b
+
+
+either(either_of_two, [X, 1.0], [X, -1.0])
+
+
+def written_in_a_branch(x, t):
+    y = x
+    if t > 0:
+        y[0] = 9.0
+    return x, y
+
+
+either(written_in_a_branch, [X, 1.0], [X, -1.0])
+
+
+def view_taken_in_a_branch(m, t):
+    r = m[0]
+    if t > 0:
+        r = m[1]
+    r[0] = 9.0
+    return m
+
+
+either(view_taken_in_a_branch, [M, 1.0], [M, -1.0])
+
+
+def previous_and_current(x, n):
+    previous = x
+    for i in range(n):
+        current = previous
+        current[i] = 9.0
+        previous = current
+    return x, previous
+
+
+either(previous_and_current, [X, 2], [X, 0])
+
+
+def buffers_swapped_in_a_loop(x, n):
+    a, b = x, jnp.zeros(3)
+    for i in range(n):
+        a[i] = b[i] + 1.0
+        a, b = b, a
+    return a, b, x
+
+
+either(buffers_swapped_in_a_loop, [X, 3], [X, 0])
+
+
+def history_of_one_buffer(x, n):
+    buffer, last = x, x
+    while n > 0:
+        last = buffer
+        buffer[n] = 9.0
+        n = n - 1
+    return last, buffer
+
+
+either(history_of_one_buffer, [X, 2], [X, 0])
+
+
+def put_into_a_list_in_a_loop(x):
+    buffer, seen = jnp.zeros(3), []
+    for i in range(3):
+        buffer[i] = x[i]
+        seen.append(buffer)
+    return seen[0]
+
+
+either(put_into_a_list_in_a_loop, [X])
+
+
+def rows_in_a_loop(m):
+    for r in m:
+        r[0] = r[1]
+    return m
+
+
+either(rows_in_a_loop, [M])
+
+
+def matrix_written_by_rows(m, n):
+    for i in range(n):
+        r = m[i]
+        r[0] = 9.0
+    return m
+
+
+either(matrix_written_by_rows, [M, 2], [M, 0])
+
+
+def row_written_in_a_loop(m, n):
+    r = m[0]
+    for i in range(n):
+        r[i] = i + 5.0
+    return m
+
+
+either(row_written_in_a_loop, [M, 2], [M, 0])
+
+
+def row_taken_in_a_loop_and_written_after(m, n):
+    r = m[0]
+    for i in range(n):
+        r = m[i]
+    r[0] = 9.0
+    return m
+
+
+either(row_taken_in_a_loop_and_written_after, [M, 2], [M, 0])
+
+
+def row_written_in_the_turn_after(m, n):
+    r = m[0]
+    for i in range(n):
+        r[0] = r[0] + 1
+        r = m[i]
+    return m
+
+
+either(row_written_in_the_turn_after, [M, 2], [M, 0])
+
+
+def row_read_after_its_matrix_is_written_in_a_loop(m, n):
+    r = m[0]
+    for i in range(n):
+        m[0, 0] = i + 7.0
+    return r
+
+
+either(row_read_after_its_matrix_is_written_in_a_loop, [M, 2], [M, 0])
+
+
+def row_read_while_its_matrix_is_written(m, n):
+    r = m[0]
+    for i in range(n):
+        m[0, 0] = r[0] + i + 7.0
+    return m
+
+
+either(row_read_while_its_matrix_is_written, [M, 2], [M, 0])
+
+
+def row_of_a_matrix_that_nobody_reads(m, n):
+    r = m[0]
+    while n > 0:
+        r[0] = n
+        n = n - 1
+    return r
+
+
+either(row_of_a_matrix_that_nobody_reads, [M, 2], [M, 0])
+
+
+def slice_read_before_the_write(m, n):
+    r = m[0] * 2
+    for i in range(n):
+        s = r[1:]
+        r[0] = s[0] + 1
+    return r
+
+
+either(slice_read_before_the_write, [M, 2], [M, 0])
+
+
+def row_that_became_another_array(m, n):
+    for i in range(n):
+        r = m[i]
+        t = r[0]
+        r = r * 2
+        r[1] = 3.0
+        m[i] = r
+    return m
+
+
+either(row_that_became_another_array, [M, 2], [M, 0])
+
+
+def alias_through_a_call_beside_a_loop(m, n):
+    x = m[0] * 1.0
+    y = first_of(x)
+    for i in range(n):
+        x[i] = 9.0
+    return y
+
+
+either(alias_through_a_call_beside_a_loop, [M, 2], [M, 0])
+
+
+def list_holds_what_a_loop_writes(m, n):
+    x = m[0] * 1.0
+    items = [x]
+    for i in range(n):
+        x[i] = 9.0
+    return items[0]
+
+
+either(list_holds_what_a_loop_writes, [M, 2], [M, 0])
+
+
+def alias_through_a_call_beside_a_branch(m, n):
+    x = m[0] * 1.0
+    y = first_of(x)
+    if n > 1:
+        x[0] = 9.0
+    return y
+
+
+either(alias_through_a_call_beside_a_branch, [M, 2], [M, 0])
+
+
+def alias_of_what_the_loop_replaces(m, n):
+    x = m[0] * 1.0
+    y = first_of(x)
+    while n > 0:
+        x = x * 2
+        x[0] = 9.0
+        n = n - 1
+    return (x, y)
+
+
+either(alias_of_what_the_loop_replaces, [M, 2], [M, 0])
+
+
+def written_in_nested_loops(m, n):
+    x = m[0] * 1.0
+    for i in range(n):
+        for j in range(2):
+            x[j] = x[j] + i
+    return x
+
+
+either(written_in_nested_loops, [M, 2], [M, 0])
+
+
+def row_read_in_nested_loops(m, n):
+    r = m[1]
+    for i in range(n):
+        for j in range(2):
+            m[j, j] = r[j] + 1
+    return m
+
+
+either(row_read_in_nested_loops, [M, 2], [M, 0])
+
+
+def test_there_are_forty_patterns():
+    assert len(table.rows) >= 40
+
+
+@table.each_way
+def test_aliases(row, way, record_property):
+    check(row, way, record_property)
