@@ -73,19 +73,18 @@ ROWS = {
           help: name a function or a method
         """,
     ),
-    "a generator": Row(
+    "a yield inside an expression": Row(
         """
         def f(xs):
             for x in xs:
-                if x:
-                    yield x
+                x and (yield x)
         """,
         "autograph(f, strict=True)",
         """
-        UnconvertibleError: `f` cannot be converted: it is a generator  [AG0101]
-          model.py:4, in f
-            yield x
-            ^^^^^^^
+        UnconvertibleError: `f` cannot be converted: it yields inside an expression  [AG0101]
+          model.py:3, in f
+            x and (yield x)
+                   ^^^^^^^
           help: move its control flow into a function of its own, and decorate that
         """,
     ),

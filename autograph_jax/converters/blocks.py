@@ -61,6 +61,7 @@ _BREAK = Template("return ag__.break_")
 _CONTINUE = Template("return")
 _CONTINUE_MARK = Template("return ag__.continue_")
 _TARGET = Template("TARGET = VALUE")
+_DECIDED = Template("ag__.decided(TEST)")
 
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.AST:
@@ -242,6 +243,8 @@ class _Blocks:
         if isinstance(statement, gast.Return | gast.Break | gast.Continue):
             return self._exit(statement, context)[0]
         native = copy.copy(statement)
+        if isinstance(statement, gast.If | gast.While):
+            native.test = _DECIDED.expression(at=statement.test, TEST=statement.test)
         for field in ("body", "orelse", "finalbody"):
             inside_loop = isinstance(statement, gast.While | gast.For) and field == "body"
             if getattr(statement, field, None) and not inside_loop:

@@ -76,22 +76,44 @@ class _Expressions(Pass):
         self._tries: list[bool] = []
         # What has to stand before the statement that is visited; None where nothing can, in a lambda or comprehension.
         self._before: list[gast.stmt] | None = None
+        self._depth = 0  # of functions around
         self._globals: frozenset[str] = frozenset()  # that this function declares
         self._moved: frozenset[str] = frozenset()  # variables of this function that operands now assign
         self._called: set[gast.expr] = set()
         self._numbers = itertools.count(1)
 
+    def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
+        """The defaults and decorators of a function inside are evaluated here; those of the outermost one have been."""
+        if self._depth:
+            node.args.defaults = [self.visit(default) for default in node.args.defaults]
+            node.args.kw_defaults = [default and self.visit(default) for default in node.args.kw_defaults]
+            self._decorators(node)
+        return super().visit_FunctionDef(node)
+
+    def visit_ClassDef(self, node: gast.ClassDef) -> gast.AST:
+        """The class is compiled as a class; what stands in its head is evaluated here."""
+        node.bases = [self.visit(base) for base in node.bases]
+        node.keywords = [self.visit(keyword) for keyword in node.keywords]
+        self._decorators(node)
+        return node
+
+    def _decorators(self, node: gast.FunctionDef | gast.ClassDef) -> None:
+        node.decorator_list = [_CALL.expression(at=d, FUNCTION=self.visit(d)) for d in node.decorator_list]
+
     def function(self, node: gast.FunctionDef) -> gast.AST:
-        """Only what runs when the function runs; defaults and decorators were evaluated when it was defined."""
+        """What runs when the function runs."""
         around = self._tries, self._globals, self._moved
+        self._depth += 1
         self._tries = [True] * len(self._tries) if node.name in self._names.blocks else []
         self._globals, self._moved = _declared(node, gast.Global), frozenset()
         node.body = self._suite(node.body)
         own = {parameter.id for parameter in parameters(node)} | _declared(node, gast.Nonlocal) | self._globals
         for name in sorted(self._moved - own - writes(node.body)):
             target = template.name(name, at=node.body[0], store=True)
-            node.body = [*_DECLARE(at=target, NAME_=target), *node.body]  # its `nonlocal` needs a variable here
+            position = 1 if isinstance(node.body[0], gast.Expr) and isinstance(node.body[0].value, gast.Constant) else 0
+            node.body[position:position] = _DECLARE(at=target, NAME_=target)  # its `nonlocal` needs a variable here
         self._tries, self._globals, self._moved = around
+        self._depth -= 1
         return node
 
     def visit_Try(self, node: gast.Try) -> gast.AST:
@@ -155,11 +177,11 @@ class _Expressions(Pass):
             return template.lambda_of(self.visit(operand), at=at)
         assert self._before is not None
         self._moved |= written
+        number = next(self._numbers)
+        name = self._names.block("operand" if number == 1 else f"operand_{number}")
         around, self._before = self._before, []
         value = _RETURN(at=operand, VALUE=self.visit(operand))
         body, self._before = [*self._before, *value], around
-        number = next(self._numbers)
-        name = self._names.block("operand" if number == 1 else f"operand_{number}")
         global_names, nonlocal_names = sorted(written & self._globals), sorted(written - self._globals)
         self._before += _OPERAND(at=operand, NAME_=name, GLOBALS=global_names, NONLOCALS=nonlocal_names, BODY=body)
         return template.name(name, at=operand)

@@ -26,7 +26,7 @@ import gast
 
 from autograph_jax.converters import exits
 from autograph_jax.converters.base import Pass
-from autograph_jax.converters.unsupported import is_generator, own_nodes, yields
+from autograph_jax.converters.unsupported import is_generator, yields
 from autograph_jax.syntax.template import Template
 
 _DECIDED = Template("ag__.decided(TEST)")
@@ -42,10 +42,15 @@ class _Generators(Pass):
     def function(self, node: gast.FunctionDef) -> gast.AST:
         self.generic_visit(node)
         if is_generator(node):
-            for statement in own_nodes(node):
-                if isinstance(statement, gast.stmt) and stays(statement):
-                    _take_plainly(statement)
+            _mark(node.body)
         return node
+
+
+def _mark(statements: Suite) -> None:
+    for statement in filter(stays, statements):
+        _take_plainly(statement)
+        for suite in exits.suites(statement):
+            _mark(suite)
 
 
 def stays(statement: gast.stmt) -> bool:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import gast
 
 from autograph_jax.analysis import writes
+from autograph_jax.converters.unsupported import deletes_first
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import mangled
 from autograph_jax.syntax.template import Template
@@ -56,7 +57,8 @@ class _Plain(gast.NodeTransformer):
         parameters = [*node.args.posonlyargs, *node.args.args]
         first = parameters[0] if parameters else node.args.vararg
         own_super = "super" in writes(node.body) | {p.id for p in parameters}  # `super = ...` hides Python's
-        self._first_parameters.append(self._mangled(first.id) if first and not own_super else None)
+        python_knows = first is None or own_super or deletes_first(node)  # what to do, or which error to raise
+        self._first_parameters.append(None if python_knows else self._mangled(first.id))
         self.generic_visit(node)
         self._first_parameters.pop()
         return node

@@ -22,7 +22,7 @@ from autograph_jax.analysis.collect import parameters
 from autograph_jax.syntax.names import is_operator
 
 _DISPLAYS = (gast.Tuple, gast.List, gast.Dict, gast.ListComp, gast.DictComp)
-_MAKERS = frozenset({"list", "tuple", "dict", "sorted"})
+_MAKERS = frozenset({"list", "tuple", "dict", "sorted", "range"})
 _FUNCTIONS = (gast.FunctionDef, gast.Lambda)
 Names = frozenset[str]
 Test = Callable[[gast.AST, Names], bool]
@@ -48,7 +48,7 @@ class Tables:
         container = node.value
         if isinstance(container, gast.Name) and container.id not in self._bound:
             return True
-        return self._is_part(container) or _is_string(node.slice, self._keys)
+        return self._is_part(container) or _is_string(container, self._keys) or _is_string(node.slice, self._keys)
 
     def may_be_table(self, node: gast.expr) -> bool:
         """Is this a tuple, list or dict, or a variable that may hold one?"""

@@ -27,7 +27,20 @@ def reason_to_leave(function: FunctionTree) -> tuple[str, gast.AST] | None:
         if isinstance(node, gast.Call) and (name := _called(node)) in _FRAME_READERS:
             if name not in _NEED_ARGUMENTS or not node.args:
                 return f"it calls `{name}()`, which looks at the function's own frame", node
+        if _is_bare_super(node) and deletes_first(function):
+            return "it deletes the argument that `super()` reads", node
     return None
+
+
+def _is_bare_super(node: gast.AST) -> bool:
+    return isinstance(node, gast.Call) and not node.args and isinstance(node.func, gast.Name) and node.func.id == "super"
+
+
+def deletes_first(function: FunctionTree) -> bool:
+    """Does a function delete its first argument, which `super()` reads?"""
+    first = next(iter([*function.args.posonlyargs, *function.args.args]), None)
+    deleted = [node for node in own_nodes(function) if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Del)]
+    return first is not None and any(node.id == first.id for node in deleted)
 
 
 def own_nodes(function: FunctionTree) -> Iterator[gast.AST]:

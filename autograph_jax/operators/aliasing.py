@@ -10,6 +10,7 @@ doubtful, and a write through one of them is an error.
 from __future__ import annotations
 
 import dataclasses
+import gc
 import inspect
 import sys
 import types
@@ -19,8 +20,9 @@ from typing import Any
 
 import jax
 
-from autograph_jax.errors import AliasError, frame_location, user_location
-from autograph_jax.operators import hooks, reach
+from autograph_jax.errors import AliasError, frame_location, is_user_frame, user_location
+from autograph_jax.operators import hooks, reach, state
+from autograph_jax.operators.forms import Static
 
 # Module state: pairs of arrays, by their ids, that may be one array. An entry goes when one of the two goes.
 _doubtful: dict[frozenset[int], tuple[weakref.ref[Any], weakref.ref[Any]]] = {}
@@ -112,7 +114,7 @@ def check_write(array: Any, *, place: tuple[Any, Any] | None = None, aliases: tu
     `place` is the container and the key that the new array is put into, `aliases` are values that follow by themselves.
     """
     for base in (array, *_related(array)):
-        holder = _holder(base, place if base is array else None)
+        holder = _holder(base, place if base is array else None, direct=base is array)
         if holder is not None:
             raise _alias_error(holder, base is array)
 
@@ -162,9 +164,12 @@ def _related(array: Any) -> Iterator[Any]:
     yield from related
 
 
-def _holder(array: Any, place: tuple[Any, Any] | None) -> Holder | None:
-    """A variable, read later, that holds this array or something with this array in it."""
-    for running in _running_functions():
+def _holder(array: Any, place: tuple[Any, Any] | None, direct: bool = True) -> Holder | None:
+    """A variable, read later, that holds this array or something with this array in it.
+
+    `direct`: it is this array that is written, so that variables of functions around that the writer assigns see the write.
+    """
+    for running in _running_functions(direct):
         for name in (running.names | running.roots) & running.variables.keys():
             value = running.variables[name]
             if name in running.names if value is array else _holds(value, array, place):
@@ -173,6 +178,25 @@ def _holder(array: Any, place: tuple[Any, Any] | None) -> Holder | None:
             if value is array:
                 return running.frame, name
     return None
+
+
+def held_elsewhere(written: state.Place, place: state.Place) -> bool:
+    """Does anything but this place hold a written object: another variable, a container, a caller?
+
+    Only asked where an object is changed and replaced in one loop; it looks at everything that Python's collector knows.
+    """
+    variables: dict[str, Any] = {}
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if is_user_frame(frame):
+            captured = {*frame.f_code.co_cellvars, *frame.f_code.co_freevars} & {place.name}
+            variables = _variables(frame)
+            if any(value is written.target for name, value in variables.items() if name not in captured):
+                return True
+        frame = frame.f_back
+    ours = (state.Cell, state.Global, state.Attribute, state.Content, Static, types.FrameType, types.GeneratorType)
+    holders = (holder for holder in gc.get_referrers(written.target) if not isinstance(holder, ours))
+    return any(holder is not getattr(place, "cell", None) and holder is not variables for holder in holders)
 
 
 @dataclasses.dataclass
@@ -188,7 +212,7 @@ class _Running:
     variables: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 
-def _running_functions() -> Iterator[_Running]:
+def _running_functions(direct: bool = True) -> Iterator[_Running]:
     """The converted functions that are running, innermost first. The blocks of one share its variables and are one."""
     frame: types.FrameType | None = sys._getframe(1)
     running: _Running | None = None
@@ -204,7 +228,8 @@ def _running_functions() -> Iterator[_Running]:
             running.variables = {**_variables(frame), **running.variables}
             if not hooks.is_block(frame.f_code):
                 yield running
-                written_through = set(frame.f_code.co_freevars)  # variables of the function around: they see the write
+                # Variables of the functions around that this one assigns take the new array.
+                written_through = set(hooks.assigned(frame.f_code)) if direct else set()
                 running, innermost = None, False
         frame = frame.f_back
     yield from _waiting_generators()
@@ -235,7 +260,7 @@ def _variables(frame: types.FrameType) -> dict[str, Any]:
     """A frame's variables. Before Python 3.13 the frame keeps the dict that it gives, tracers included, so that is emptied."""
     kept = frame.f_locals
     copied = dict(kept)
-    if type(kept) is dict:
+    if type(kept) is dict and frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # a module's is its namespace itself
         kept.clear()
     return copied
 

@@ -138,17 +138,19 @@ def _all_of(iterable: Any, *, one_by_one: bool = False) -> Any:
     return iterable.each() if one_by_one else iterable.collected()
 
 
-def list_(*arguments: Any) -> Any:
-    return _copied(builtins.list, arguments)
+def list_(*arguments: Any, **keywords: Any) -> Any:
+    return _copied(builtins.list, arguments, keywords)
 
 
-def tuple_(*arguments: Any) -> Any:
-    return _copied(builtins.tuple, arguments)
+def tuple_(*arguments: Any, **keywords: Any) -> Any:
+    return _copied(builtins.tuple, arguments, keywords)
 
 
-def _copied(kind: type, arguments: tuple[Any, ...]) -> Any:
-    values = _all_of(arguments[0]) if len(arguments) == 1 else None
-    return values.copy() if isinstance(values, bounded.Bounded) else kind(*arguments if values is None else [values])
+def _copied(kind: type, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    if len(arguments) != 1 or keywords:
+        return kind(*arguments, **keywords)
+    values = _all_of(arguments[0])
+    return values.copy() if isinstance(values, bounded.Bounded) else kind(values)
 
 
 def filter_(test: Any, values: Iterable[Any]) -> Any:
@@ -184,11 +186,11 @@ def float_(*arguments: Any) -> Any:
     return objects.asked(arguments[0], "__float__", builtins.float)
 
 
-def complex_(*arguments: Any) -> Any:
-    if not any(map(_is_traced_scalar, arguments)):
-        return builtins.complex(*arguments)
-    real, imaginary = (*arguments, 0.0)[:2]
-    return real + 1j * imaginary
+def complex_(*arguments: Any, **keywords: Any) -> Any:
+    if not any(map(_is_traced_scalar, (*arguments, *keywords.values()))):
+        return builtins.complex(*arguments, **keywords)
+    parts = dict(zip(("real", "imag"), arguments, strict=False)) | keywords
+    return parts.get("real", 0.0) + 1j * parts.get("imag", 0.0)
 
 
 def bool_(*arguments: Any) -> Any:
@@ -215,6 +217,22 @@ def _is_traced_scalar(value: Any) -> bool:
     return isinstance(value, jax.Array) and value.size == 1 and is_traced(value)
 
 
+def converting(builtin: Callable[..., Any]) -> Callable[..., Any]:
+    """A builtin that takes a function, with that function converted: what it is outside of tracing."""
+
+    def apply(*arguments: Any, **keywords: Any) -> Any:
+        if keywords.get("key") is not None:
+            keywords["key"] = hooks.call(keywords["key"])
+        elif arguments and builtin in _FUNCTION_FIRST and arguments[0] is not None:
+            arguments = hooks.call(arguments[0]), *arguments[1:]
+        return builtin(*arguments, **keywords)
+
+    apply.__name__ = apply.__qualname__ = builtin.__name__
+    return apply
+
+
+_FUNCTION_FIRST = (builtins.map, builtins.filter, functools.reduce)
+TAKING_FUNCTIONS = {f: converting(f) for f in (*_FUNCTION_FIRST, builtins.max, builtins.min, builtins.sorted)}
 OVERRIDES: dict[Any, Callable[..., Any]] = {
     builtins.max: max_, builtins.min: min_, builtins.sum: sum_, builtins.any: any_, builtins.all: all_,
     builtins.sorted: sorted_, builtins.len: len_, builtins.int: int_, builtins.float: float_, builtins.complex: complex_,

@@ -80,9 +80,8 @@ class Choice:
     def _compared(self, other: object, compare: Callable[[Any, Any], Any]) -> Any:
         """Option by option, and the one that is taken decides."""
         if isinstance(other, Choice):
-            answers = [self._compared(option, compare) for option in other.options]
-            return _taken(other.index, answers)
-        return _taken(self.index, [compare(option, other) for option in self.options])
+            return _taken(other, [self._compared(option, compare) for option in other.options])
+        return _taken(self, [compare(option, other) for option in self.options])
 
     def __getitem__(self, index: Any) -> Any:
         return _selection().get_item(self, index)
@@ -116,7 +115,7 @@ class Choice:
         return format(str(self) if not spec else self.value, spec)
 
 
-# Both build on this file.
+# These build on this file.
 
 
 def _comparisons() -> Any:
@@ -125,17 +124,24 @@ def _comparisons() -> Any:
     return comparisons
 
 
+def _facts() -> Any:
+    from autograph_jax.operators import facts
+
+    return facts
+
+
 def _selection() -> Any:
     from autograph_jax.operators import selection
 
     return selection
 
 
-def _taken(index: jax.Array, answers: list[Any]) -> Any:
+def _taken(choice: Choice, answers: list[Any]) -> Any:
     """The answer of the option taken: True or False itself where all options agree."""
     if all(isinstance(answer, bool) and answer is answers[0] for answer in answers):
         return answers[0]
-    return jnp.stack([jnp.asarray(answer) for answer in answers])[index]
+    result = jnp.stack([jnp.asarray(answer) for answer in answers])[choice.index]
+    return _facts().tell(result, _facts().by_option(choice, answers))
 
 
 def refusal(choice: Choice, use: str) -> ChoiceError:

@@ -42,7 +42,7 @@ def decided(condition: Any) -> Any:
     """A condition that Python itself has to answer: which elements a set has, or whether a generator goes on."""
     if is_traced(condition):
         raise StagingError(
-            "traced data decides where only Python can: in a generator, or about the elements of a set or dict",
+            "traced data decides where only Python can: in a generator, in a `finally` that leaves, or what a set or dict holds",
             location=user_location(),
             help="compute a value on both paths and choose: `jnp.where(condition, a, b)`",
         )

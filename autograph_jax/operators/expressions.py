@@ -27,7 +27,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 def and_(value: Any, *others: Thunk, binds: Names = ()) -> Any:
     """`value and others...`: the first falsy operand, or the last. What follows a false one is not evaluated.
 
-    `binds` are the variables that operands assign by a walrus; `'y?'` is one that the last operand may not come to.
+    `binds` are the variables that operands assign by a walrus; `'y?'` is one that may have no value where the whole is true.
     """
     for position, other in enumerate(others):
         condition = objects.condition(value)
@@ -40,7 +40,10 @@ def and_(value: Any, *others: Thunk, binds: Names = ()) -> Any:
 
 
 def or_(value: Any, *others: Thunk, binds: Names = ()) -> Any:
-    """`value or others...`: the first truthy operand, or the last. What follows a true one is not evaluated."""
+    """`value or others...`: the first truthy operand, or the last. What follows a true one is not evaluated.
+
+    `binds` as in `and_`; `'y?'` is one that may have no value where the whole is false.
+    """
     for position, other in enumerate(others):
         condition = objects.condition(value)
         if is_traced(condition):
@@ -65,7 +68,8 @@ def _decided(condition: Any, value: Any, others: tuple[Thunk, ...], binds: Names
         return facts.possible(value, not together)
 
     rest, keep = state.standing_for(rest, *others), state.standing_for(keep)
-    decision = if_expr(condition, *((rest, keep) if together else (keep, rest)), *(f"{name.rstrip('?')}?" for name in binds))
+    names = [f"{name.rstrip('?')}?" for name in binds if name.rstrip("?") in state.cells_of(others) or name.startswith("global ")]
+    decision = if_expr(condition, *((rest, keep) if together else (keep, rest)), *names)
     if isinstance(decision, jax.Array | Choice):
         facts.tell(decision, facts.together(facts.of(condition), inner, others, binds, holds=together))
     return decision

@@ -11,7 +11,7 @@ import jax
 
 from autograph_jax.operators import reach, state
 from autograph_jax.operators.choices import UNBOUND, Choice
-from autograph_jax.operators.state import Attribute, Content
+from autograph_jax.operators.state import Attribute, Content, Place
 
 Test = Callable[[Any], bool]
 Functions = Sequence[Callable[..., Any] | None]
@@ -47,6 +47,15 @@ def of(condition: Any) -> Facts:
     if not isinstance(condition, Choice):
         return known
     return Facts((*known.if_true, (condition, _may_be(True))), (*known.if_false, (condition, _may_be(False))))
+
+
+def by_option(choice: Choice, answers: Sequence[Any]) -> Facts:
+    """What a condition tells that has an answer for each option: True, False, or one that is not known."""
+    sure = {id(option): answer for option, answer in zip(choice.options, answers, strict=True) if isinstance(answer, bool)}
+    return Facts(
+        if_true=((choice, lambda option: sure.get(id(option)) is not False),),
+        if_false=((choice, lambda option: sure.get(id(option)) is not True),),
+    )
 
 
 def possible(value: Any, holds: bool) -> Any:
@@ -91,30 +100,46 @@ def narrowed(block: Callable[[], Any], functions: Functions, facts: Facts, holds
         return block
 
     def run() -> Any:
+        narrow: list[tuple[Place, Any, Any]] = []
         for choice, test in told:
             if any(map(test, choice.options)) and not all(map(test, choice.options)):
-                _narrow(choice, choice.only(test), functions)
-        return block()
+                narrow += [_narrowed(place, choice, choice.only(test)) for place in _places_of(choice, functions)]
+        result = block()
+        for place, before, after in reversed(narrow):
+            if _same(place.read(), after):
+                place.write(before)  # the block has not written it
+        return result
 
     return state.standing_for(run, block)
 
 
-def _narrow(choice: Choice, value: Any, functions: Functions) -> None:
-    """Put what a Choice has become in its place: in variables, and in the tuples, lists, dicts and objects that they hold."""
-    for cell in state.cells_of(tuple(functions)).values():
-        held = cell.read()
-        for place in [place for part in reach.everything(held) for place in _places(part)]:
-            content = place.read()
-            if _holds(content, choice):
-                state.write(place, _with(content, choice, value))
-        if isinstance(held, Choice | tuple) and _holds(held, choice):
-            state.write(cell, _with(held, choice, value))
+def _narrowed(place: Place, choice: Choice, value: Any) -> tuple[Place, Any, Any]:
+    """Put what a Choice has become in its place. Gives the place, what it held, and what it holds now."""
+    before = place.read()
+    after = _with(before, choice, value)
+    state.write(place, after)
+    return place, before, after
+
+
+def _places_of(choice: Choice, functions: Functions) -> list[Place]:
+    """Where functions have a Choice: in variables, and in the tuples, lists, dicts and objects that these hold."""
+    cells = state.cells_of(tuple(functions)).values()
+    inner = [place for cell in cells for part in reach.everything(cell.read()) for place in _places(part)]
+    outer = [cell for cell in cells if isinstance(cell.read(), Choice | tuple)]
+    return [place for place in {place.key: place for place in [*inner, *outer]}.values() if _holds(place.read(), choice)]
 
 
 def _places(part: Any) -> list[Content] | list[Attribute]:
     if isinstance(part, list | dict):
         return [Content(part)]
     return [Attribute(part, name) for name in reach.attributes(part)] if reach.is_record(part) else []
+
+
+def _same(first: Any, second: Any) -> bool:
+    """Is this the same object? What a list or dict holds is copied when it is read."""
+    if type(first) is not type(second) or not isinstance(first, list | dict):
+        return first is second
+    return len(first) == len(second) and all(a is b for a, b in zip(_parts(first), _parts(second), strict=True))
 
 
 def _holds(value: Any, choice: Choice) -> bool:

@@ -14,13 +14,15 @@ from typing import Any, cast
 import jax
 import numpy as np
 
-from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import aliasing, dependence, lists, state
+from autograph_jax.errors import AliasError, StagingError, user_location
+from autograph_jax.operators import aliasing, dependence, lists, reach, state
 from autograph_jax.operators.exits import turn_ended
 from autograph_jax.operators.forms import (
     Array,
     Form,
     Mismatch,
+    Options,
+    Static,
     Tree,
     array_forms,
     flatten,
@@ -74,6 +76,7 @@ def settle(
         memory.next_round()
         new_forms = _next_forms(places, forms, traced, growing)
         new_exit = joined("how this loop is left", exit, exit_of(traced), before="once by", after="once by")
+        _check_replaced(places, forms, new_forms, traced)
         settled = new_forms == forms or _only_strengthened(forms, new_forms, traced)
         forms, exit = new_forms, new_exit
         settled = _keep_sharing(aliases, traced) and settled
@@ -132,6 +135,25 @@ def _keep_sharing(aliases: Aliases, traced: Traced) -> bool:
     for key in parted:
         aliases.doubtful.add((aliases.same.pop(key), key))
     return not parted
+
+
+def _check_replaced(places: Sequence[Place], forms: Sequence[Form], new_forms: Sequence[Form], traced: Traced) -> None:
+    """Refuse a loop that changes an object in place and also gives its variable another, if somebody else holds the first.
+
+    From the second turn on nobody can say which of the two the variable holds; the first would not show the change.
+    """
+    changed = [place for place, _ in traced.ends.values() if place.target is not None]
+    for place, form, new in zip(places, forms, new_forms, strict=True):
+        if not isinstance(form, Static) or not isinstance(new, Tree | Options) or not is_mutable(form.value):
+            continue
+        inside = {id(part) for part in reach.everything(form.value)}
+        if any(id(write.target) in inside and aliasing.held_elsewhere(write, place) for write in changed):
+            raise AliasError(
+                f"what `{place.name}` holds is changed in this loop, and `{place.name}` is given another object as well",
+                location=user_location(),
+                details=["Something else holds the first object too, and would have to show the change."],
+                help="make a copy before the loop, `copy.copy(x)`; or return what changes instead of writing it",
+            )
 
 
 def _taken_as_views(traced: Traced, outer: dict[int, jax.Array], aliases: Aliases) -> bool:

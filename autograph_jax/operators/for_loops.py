@@ -14,7 +14,7 @@ import jax
 from autograph_jax.errors import AutographError, StagingError, user_location
 from autograph_jax.operators import aliasing, bounded, impure, iterables, jax_private, lists, markers, state
 from autograph_jax.operators.conditionals import if_stmt
-from autograph_jax.operators.exits import turn_ended
+from autograph_jax.operators.exits import BREAK, CONTINUE, turn_ended
 from autograph_jax.operators.fixpoint import settle
 from autograph_jax.operators.forms import Static, number_as_array
 from autograph_jax.operators.loops import (
@@ -42,18 +42,24 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
     body = body or nothing
     if isinstance(iterable, markers.Marked):
         return _as_marked(iterable, body, names, orelse)
-    if jax_private.tracing() or isinstance(iterable, iterables.View):
-        rows = iterables.view(iterable)
-        functions = (body, orelse)
-        if rows is not None and _worth_staging(rows, functions):
-            if rows is iterable:
-                impure.check_loop(iterable, references=_HELD_BY_CALL + 1)
-            exit = _staged_for(rows, body, functions, names)
-            if exit is not PYTHON:
-                rows.use_up(wholly=exit is None)
-                return run_else(exit, orelse, functions, names)
-        if rows is None and may_be_traced(None, functions):
-            check_strict(body, f"Python takes the elements of a {type(iterable).__name__} one by one")
+    if not jax_private.tracing():
+        # Python's own loop stands here, and not in a function of its own: deep recursion needs the frames.
+        for element in _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iterable:
+            exit = body(element)
+            if exit is not None and exit is not CONTINUE:
+                return None if exit is BREAK else exit
+        return orelse() if orelse is not None else None
+    rows = iterables.view(iterable)
+    functions = (body, orelse)
+    if rows is not None and _worth_staging(rows, functions):
+        if rows is iterable:
+            impure.check_loop(iterable, references=_HELD_BY_CALL + 1)
+        exit = _staged_for(rows, body, functions, names)
+        if exit is not PYTHON:
+            rows.use_up(wholly=exit is None)
+            return run_else(exit, orelse, functions, names)
+    if rows is None and may_be_traced(None, functions):
+        check_strict(body, f"Python takes the elements of a {type(iterable).__name__} one by one")
     impure.check_loop(iterable, references=_HELD_BY_CALL)
     elements = _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iter(iterable)
     return _python_for(elements, body, names, orelse)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 
@@ -16,6 +16,7 @@ def _nothing_known(frame: types.FrameType) -> None:
 
 
 call: Callable[[Any], Callable[..., Any]] = _as_it_is  # how a callee is converted
+assigned: Callable[[types.CodeType], Collection[str]] = lambda code: ()  # noqa: E731 - variables around it that a code assigns
 Names = frozenset[str]
 read_later: Callable[[types.FrameType], Any] = _nothing_known  # a runtime.spans.Span; None: not converted code
 deciding_names: Callable[[types.FrameType], Names | None] = _nothing_known  # of the while loop that a frame is at

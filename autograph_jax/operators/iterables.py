@@ -46,6 +46,12 @@ class View:
         self._iterator = self._iterator or self._elements()
         return self._iterator
 
+    def __len__(self) -> int:
+        return int(self.length)
+
+    def __reversed__(self) -> Iterator[Any]:
+        return iter(_one_shot(Reversed(self)))
+
     def _elements(self) -> Iterator[Any]:
         for index in builtins.range(int(self.length)):
             yield self.element(index, [array[index] for array in self.arrays])

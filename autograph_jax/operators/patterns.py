@@ -297,9 +297,16 @@ def _all(pairs: Iterable[tuple[Any, Any]]) -> Found:
         also, more = _found(pattern, subject)
         if also is False:
             return _NOT
-        holds = also if holds is True else comparisons.every([holds, also])
+        holds = _both(holds, also)
         captured |= more
     return holds, captured
+
+
+def _both(holds: Any, also: Any) -> Any:
+    if holds is True or also is True:
+        return also if holds is True else holds
+    told = facts.Facts(if_true=facts.of(holds).if_true + facts.of(also).if_true)
+    return facts.tell(jnp.logical_and(holds, also), told)
 
 
 def _first(found: Sequence[Found]) -> Found:
@@ -311,7 +318,8 @@ def _first(found: Sequence[Found]) -> Found:
     conditions = jnp.stack([jnp.asarray(holds) for holds, _ in found])
     first = jnp.argmax(conditions)
     captured = {key: selection.pick(first, [captured[key] for _, captured in found]) for key in found[0][1]}
-    return True if found[-1][0] is True else conditions.any(), captured
+    told = facts.Facts(if_false=tuple(fact for holds, _ in found for fact in facts.of(holds).if_false))
+    return True if found[-1][0] is True else facts.tell(conditions.any(), told), captured
 
 
 def _found_in_choice(pattern: Any, choice: Choice) -> Found:
@@ -323,13 +331,9 @@ def _found_in_choice(pattern: Any, choice: Choice) -> Found:
     captured = {key: selection.pick(choice.index, [c.get(key, possible[0][key]) for _, c in found]) for key in possible[0]}
     if all(holds is True for holds, _ in found):
         return True, captured
-    holds = jnp.stack([jnp.asarray(holds) for holds, _ in found])[choice.index]
-    sure = {id(option): holds for option, (holds, _) in zip(choice.options, found, strict=True) if isinstance(holds, bool)}
-    told = facts.Facts(
-        if_true=((choice, lambda option: sure.get(id(option)) is not False),),
-        if_false=((choice, lambda option: sure.get(id(option)) is not True),),
-    )
-    return facts.tell(holds, told), captured
+    answers = [holds for holds, _ in found]
+    holds = jnp.stack([jnp.asarray(answer) for answer in answers])[choice.index]
+    return facts.tell(holds, facts.by_option(choice, answers)), captured
 
 
 def _names(pattern: Any) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import reach, state
+from autograph_jax.operators import state
 from autograph_jax.operators.forms import flatten, flatten_inside
 from autograph_jax.operators.state import Place, Trace
 
@@ -38,20 +38,13 @@ def _comes_again(block: Callable[..., Any], earlier: Trace) -> bool:
     """Does the block see what its code saw when the earlier trace of it began?"""
     before = {place.name: _held_before(place, earlier) for place in state.cells_of((earlier.block,)).values()}
     now = {place.name: place.read() for place in state.cells_of((block,)).values()}
-    if before.keys() != now.keys() or any(reach.holds(value, _goes_on) for value in now.values()):
-        return False
-    if any(flatten(before[name])[0] != flatten(now[name])[0] for name in now):
+    if before.keys() != now.keys() or any(flatten(before[name])[0] != flatten(now[name])[0] for name in now):
         return False
     return not any(_changed(place, old) for place, old in _noted_since(earlier).values())
 
 
 def _held_before(place: Place, trace: Trace) -> Any:
     return trace.log[place.key][1] if place.key in trace.log else place.read()
-
-
-def _goes_on(value: Any) -> bool:
-    """An iterator, which gives something else each time: a parser's tokens."""
-    return hasattr(type(value), "__next__")
 
 
 def _noted_since(earlier: Trace) -> dict[Hashable, tuple[Place, Any]]:

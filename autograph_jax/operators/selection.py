@@ -21,7 +21,8 @@ _SEQUENCES = {list: "list", tuple: "tuple", str: "string", bytes: "index", range
 def get_item(container: Any, index: Any) -> Any:
     """`container[index]`."""
     if not is_traced(index) and not isinstance(container, Choice):
-        return container[index]
+        is_number = isinstance(index, jax.Array) and index.ndim == 0 and isinstance(container, dict)
+        return container[index.item() if is_number else index]
     if isinstance(container, Choice):
         return of_choice(container, lambda option: get_item(option, index), "an element of it is read")
     if isinstance(index, Choice):

@@ -206,7 +206,7 @@ class Settled:
                 value = values[place.key] = values.get(self.same.get(place.key), own)
                 if not isinstance(place, Content):  # which stays the same object
                     aliasing.doubt_container(value, self.entries[self.places.index(place)])
-                state.write(place, self._after_a_turn(place, value) if turns else value)
+                state.write(place, _after_a_turn(value, self.traced.ends[place.key][1]) if turns else value)
         self._relate(values)
         return unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
 
@@ -227,13 +227,6 @@ class Settled:
             place = next(place for place in self.places if place.key == key)
             state.write(place, growth.finished(stacked, turns))
 
-    def _after_a_turn(self, place: Place, value: Any) -> Any:
-        """`best = None` before a loop that runs is no longer None if no turn leaves None."""
-        end = self.traced.ends[place.key][1]
-        if not isinstance(value, Choice) or isinstance(end, Options):
-            return value
-        return value.only(lambda option: _fits(option, end))
-
     @property
     def uses_active(self) -> bool:
         """Does the body ask whether its turn counts (run-time checks, under vmap)?"""
@@ -243,6 +236,15 @@ class Settled:
     def uses_index(self) -> bool:
         jaxpr = self.traced.jaxpr.jaxpr
         return dependence.uses(jaxpr, jaxpr.invars[-1 - self.argument_count])
+
+
+def _after_a_turn(value: Any, end: Form) -> Any:
+    """`best = None` before a loop that runs is no longer None if no turn leaves None, also in a tuple."""
+    if type(value) is tuple and isinstance(end, Tree):
+        return tuple(map(_after_a_turn, value, end.children))
+    if not isinstance(value, Choice) or isinstance(end, Options):
+        return value
+    return value.only(lambda option: _fits(option, end))
 
 
 def _is_plain(value: Any) -> bool:

@@ -15,9 +15,8 @@ from autograph_jax.operators.choices import UNBOUND, Choice
 
 def is_traced(value: Any) -> bool:
     """Is the truth of this value unknown while tracing? Under an eager `jax.grad` a tracer has a value, and it is not."""
-    if isinstance(value, jax.core.Tracer):
-        return jax_private.is_abstract(value)
-    return isinstance(value, Choice)
+    kind = type(value)  # not `isinstance`, which asks a user's object for its `__class__`
+    return kind is Choice or issubclass(kind, jax.core.Tracer) and jax_private.is_abstract(value)
 
 
 def truth(value: Any) -> jax.Array:

@@ -9,7 +9,7 @@ import types
 import weakref
 from typing import Any
 
-from autograph_jax.operators import state
+from autograph_jax.operators import hooks, state
 from autograph_jax.operators.state import Global
 
 
@@ -65,3 +65,10 @@ def _stores(code: types.CodeType) -> tuple[set[str], set[str]]:
             cells |= inner & set(constant.co_freevars)
             global_names |= inner_globals
     return cells, global_names
+
+
+def _assigned_around(code: types.CodeType) -> tuple[str, ...]:
+    return _assigned(code)[0]
+
+
+hooks.assigned = _assigned_around

@@ -21,7 +21,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import aliasing, hooks, impure, iterables, lists, printing, state, subscripts
+from autograph_jax.operators import aliasing, hooks, impure, iterables, jax_private, lists, printing, state, subscripts
 from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators.choices import Choice, check_callable
 from autograph_jax.operators.conditionals import if_expr
@@ -52,6 +52,7 @@ _OVERRIDES: dict[Any, Function] = {
     dataclasses.replace: lambda value, /, **changes: state.made(dataclasses.replace(value, **changes)),
     **operator_builtins.OVERRIDES,
 }
+_ALWAYS: dict[Any, Function] = {**operator_builtins.TAKING_FUNCTIONS, warnings.warn: impure.warn}
 _CONTAINERS = (list, dict, set, collections.deque)
 
 
@@ -71,7 +72,7 @@ def call(function: Any) -> Function:
             subscripts.note_content(function.__self__)
         return _builtin(function)
     if kind is type or isinstance(function, type):
-        return _OVERRIDES.get(function) or _class(function)
+        return _in_place_of(function) or _class(function)
     if kind is functools.partial:
         return functools.partial(call(function.func), *function.args, **function.keywords)
     if kind is Choice:
@@ -81,6 +82,11 @@ def call(function: Any) -> Function:
     if is_numeric_function(function):
         return _numeric(function)
     return _viewing(function) if id(function) in _VIEWING else _callable_object(function)
+
+
+def _in_place_of(function: Any) -> Function | None:
+    """What is called in place of one of Python's: an operator while something is traced, else as a rule Python's own."""
+    return (_OVERRIDES if jax_private.tracing() else _ALWAYS).get(function)
 
 
 # jax.numpy's functions whose NumPy twins give views.
@@ -111,7 +117,7 @@ def _either(taken: Any, option: Any, otherwise: Function, arguments: tuple[Any, 
 
 def _builtin(function: types.BuiltinMethodType) -> Function:
     if function.__self__ is builtins or function in (functools.reduce, warnings.warn):
-        return _OVERRIDES.get(function, function)
+        return _in_place_of(function) or function
     return _numeric(function) if is_numeric_function(function) else function
 
 
@@ -162,7 +168,7 @@ def _function(function: types.FunctionType) -> Function:
         if is_left_alone(function.__module__) or is_left_alone(function.__globals__.get("__name__")):
             if id(function) in _VIEWING:
                 return _viewing(function)
-            if (ours := lists.STACKING.get(function) or _OVERRIDES.get(function)) is not None:
+            if (ours := lists.STACKING.get(function) or _in_place_of(function)) is not None:
                 return ours
             return _taking_functions(function) if is_array_library(function.__module__) else function
         converted = convert_function(function)

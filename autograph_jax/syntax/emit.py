@@ -130,7 +130,7 @@ def _inner_qualname(inner: types.CodeType, name: str, around: types.CodeType, qu
 def to_function(code: types.CodeType, original: types.FunctionType) -> types.FunctionType:
     """A function of converted code that shares the original's globals, closure cells, defaults and metadata."""
     cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
-    closure = tuple(cells[name] for name in code.co_freevars)
+    closure = tuple(cells[name] for name in code.co_freevars) or None
     function = types.FunctionType(code, original.__globals__, original.__name__, original.__defaults__, closure)
     function.__kwdefaults__ = original.__kwdefaults__
     function.__annotations__ = original.__annotations__

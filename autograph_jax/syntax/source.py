@@ -37,6 +37,8 @@ class Source:
 def source_of(function: types.FunctionType) -> Source:
     """The tree of a plain Python function or lambda. Raises SourceError where its text is not to be had."""
     code = function.__code__
+    if all(line is None for _, _, line in code.co_lines()):
+        raise _no_source(code, "another tool wrote this function")
     lines = _lines(code.co_filename, function.__globals__)
     if not lines:
         raise _no_source(code, "no file holds its text")

@@ -92,8 +92,13 @@ class Row:
 
     @property
     def numpy_function(self) -> Callable[..., Any]:
-        """The same function, where `jnp` is NumPy."""
+        """The same function, where `jnp` is NumPy: the reference, never converted."""
         return self.table.with_numpy.rows[self.index].function
+
+    @property
+    def numpy_function_to_convert(self) -> Callable[..., Any]:
+        """The same once more: converting it converts the file's classes in place."""
+        return self.table.with_numpy_to_convert.rows[self.index].function
 
 
 class Table:
@@ -141,14 +146,25 @@ class Table:
         """The table of the file with NumPy: its rows are the reference."""
         return self.with_numpy_globals["table"]
 
+    @property
+    def with_numpy_to_convert(self) -> Table:
+        return self._read_again_to_convert["table"]
+
     @functools.cached_property
     def with_numpy_globals(self) -> dict[str, Any]:
         """The same file read a second time, with NumPy in the place of jax.numpy.
 
         Helpers, classes and globals of the file are separate there as well, so that nothing leaks between the runs.
         """
+        return self._read("with_numpy")
+
+    @functools.cached_property
+    def _read_again_to_convert(self) -> dict[str, Any]:
+        return self._read("with_numpy_to_convert")
+
+    def _read(self, name: str) -> dict[str, Any]:
         path = sys.modules[self.module].__file__
-        spec = importlib.util.spec_from_file_location(f"{self.module}_with_numpy", path)
+        spec = importlib.util.spec_from_file_location(f"{self.module}_{name}", path)
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
@@ -179,6 +195,8 @@ TABLES = (
     "test_transforms",
     "test_found",
     "test_matches",
+    "test_choices",
+    "test_walrus",
 )
 
 
@@ -219,7 +237,7 @@ def check(row: Row, way: Callable[[Row], None], record_property: Callable[[str, 
 # ------------------------------------------------------------------ ways
 def plain(row: Row, convert: Convert = autograph) -> None:
     """Converted, on plain Python and NumPy values: exactly what the function did before."""
-    converted = convert(row.numpy_function)
+    converted = convert(row.numpy_function_to_convert)
     for call in (*row.calls, *row.plain):
         want, got = observe(row.numpy_function, call), observe(converted, call)
         if got.error and not want.error:

@@ -371,7 +371,7 @@ def iteration_by_a_generator(v):
     return total
 
 
-row(iteration_by_a_generator, [VECTOR], [-VECTOR], staged="cond", grad=True, batch=True)
+row(iteration_by_a_generator, [VECTOR * 1.1], [-VECTOR * 1.1], staged="cond", grad=True, batch=True)
 
 
 class Heights:

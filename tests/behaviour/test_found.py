@@ -421,6 +421,109 @@ def zipped_and_written(a, b):
 row(zipped_and_written, [A120, A120 + 1])
 
 
+def view_written_by_an_inner_function(a):
+
+    def f1():
+        d = a[::-1]
+        d[0] = 5
+
+    f1()
+    return sum(a)
+
+
+row(view_written_by_an_inner_function, [A120], want="either")
+
+
+def alias_written_by_an_inner_function(a):
+    b = a
+
+    def f1():
+        b[0] = 5
+        return a
+
+    r = f1()
+    return (sum(a), sum(r))
+
+
+row(alias_written_by_an_inner_function, [A120], want="either")
+
+
+def array_written_by_an_inner_function(a):
+
+    def f1():
+        a[0] = 5
+
+    f1()
+    return sum(a)
+
+
+row(array_written_by_an_inner_function, [A120])
+
+
+def object_changed_and_replaced_in_a_loop(n, x):
+    o = Box(x, 1.0)
+    keep = o
+    for i in range(n):
+        o.n = o.n + 1
+        if o.n > 3:
+            o = Box(0.0, 2.0)
+    return (o.n, keep.n)
+
+
+row(object_changed_and_replaced_in_a_loop, [4, 1.0], [6, 1.0], want="either")
+
+
+def own_object_changed_and_replaced_in_a_loop(n, x):
+    o = Box(x, 1.0)
+    for i in range(n):
+        o.n = o.n + 1
+        if o.n > 3:
+            o = Box(0.0, 2.0)
+    return o.n
+
+
+row(own_object_changed_and_replaced_in_a_loop, [4, 1.0], [6, 1.0])
+
+
+def list_changed_and_replaced_in_a_loop(n, x):
+    o = [x]
+    k = o
+    for i in range(n):
+        o[0] = o[0] + 1
+        if o[0] > 3:
+            o = [0.0]
+    return (o[0], k[0])
+
+
+row(list_changed_and_replaced_in_a_loop, [4, 1.0], [6, 1.0], want="either")
+
+
+def own_list_changed_and_replaced_in_a_loop(n, x):
+    o = [x]
+    for i in range(n):
+        o[0] = o[0] + 1
+        if o[0] > 3:
+            o = [0.0]
+    return o[0]
+
+
+row(own_list_changed_and_replaced_in_a_loop, [4, 1.0], [6, 1.0])
+
+
+def return_in_a_finally_that_traced_data_decides(a, i):
+    try:
+        pass
+    finally:
+        if any(a > 1):
+            pass
+        else:
+            return i
+    return i + 1
+
+
+row(return_in_a_finally_that_traced_data_decides, [A120, 3], want="either")
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)

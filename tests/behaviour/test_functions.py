@@ -729,6 +729,472 @@ def library_function_with_a_callback(v):
 row(library_function_with_a_callback, [VECTOR], batch=False)
 
 
+# ------------------------------------------------------------------ what is evaluated where a function is defined
+def default_with_a_condition(x):
+    def shifted(y, by=x if x > 0 else 0.5, *, times=2.0 if x > 1 else 3.0):
+        return (y + by) * times
+
+    return shifted(x) + shifted(x, 1.0) + shifted(x, times=1.0)
+
+
+row(default_with_a_condition, [2.0], [0.5], [-2.0], staged="cond", grad=True, batch=True)
+
+
+def default_of_a_lambda(x):
+    shifted = lambda y, by=x if x > 0 and x < 3 else 0.5: y + by
+    return shifted(x) + shifted(x, 1.0)
+
+
+row(default_of_a_lambda, [2.0], [4.0], [-2.0], staged="cond", grad=True, batch=True)
+
+
+def default_is_evaluated_once(x):
+    calls = []
+
+    def note(value):
+        calls.append(value)
+        return value if value > 0 else -value
+
+    def shifted(y, by=note(x)):
+        return y + by
+
+    return shifted(1.0) + shifted(2.0), len(calls)
+
+
+row(default_is_evaluated_once, [2.0], [-2.0], staged="cond", batch=True)
+
+
+def default_keeps_its_value(x):
+    k = 1.0
+
+    def scaled(y, k=k):
+        return y * k
+
+    if x > 0:
+        k = 5.0
+    return scaled(x) + k
+
+
+row(default_keeps_its_value, [2.0], [-2.0], staged="cond", grad=True, batch=True)
+
+
+def times(factor):
+    def decorate(function):
+        def wrapper(x):
+            return function(x) * factor
+
+        return wrapper
+
+    return decorate
+
+
+def decorator_with_a_condition(x):
+    @times(2.0 if x > 0 else 3.0)
+    @times(x if x > 1 else 1.0)
+    def step(v):
+        return v + 1.0
+
+    return step(x)
+
+
+row(decorator_with_a_condition, [2.0], [0.5], [-2.0], staged="cond", grad=True, batch=True)
+
+
+def function_defined_in_a_branch(x):
+    if x > 0:
+
+        def step(v):
+            return v * x
+    else:
+
+        def step(v):
+            return v - x
+
+    return step(3.0)
+
+
+row(function_defined_in_a_branch, [2.0], [-2.0], staged="cond", grad=True, batch=True)
+
+
+def docstring_and_name_of_a_nested_function(x):
+    def step(v):
+        """Half."""
+        return v / 2 if v > 1 else v
+
+    return step(x), len(step.__doc__ + step.__name__ + step.__qualname__)
+
+
+row(docstring_and_name_of_a_nested_function, [2.0], [0.5], staged="cond", batch=True)
+
+
+# ------------------------------------------------------------------ closures in loops and branches
+def closures_see_the_last_value(x):
+    functions = []
+    for k in (1.0, 2.0, 3.0):
+        functions.append(lambda v: v * k if v > k else k)
+    return functions[0](x) + functions[2](x)
+
+
+row(closures_see_the_last_value, [4.0], [2.5], [0.5], staged="cond", grad=True, batch=True)
+
+
+def closures_with_their_own_value(x):
+    functions = []
+    for k in (1.0, 2.0, 3.0):
+
+        def step(v, k=k):
+            return v * k if v > k else k
+
+        functions.append(step)
+    return functions[0](x) + functions[2](x)
+
+
+row(closures_with_their_own_value, [4.0], [2.5], [0.5], staged="cond", grad=True, batch=True)
+
+
+def closure_made_and_called_in_a_loop(v):
+    total = 0.0
+    for e in v:
+
+        def above(limit):
+            return e if e > limit else limit
+
+        total = total + above(1.5)
+    return total
+
+
+row(closure_made_and_called_in_a_loop, [VECTOR], [-VECTOR], staged="loop cond", grad=True, batch=True)
+
+
+def closure_over_a_loop_that_breaks(v):
+    for e in v:
+        if e > 1.5:
+            break
+    found = lambda: e * 2
+    return found()
+
+
+row(closure_over_a_loop_that_breaks, [VECTOR], [-VECTOR], staged="loop", grad=True, batch=True)
+
+
+def deleted_in_a_branch(x):
+    y = x * 2
+    if x > 0:
+        z = y
+        del y
+    else:
+        z = -y
+        del y
+    return z
+
+
+row(deleted_in_a_branch, [2.0], [-2.0], staged="cond", grad=True, batch=True)
+
+
+def deleted_on_one_path(x):
+    y = x * 2
+    if x > 0:
+        del y
+    return y
+
+
+row(deleted_on_one_path, plain=[[2.0], [-2.0]])
+
+
+def deleted_and_bound_again(x, n):
+    y = x
+    for _ in range(n):
+        z = y + 1.0
+        del y
+        y = z if z < 4 else 0.0
+    return y
+
+
+row(deleted_and_bound_again, [2.5, 3], [-2.5, 3], [1.0, 0], staged="loop cond", grad=True, batch=True)
+
+
+def global_written_by_a_helper_in_a_branch(x):
+    global COUNT
+    COUNT = 1.0
+
+    def bump():
+        global COUNT
+        COUNT = COUNT + x if x < 5 else 7.0
+
+    if x > 0:
+        bump()
+    bump()
+    return COUNT
+
+
+row(global_written_by_a_helper_in_a_branch, [2.0], [6.0], [-2.0], staged="cond", grad=True, batch=True)
+
+
+def global_first_bound_in_a_branch(x):
+    global FRESH
+    if x > 0:
+        FRESH = x
+    else:
+        FRESH = 1.0
+    result = FRESH * 2
+    del FRESH
+    return result
+
+
+row(global_first_bound_in_a_branch, [2.0], [-2.0], staged="cond", grad=True, batch=True)
+
+
+def nonlocal_two_levels_up(x):
+    k = 1.0
+
+    def middle():
+        def inner():
+            nonlocal k
+            if x > 0:
+                k = k + x
+            else:
+                k = 0.0
+
+        inner()
+        return k
+
+    return middle() + k
+
+
+row(nonlocal_two_levels_up, [2.0], [-2.0], staged="cond", grad=True, batch=True)
+
+
+def nonlocal_in_a_while(x):
+    steps = 0.0
+
+    def shrink():
+        nonlocal x, steps
+        x = x / 2
+        if x > 3:
+            steps = steps + 1.0
+
+    while x > 1:
+        shrink()
+    return x, steps
+
+
+row(nonlocal_in_a_while, [20.0], [0.5], staged="loop cond", batch=True)
+
+
+def nonlocal_written_through_a_default(x):
+    seen = []
+
+    def note(value, into=seen):
+        into.append(value if value > 0 else 0.0)
+        return into
+
+    note(x)
+    return note(x + 1.0)[1] + len(seen)
+
+
+row(nonlocal_written_through_a_default, [2.0], [-4.0], staged="cond", grad=True, batch=True)
+
+
+# ------------------------------------------------------------------ generators
+def gaps(x):
+    level = x
+    for k in range(3):
+        if level > 1:
+            level = level - 1
+        else:
+            level = level * 2
+        yield level if level < 5 else 5.0
+
+
+def generator_with_a_traced_if(x):
+    total = 0.0
+    for level in gaps(x):
+        total = total + level
+    return total
+
+
+row(generator_with_a_traced_if, [2.2], [7.3], [-1.0], staged="cond", grad=True, batch=True)
+
+
+def generator_with_a_traced_loop(x):
+    def shrunken(value):
+        for limit in (8.0, 2.0):
+            while value > limit:
+                value = value / 2
+            yield value
+
+    return list(shrunken(x))
+
+
+row(generator_with_a_traced_loop, [37.0], [1.5], staged="loop", batch=True)
+
+
+def generator_that_takes_and_returns(x):
+    def running():
+        total = 0.0
+        while True:
+            given = yield total
+            if given is None:
+                return total
+            if given > 0:
+                total = total + given
+
+    def whole():
+        result = yield from running()
+        yield result * 10
+
+    values = whole()
+    next(values)
+    first = values.send(x)
+    second = values.send(2.0 - x)
+    return first, second, values.send(None)
+
+
+row(generator_that_takes_and_returns, [1.5], [3.0], [-1.0], staged="cond", grad=True, batch=True)
+
+
+def generator_left_by_a_plain_condition(x):
+    def some(n):
+        for k in range(10):
+            if k == n:
+                return
+            if k % 2:
+                continue
+            y = x * k
+            if y > 3:
+                y = 3.0
+            yield y
+
+    return sum(some(5))
+
+
+row(generator_left_by_a_plain_condition, [1.6], [-1.0], staged="cond", grad=True, batch=True)
+
+
+def generator_that_traced_data_would_leave(x):
+    def some():
+        for k in range(4):
+            if x > k:
+                yield x * k
+
+    return sum(some())
+
+
+row(generator_that_traced_data_would_leave, [2.5], [-1.0], want="error")
+
+
+def generator_that_traced_data_would_end(x):
+    def some():
+        while x > 0:
+            yield x
+            return
+
+    return sum(some())
+
+
+row(generator_that_traced_data_would_end, [2.5], [-1.0], want="error")
+
+
+def generator_with_cleanup(x):
+    log = []
+
+    def some():
+        try:
+            y = x if x > 0 else -x
+            yield y
+            yield y * 2
+        finally:
+            log.append(1.0)
+
+    values = some()
+    first = next(values)
+    values.close()
+    return first + len(log)
+
+
+row(generator_with_cleanup, [2.5], [-1.0], staged="cond", grad=True, batch=True)
+
+
+def generator_made_in_a_branch(x):
+    total = 0.0
+    if x > 0:
+        for level in gaps(x):
+            total = total + level
+    return total
+
+
+row(generator_made_in_a_branch, [2.5], [-1.0], staged="cond", grad=True, batch=True)
+
+
+def generator_in_a_traced_loop(v):
+    total = 0.0
+    for e in v:
+        for level in gaps(e):
+            total = total + level
+    return total
+
+
+row(generator_in_a_traced_loop, [VECTOR], [-VECTOR], staged="loop cond", batch=True)
+
+
+def generator_older_than_the_branch(x):
+    levels = gaps(x)
+    first = next(levels)
+    if x > 0:
+        first = next(levels)
+    return first
+
+
+row(generator_older_than_the_branch, [2.5], [-1.0], want="error")
+
+
+def iterator_of_a_turn_in_its_branch(v):
+    total = 0.0
+    for e in v:
+        levels = iter([1.0, 2.0, 3.0])
+        if e > 0:
+            next(levels)
+        total = total + next(levels)
+    return total
+
+
+row(iterator_of_a_turn_in_its_branch, [VECTOR], [-VECTOR], want="error")
+
+
+def waiting_generator_would_see_a_write(v):
+    def rows(array):
+        for k in range(2):
+            yield array[k]
+
+    v = v * 1.0
+    total = 0.0
+    for e in rows(v):
+        v[1] = v[1] + 1.0
+        total = total + e
+    return total
+
+
+row(waiting_generator_would_see_a_write, [VECTOR], want="either")
+
+
+def generator_with_state_of_an_object(x):
+    class Walk:
+        def __init__(self, at):
+            self.at = at
+
+        def steps(self, n):
+            for _ in range(n):
+                if self.at > 2:
+                    self.at = self.at - 2
+                yield self.at
+
+    walk = Walk(x)
+    return list(walk.steps(3)), walk.at
+
+
+row(generator_with_state_of_an_object, [7.5], [1.0], staged="cond", grad=True, batch=True)
+
+
 @table.each_way
 def test_functions(row, way, record_property):
     check(row, way, record_property)

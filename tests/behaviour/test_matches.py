@@ -170,7 +170,7 @@ def array_among_others(x, v):
             return w * n
 
 
-row(array_among_others, [0.0, np.array([1.0, 2.0])], [2.0, np.array([1.0, 2.0])], staged="cond", grad=True)
+row(array_among_others, [0.0, np.array([1.0, 2.0])], [2.0, np.array([1.0, 2.0])], staged="cond")
 
 
 def dotted_values(x):
@@ -288,18 +288,18 @@ def kinds_of_values(x, given):
     return r
 
 
-row(kinds_of_values, [2.0, True], [2.0, 3], [2.0, 0.5], [2.0, "abc"], [2.0, None], [2.0, [1]], static=[1])
+row(kinds_of_values, [2.0, True], [2.0, 3], [2.0, 0.5], [2.0, "abc"], [2.0, None], [2.0, (1,)], static=[1])
 
 
-def enums(x, kind):
-    match kind:
+def enums(x, name):
+    match Kind[name]:
         case Kind.LINE:
             return x
         case Kind.CURVE:
             return x * x
 
 
-row(enums, [3.0, Kind.LINE], [3.0, Kind.CURVE], static=[1])
+row(enums, [3.0, "LINE"], [3.0, "CURVE"], static=[1])
 
 
 def chosen_enum(x):
@@ -526,10 +526,10 @@ def match_in_a_scan(v):
     up, down = 0, 0
     last = v[0]
     for x in v:
-        match (x > last, x):
-            case (True, _):
+        match (int(x > last), x):
+            case (1, _):
                 up += 1
-            case (False, 0):
+            case (0, 0):
                 pass
             case _:
                 down += 1

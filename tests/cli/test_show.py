@@ -97,7 +97,7 @@ pair = (lambda x: x), (lambda x: -x)
 
 def counter(n):
     for i in range(n):
-        yield i
+        i and (yield i)
 
 
 async def wait():
@@ -258,7 +258,7 @@ def test_diff(folder, capsys):
 
 
 STAYS = {  # name: what is said, and the user's line
-    "counter": ("it is a generator", "yield i", "^^^^^^^"),
+    "counter": ("it yields inside an expression", "i and (yield i)", "       ^^^^^^^"),
     "wait": ("it is an async function", "async def wait():", "^" * 17),
     "frame": (
         "it calls `locals()`, which looks at the function's own frame",

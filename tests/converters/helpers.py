@@ -24,12 +24,12 @@ import gast
 import pytest
 
 from autograph_jax.analysis import analyse
-from autograph_jax.converters import blocks, convert_tree, expressions, matches, plain, stores
+from autograph_jax.converters import blocks, convert_tree, expressions, generators, matches, plain, stores
 from autograph_jax.runtime.convert import convert_function
 from autograph_jax.syntax import emit
 from autograph_jax.syntax.names import Names
 
-PASSES = ("plain", "matches", "stores", "blocks", "expressions")
+PASSES = ("plain", "matches", "stores", "generators", "blocks", "expressions")
 _numbers = itertools.count()
 
 
@@ -79,6 +79,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 tree = matches.convert(tree, names)
             case "stores":
                 tree = stores.convert(tree, analyse(tree), names)
+            case "generators":
+                tree = generators.convert(tree)
             case "blocks":
                 facts = analyse(tree)
                 tree = blocks.convert(tree, facts, names)

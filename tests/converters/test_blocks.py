@@ -1211,7 +1211,7 @@ ROWS = {
         """,
         """
         def f(x):
-            def g(y=1 if x else 2, *, z=not x):
+            def g(y=ag__.if_expr(x, lambda: 1, lambda: 2), *, z=ag__.not_(x)):
                 return (y, z)
             return ag__.call(g)()
         """,
@@ -1233,7 +1233,7 @@ ROWS = {
             g: ...
             def then():
                 nonlocal g
-                @say
+                @ag__.call(say)
                 def g():
                     return x
             def otherwise():
@@ -1273,8 +1273,8 @@ ROWS = {
         def f(xs):
             x: ...
             def positive():
-                for x in xs:
-                    if x > 0:
+                for x in ag__.each(xs):
+                    if ag__.decided(x > 0):
                         yield x
             total = 0
             def body(element):

@@ -127,12 +127,193 @@ ROWS = {
         """
         def f(a):
             b = c = 'unset'
-            r = a and (b := ag__.call(say)(1))
-            s = (c := ag__.call(say)(2)) if a else 0
-            t = 0 < a < (b := ag__.call(say)(5))
+            def operand():
+                nonlocal b
+                return (b := ag__.call(say)(1))
+            r = ag__.and_(a, operand, binds=('b',))
+            def operand_2():
+                nonlocal c
+                return (c := ag__.call(say)(2))
+            s = ag__.if_expr(a, operand_2, lambda: 0, 'c?')
+            def operand_3():
+                nonlocal b
+                return (b := ag__.call(say)(5))
+            t = ag__.compare(0, '<', a, '<', operand_3, binds=('b',))
             return (r, s, t, b, c)
         """,
         [(0,), (3,)],
+    ),
+    "walrus in a condition with and": Row(
+        """
+        def f(a, c):
+            'Has a docstring.'
+            if a > 1 and (b := say(a * 2)) > 3 and (c or (d := say(b)) > 5):
+                return b, c
+            return b
+        """,
+        """
+        def f(a, c):
+            'Has a docstring.'
+            d: ...
+            b: ...
+            def operand():
+                nonlocal b
+                return (b := ag__.call(say)(a * 2)) > 3
+            def operand_2():
+                nonlocal d
+                def operand_3():
+                    nonlocal d
+                    return (d := ag__.call(say)(b)) > 5
+                return ag__.or_(c, operand_3, binds=('d',))
+            return ag__.if_stmt(ag__.and_(a > 1, operand, operand_2, binds=('b', 'd?')), lambda: (b, c), lambda: ag__.bound('b', lambda: b))
+        """,  # noqa: E501
+        [(0, 0), (1.2, 0), (2, 0), (2, 1), (3, 0)],
+    ),
+    "walrus in the test of a loop": Row(
+        """
+        def f(a):
+            while a > 1 and (b := say(a / 2)) > 0.3:
+                a = b
+            return a
+        """,
+        """
+        def f(a):
+            b: ...
+            def test():
+                nonlocal b
+                def operand():
+                    nonlocal b
+                    return (b := ag__.call(say)(a / 2)) > 0.3
+                return ag__.and_(a > 1, operand, binds=('b',))
+            def body():
+                nonlocal a
+                a = b
+            ag__.while_stmt(test, ag__.surely(body, 'b'), 'a', 'b?')
+            return a
+        """,
+        [(0,), (5,), (1.2,)],
+    ),
+    "walrus of a global and of a function around": Row(
+        """
+        def f(a):
+            n = 0
+            def g():
+                global m
+                nonlocal n
+                return a and (n := say(a)) and (m := n + 1)
+            return g(), n, m if a else 0
+        """,
+        """
+        def f(a):
+            n = 0
+            def g():
+                global m
+                nonlocal n
+                def operand():
+                    nonlocal n
+                    return (n := ag__.call(say)(a))
+                def operand_2():
+                    global m
+                    return (m := (n + 1))
+                return ag__.and_(a, operand, operand_2, binds=('global m', 'n'))
+            return (ag__.call(g)(), n, ag__.if_expr(a, lambda: m, lambda: 0))
+        """,
+        [(0,), (5,)],
+    ),
+    "walrus in a lambda's condition stays there": Row(
+        """
+        def f(a):
+            g = lambda x: x and (y := x + 1) and y * 2
+            return g(a)
+        """,
+        """
+        def f(a):
+            g = lambda x: x and (y := (x + 1)) and (y * 2)
+            return ag__.call(g)(a)
+        """,
+        [(0,), (5,)],
+    ),
+    "assertion with a walrus": Row(
+        """
+        def f(x):
+            assert x and (y := say(x)) < 5, 'large'
+            return y
+        """,
+        """
+        def f(x):
+            assert ag__.checked(x, lambda: 'large'), 'large'
+            assert ag__.checked((y := ag__.call(say)(x)) < 5, lambda: 'large'), 'large'
+            return y
+        """,
+        [(1,), (0,), (7,)],
+    ),
+    "lookups in tables": Row(
+        """
+        def f(k, i):
+            table = {'a': 1, 'b': 2}
+            names = ['x', *'yz']
+            word = 'text'
+            key = 'a' if k else 'b'
+            return table[key], names[i], names[-1], names[1:], word[i], ('p', 'q')[k], {0: len, 1: max}[k]([5]), i[key] if k > 1 else 0
+        """,  # noqa: E501
+        """
+        def f(k, i):
+            table = {'a': 1, 'b': 2}
+            names = ['x', *'yz']
+            word = 'text'
+            key = ag__.if_expr(k, lambda: 'a', lambda: 'b')
+            return (ag__.get_item(table, key), ag__.get_item(names, i), names[-1], names[1:], ag__.get_item(word, i), ag__.get_item(('p', 'q'), k), ag__.call(ag__.get_item({0: len, 1: max}, k))([5]), ag__.if_expr(k > 1, lambda: ag__.get_item(i, key), lambda: 0))
+        """,  # noqa: E501
+        [(0, 1), (1, 2), (1, -1), (1, 3), (2, 0)],
+    ),
+    "lookups in what is from outside, and calls of elements": Row(
+        """
+        def f(k, steps):
+            def g(j):
+                return steps[j](k), steps[0](k)
+            return Failure.__name__[k], TABLE[k] if k > 1 else 0, g(k)
+        """,
+        """
+        def f(k, steps):
+            def g(j):
+                return (ag__.call(ag__.get_item(steps, j))(k), ag__.call(steps[0])(k))
+            return (Failure.__name__[k], ag__.if_expr(k > 1, lambda: ag__.get_item(TABLE, k), lambda: 0), ag__.call(g)(k))
+        """,
+        [(0, [str, abs]), (1, [str, abs]), (2, [str, abs])],
+    ),
+    "numeric code keeps its subscripts": Row(
+        """
+        def f(a, b, i):
+            c = a * 2
+            for j in range(2):
+                c[j] = b[i] - a[j] * c[j - 1] + b[i + 1]
+            return c[i], a[i, j] if i > 5 else 0
+        """,
+        """
+        def f(a, b, i):
+            j: ...
+            c = a * 2
+            def body(element):
+                nonlocal c, j
+                j = element
+                c = ag__.set_item(b[i] - a[j] * c[j - 1] + b[i + 1], c, j)
+            ag__.for_stmt(ag__.call(range)(2), body, 'c', 'j?')
+            return (c[i], ag__.if_expr(i > 5, lambda: a[i, ag__.bound('j', lambda: j)], lambda: 0))
+        """,
+        [([1, 2], [3, 4], 0), ([1, 2], [3, 4], 1)],
+    ),
+    "comparisons with tuples, lists and dicts": Row(
+        """
+        def f(a, b):
+            pair = (a, b)
+            return pair == (1, 2), [a] < [b], a == b, {'x': a} != b, (a,) == b != 5
+        """,
+        """
+        def f(a, b):
+            pair = (a, b)
+            return (ag__.compare(pair, '==', (1, 2)), ag__.compare([a], '<', [b]), a == b, ag__.compare({'x': a}, '!=', b), ag__.compare((a,), '==', b, '!=', lambda: 5))
+        """,  # noqa: E501
+        [(1, 2), (2, 1), (1, 'a')],
     ),
     "walrus in a comprehension's condition": Row(
         """
@@ -141,8 +322,8 @@ ROWS = {
         """,
         """
         def f(xs):
-            return ([y for x in xs if ag__.and_((y := (x * 2)) > 2, lambda: y < 9)], ag__.bound('y', lambda: y))
-        """,
+            return (ag__.kept_list([ag__.kept(ag__.and_((y := (x * 2)) > 2, lambda: y < 9), lambda: y) for x in xs]), ag__.bound('y', lambda: y))
+        """,  # noqa: E501
         [([1, 2, 3, 9],), ([],)],
     ),
     "calls": Row(
@@ -169,7 +350,7 @@ ROWS = {
         """,
         [('aB', []), (1, [])],
     ),
-    "a call in a decorator and a default stays": Row(
+    "a call in a decorator and a default": Row(
         """
         def f(x):
             @say
@@ -179,8 +360,8 @@ ROWS = {
         """,
         """
         def f(x):
-            @say
-            def g(y=say(x) or 5):
+            @ag__.call(say)
+            def g(y=ag__.or_(ag__.call(say)(x), lambda: 5)):
                 return ag__.and_(y, lambda: x)
             return (ag__.call(g)(), ag__.call(g)(1))
         """,
@@ -210,10 +391,10 @@ ROWS = {
         """,
         """
         def f(xs):
-            a = [ag__.and_(x, lambda: 1) for x in xs if ag__.or_(ag__.not_(x), lambda: x > 1)]
-            b = {x: y for x in xs for y in xs if ag__.compare(x, '<', y, '<', lambda: 4)}
+            a = ag__.kept_list([ag__.kept(ag__.or_(ag__.not_(x), lambda: x > 1), lambda: ag__.and_(x, lambda: 1)) for x in xs])
+            b = {x: y for x in xs for y in xs if ag__.decided(ag__.compare(x, '<', y, '<', lambda: 4))}
             c = {ag__.if_expr(x, lambda: x, lambda: None) for x in xs}
-            d = ag__.call(sum)((x for x in xs if ag__.in_(x, (1, 2))))
+            d = ag__.call(sum)(ag__.kept_ones((ag__.kept(ag__.in_(x, (1, 2)), lambda: x) for x in xs)))
             return (a, b, c, d)
         """,
         [([0, 1, 2, 3],), ([],)],

@@ -281,6 +281,44 @@ ROWS = {
         None,
         [(0,), (1,)],
     ),
+    "super after its argument is deleted": Row(
+        """
+        def f(x):
+            def inner(self):
+                if x:
+                    del self
+                super()
+
+            inner(x)
+        """,
+        None,
+        [(0,), (1,)],
+    ),
+    "an annotation of a name in parentheses declares nothing": Row(
+        """
+        def f(x):
+            if x:
+                (say): int
+            return say(x)
+        """,
+        """
+        def f(x):
+            ag__.if_stmt(x, None)
+            return ag__.call(say)(x)
+        """,
+        [(0,), (1,)],
+    ),
+    "the parts of an annotated place without a value are evaluated": Row(
+        """
+        def f(x):
+            if x:
+                say(x).b: fail()
+            say('a')[say('b'), say('c'):say('d')]: fail()
+            say({})[say('e')].f: fail()
+        """,
+        None,
+        [(0,), ([1],)],
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""Both runs of a row in processes of their own, and what is different between them."""
+"""The two runs of a row, in processes of their own, and what is different between them."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Verdict:
     other_exceptions: list[str]  # of another type or text, or raised elsewhere
 
 
-def verdict(name: str, *, limit: float = 600) -> Verdict:
-    """Run a row twice. Raises RunFailed."""
+def verdict(name: str, *, mode: str = "converted", limit: float = 600) -> Verdict:
+    """Run a row as it is and in another mode. Raises RunFailed."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        before, after = (_run(name, mode, folder, limit) for mode in ("identity", "converted"))
+        before, after = (_run(name, which, folder, limit) for which in ("identity", mode))
     changed = [test for test in before["outcomes"] if before["outcomes"][test] != after["outcomes"].get(test)]
     changed += [test for test in after["outcomes"] if test not in before["outcomes"]]
     counts = [collections.Counter(run["outcomes"].values()) for run in (before, after)]

@@ -1,8 +1,9 @@
 """Run one test module of CPython in this process, and tell how each of its tests ended.
 
-    python -m tests.cpython.judge ROW identity|converted OUTPUT.json
+    python -m tests.cpython.judge ROW identity|converted|broken OUTPUT.json
 
-The current directory is one that the tests may write to. With `identity` the decorator gives back what it gets.
+The current directory is one that the tests may write to. With `identity` the decorator gives back what it gets, and with
+`broken` a function that does nothing, to show that the tests see it.
 """
 
 from __future__ import annotations
@@ -30,13 +31,15 @@ _OURS = (str(Path(calls.__file__).parents[1]), str(Path(__file__).parent))
 class Decorator:
     """What is put on each function; counts what becomes of them."""
 
-    def __init__(self, converts: bool) -> None:
-        self._converts = converts
+    def __init__(self, mode: str) -> None:
+        self._mode = mode
         self.converted = self.left = 0
 
     def __call__(self, function: Any) -> Any:
-        if not self._converts or not isinstance(function, types.FunctionType):
+        if self._mode == "identity" or not isinstance(function, types.FunctionType):
             return function
+        if self._mode == "broken":
+            return lambda *_, **__: None
         twin = convert.convert_function(function)
         if convert.is_converted(twin):
             self.converted += 1
@@ -137,9 +140,9 @@ def _convert_callees(modules: tuple[str, ...]) -> None:
     calls.is_left_alone = lambda module: module not in modules and left_alone(module)
 
 
-def run(row: Row, converts: bool) -> dict[str, Any]:
-    decorator, result = Decorator(converts), Result()
-    if converts:
+def run(row: Row, mode: str) -> dict[str, Any]:
+    decorator, result = Decorator(mode), Result()
+    if mode == "converted":
         _convert_callees(row.converted)
     inject.install(row.converted, decorator)
     from test import support
@@ -154,7 +157,7 @@ def run(row: Row, converts: bool) -> dict[str, Any]:
 
 
 def main(name: str, mode: str, output: str) -> None:
-    Path(output).write_text(json.dumps(run(ROWS[name], converts=mode == "converted")))
+    Path(output).write_text(json.dumps(run(ROWS[name], mode)))
 
 
 if __name__ == "__main__":

@@ -66,8 +66,8 @@ LIBRARY = {
         dynamicclassattribute enum filecmp fileinput fnmatch functools genericpath getopt gettext glob graphlib gzip hmac html
         imaplib io ipaddress linecache locale logging mailbox mailcap mimetypes netrc ntpath numbers operator optparse pathlib
         pickle pickletools pkgutil platform plistlib poplib posixpath pprint profile pstats pyclbr queue quopri reprlib
-        rlcompleter sched secrets selectors shelve shlex shutil smtplib socketserver stat string stringprep struct sunau symtable
-        tabnanny tarfile tempfile timeit types typing uu uuid warnings wave weakref xdrlib zipapp zipfile"""
+        rlcompleter sched secrets selectors shelve shlex shutil smtplib socketserver stat string stringprep struct sunau
+        symtable tabnanny tarfile tempfile timeit types typing uu uuid warnings wave weakref xdrlib zipapp zipfile"""
     ),
     "code": Row("test.test_code_module", ("code",)),
     "contextlib_async": Row("test.test_contextlib_async", ("contextlib",)),
@@ -75,8 +75,8 @@ LIBRARY = {
         "test.test_email",
         _package(
             "email",
-            """_header_value_parser _parseaddr _policybase base64mime charset contentmanager encoders errors feedparser generator
-            header headerregistry iterators message parser policy quoprimime utils""",
+            """_header_value_parser _parseaddr _policybase base64mime charset contentmanager encoders errors feedparser
+            generator header headerregistry iterators message parser policy quoprimime utils""",
         ),
     ),
     "htmlparser": Row("test.test_htmlparser", ("html.parser", "_markupbase")),
@@ -103,21 +103,21 @@ LIBRARY = {
 # Test methods themselves, with the functions and classes inside them.
 LANGUAGE = _language(
     """test_abc test_argparse test_array test_asyncgen test_augassign test_base64 test_baseexception test_binop test_bisect
-    test_bool test_builtin test_bytes test_calendar test_call test_class test_cmath test_collections test_compare test_complex
-    test_configparser test_contains test_context test_contextlib test_copy test_coroutines test_csv test_dataclasses test_datetime
-    test_decorators test_defaultdict test_deque test_descr test_descrtut test_dict test_dictcomps test_dictviews test_difflib
-    test_dynamic test_enum test_enumerate test_except_star test_exception_group test_exception_hierarchy
-    test_exception_variations test_extcall test_float test_format test_fractions test_funcattrs test_functools
-    test_future_stmt test_generator_stop test_genericalias test_genericclass test_genexps test_global test_hash test_heapq
-    test_index test_int test_int_literal test_ipaddress test_isinstance test_iter test_iterlen test_itertools test_json
-    test_keywordonlyarg test_list test_listcomps test_logging test_long test_longexp test_math test_memoryview test_metaclass
-    test_numeric_tower test_opcache test_operator test_ordered_dict test_pathlib test_pep646_syntax test_pickle
-    test_positional_only_arg test_pow test_print test_property test_raise test_random test_range test_re test_richcmp test_set
-    test_setcomps test_shutil test_slice test_sort test_statistics test_string test_string_literals test_struct test_structseq
-    test_subclassinit test_super test_syntax test_textwrap test_tokenize test_tuple test_type_aliases test_type_annotations
-    test_type_cache test_type_params test_typechecks test_types test_typing test_unary test_unicode test_unicode_identifiers
-    test_unpack_ex test_urlparse test_userdict test_userlist test_userstring test_warnings test_weakref test_yield_from
-    test_zipfile"""
+    test_bool test_builtin test_bytes test_calendar test_call test_class test_cmath test_collections test_compare
+    test_complex test_configparser test_contains test_context test_contextlib test_copy test_coroutines test_csv
+    test_dataclasses test_datetime test_decorators test_defaultdict test_deque test_descr test_descrtut test_dict
+    test_dictcomps test_dictviews test_difflib test_dynamic test_enum test_enumerate test_except_star test_exception_group
+    test_exception_hierarchy test_exception_variations test_extcall test_float test_format test_fractions test_funcattrs
+    test_functools test_future_stmt test_generator_stop test_genericalias test_genericclass test_genexps test_global
+    test_hash test_heapq test_index test_int test_int_literal test_ipaddress test_isinstance test_iter test_iterlen
+    test_itertools test_json test_keywordonlyarg test_list test_listcomps test_logging test_long test_longexp test_math
+    test_memoryview test_metaclass test_numeric_tower test_opcache test_operator test_ordered_dict test_pathlib
+    test_pep646_syntax test_pickle test_positional_only_arg test_pow test_print test_property test_raise test_random
+    test_range test_re test_richcmp test_set test_setcomps test_shutil test_slice test_sort test_statistics test_string
+    test_string_literals test_struct test_structseq test_subclassinit test_super test_syntax test_textwrap test_tokenize
+    test_tuple test_type_aliases test_type_annotations test_type_cache test_type_params test_typechecks test_types
+    test_typing test_unary test_unicode test_unicode_identifiers test_unpack_ex test_urlparse test_userdict test_userlist
+    test_userstring test_warnings test_weakref test_yield_from test_zipfile"""
 )
 
 ROWS = CORE | LIBRARY | LANGUAGE

@@ -135,10 +135,17 @@ def loop(g: Generator, lines: list[str], targets: list[str] | None = None) -> Bl
 def try_finally(g: Generator) -> Block:
     """`finally` may read what surely was bound before; an exception may have ended the body anywhere."""
     body = g.suite()
-    ending = g.suite(most=2)
+    ending = final(g)
     lines = ["try:", *body.indented(), "finally:", *ending.indented()]
     g.bound = body.bound | ending.bound if not body.exits else set(ending.bound)
     return Block(lines, g.bound, exits=body.exits or ending.exits)
+
+
+def final(g: Generator) -> Block:
+    g.finals += 1
+    block = g.suite(most=2)
+    g.finals -= 1
+    return block
 
 
 @rule("compound", "except", 2)
@@ -153,7 +160,7 @@ def try_except(g: Generator) -> Block:
     lines = ["try:", *body.indented(), *([] if body.exits else indented(raising))]
     lines += [f"except {caught}:", *handled.indented()]
     if g.chance(30):
-        ending = g.suite(most=1)
+        ending = final(g)
         lines += ["finally:", *ending.indented()]
     return Block(lines, g.bound)
 

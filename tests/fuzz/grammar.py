@@ -50,7 +50,7 @@ EXACT = ("int", "int", "int", "float", "float", "bool", "ints", "ints", "floats"
 EXACT += ("box", "list", "pair", "dict", "maybe", "text", "number")
 SMOOTH = ("real", "real", "real", "real", "int", "bool", "reals")
 
-CONSTRUCTS = {"elif", "else", "keyword_call", "lazy_walrus", "loop_else", "nonlocal", "unbound"}  # switches; rules add theirs
+CONSTRUCTS = {"elif", "else", "exit_in_finally", "keyword_call", "lazy_walrus", "loop_else", "nonlocal", "unbound"}  # switches; rules add theirs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,7 +92,7 @@ def indented(lines: Sequence[str]) -> list[str]:
     return ["    " + line for line in lines]
 
 
-_OF_FUNCTION = {"bound", "frozen", "counters", "functions", "returns", "loops", "depth", "budget", "guarded"}
+_OF_FUNCTION = {"bound", "frozen", "counters", "functions", "returns", "loops", "depth", "budget", "guarded", "finals"}
 
 
 class Generator:
@@ -112,6 +112,7 @@ class Generator:
         self.depth = 0  # compound statements around
         self.budget = 0  # statements that are left
         self.lazy = 0  # expressions around that Python may leave out
+        self.finals = 0  # `finally` suites around, within the function
         self.guarded = False  # inside an `if`, within the function or loop
         self._numbers: dict[str, int] = {}
 
@@ -219,7 +220,8 @@ class Generator:
         """The body of another function; afterwards everything is as it was around it."""
         kept = {name: value for name, value in vars(self).items() if name in _OF_FUNCTION}
         around = copy.deepcopy(kept)
-        self.loops, self.guarded, self.functions, self.counters = 0, False, {}, list(self.counters)
+        self.loops, self.finals, self.guarded = 0, 0, False
+        self.functions, self.counters = {}, list(self.counters)
         yield
         vars(self).update(around)
 

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.operators import aliasing, checks, state, writes
-from autograph_jax.operators.exits import BREAK, Return
+from autograph_jax.operators.exits import Return
 from autograph_jax.operators.values import is_traced
 from autograph_jax.runtime import calls, convert
 from autograph_jax.runtime.namespace import operators
@@ -140,8 +140,10 @@ def walrus_does_not_bind():
 
 @planted("plain")
 def augmented_assignment_assigns():
+    """To items and attributes: a loop's counter would stand still."""
+
     def tamper(node: Any) -> Any:
-        if not isinstance(node, gast.AugAssign) or isinstance(node.op, gast.Mod):
+        if not isinstance(node, gast.AugAssign) or isinstance(node.target, gast.Name):
             return node
         return gast.copy_location(gast.Assign([node.target], node.value, None), node)
 
@@ -225,14 +227,13 @@ def exits_are_ignored_where_traced():
 @planted("jit")
 def loop_else_always_runs_where_traced():
     def make(original: Any) -> Any:
-        def always(exit: Any, *rest: Any) -> Any:
-            return original(exit.map(lambda option: None if option is BREAK else option) if is_traced(exit) else exit, *rest)
+        def always(test: Any, body: Any, *names: str, orelse: Any = None) -> Any:
+            exit = original(test, body, *names)
+            return orelse() if orelse is not None and exit is None else exit
 
         return always
 
-    from autograph_jax.operators import loops
-
-    return replaced(loops, "_else", make)
+    return operator("for_stmt", make)
 
 
 @planted("jit")

@@ -258,17 +258,17 @@ def nothing(g: Generator) -> list[str]:
 
 
 # ------------------------------------------------------------------ exits
-@rule("statement", "break", 3)
+@rule("statement", "break", 12)
 def break_(g: Generator) -> Block | None:
     return left(g, "break") if g.loops else None
 
 
-@rule("statement", "continue", 3)
+@rule("statement", "continue", 10)
 def continue_(g: Generator) -> Block | None:
     return left(g, "continue") if g.loops else None
 
 
-@rule("statement", "return", 2)
+@rule("statement", "return", 4)
 def return_(g: Generator) -> Block | None:
     return left(g, returned(g)) if g.depth else None
 
@@ -285,6 +285,8 @@ def assert_(g: Generator) -> list[str] | None:
 
 def left(g: Generator, statement: str) -> Block | None:
     """The end of a suite; a suite directly in a function or a loop would end for all, so that is rare."""
+    if g.finals and not g.has("exit_in_finally"):
+        return None
     return Block([statement], g.bound, exits=True) if g.guarded or g.chance(10) else None
 
 

@@ -65,11 +65,11 @@ def test_tracing(name: str):
 
 def test_is_own():
     """A tracer of the innermost trace is its own, one from around is not, and no array is."""
-    answers = []
+    answers, array = [], jnp.ones(2)
 
     def outer(x):
         def inner(y):
-            answers.append([jax_private.is_own(value) for value in (y, x + y, x, jnp.ones(2), 1.0)])
+            answers.append([jax_private.is_own(value) for value in (y, x + y, x, array, 1.0)])
             return y
 
         jax.make_jaxpr(inner)(x)

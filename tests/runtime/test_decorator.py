@@ -481,12 +481,12 @@ def test_switched_off_nests_and_ends_with_errors():
 
 
 def test_switched_off_classes_and_functions_for_jax():
-    class Made:
-        def __init__(self, x):
-            self.x = x if x > 0 else -x
-
     @autograph
     def f(x):
+        class Made:
+            def __init__(self, x):
+                self.x = x if x > 0 else -x
+
         with do_not_convert():
             return Made(x).x
 

@@ -127,12 +127,17 @@ def test_a_marked_function_is_left():
         jax.jit(use)(jnp.float32(-2))
 
 
-def test_a_context_manager_of_a_generator_is_as_it_was():
+def test_a_context_manager_of_a_generator():
     @contextlib.contextmanager
     def scaled(by):
-        yield 2 * by
+        yield 2 * by if by > 0 else by
 
-    assert autograph(scaled) is scaled
+    @autograph
+    def use(x):
+        with scaled(x) as y:
+            return y
+
+    assert jax.jit(use)(3.0) == 6 and jax.jit(use)(-3.0) == -3
 
 
 @pytest.mark.parametrize(

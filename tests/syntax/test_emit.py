@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import dis
 import functools
 import inspect
 import io
@@ -272,6 +273,59 @@ def test_blocks_are_called_like_the_function_around(text: str):
 
     autograph(define(text, {"__name__": "program", "g": ag.do_not_convert(g)})["f"])(1)
     assert seen[::-1] == NAMES[text]
+
+
+def test_closure_is_the_users():
+    def outer(n):
+        def scaled(x):
+            return x * n if x else n
+
+        def plain(x):
+            while x > 10:
+                x = x / 2
+            return x
+
+        return scaled, plain
+
+    for scaled, plain in (outer(2), autograph(outer)(2), map(autograph, outer(2))):
+        assert scaled.__code__.co_freevars == ("n",) and [cell.cell_contents for cell in scaled.__closure__] == [2]
+        assert plain.__closure__ is None
+
+
+def test_code_can_be_hashed_compared_and_printed():
+    code = convert_function(step_as_written).__code__
+    assert hash(code) == hash(code.replace()) and code == code.replace()
+    assert "(ag__)" in dis.Bytecode(code).dis()
+
+
+QUALNAMES = """
+def f(x):
+    global Shared, shared
+    for _ in range(x):
+        class Shared:
+            def method(self):
+                return lambda: self
+
+        def shared():
+            def inner(): return 1
+            return inner
+
+    class Own:
+        class Inner:
+            def method(self): return [lambda: y for y in [self]][0]
+
+    return Shared, Shared.method, Shared().method(), shared, shared(), Own, Own.Inner, Own.Inner.method, Own.Inner().method()
+"""
+
+
+def test_qualified_names_of_what_a_function_defines():
+    found = [[made.__qualname__ for made in run(1)] for run in both(define(QUALNAMES, {"__name__": "program"})["f"])]
+    assert found[0] == found[1]
+    assert found[0][3:6] == ["shared", "shared.<locals>.inner", "f.<locals>.Own"]
+
+
+def both(function):
+    return function, autograph(function)
 
 
 def test_type_parameters():

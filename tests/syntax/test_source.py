@@ -264,6 +264,14 @@ def test_exec(monkeypatch: pytest.MonkeyPatch):
     assert autograph(namespace["f"]) is namespace["f"]
 
 
+def test_code_without_lines():
+    def f(x):
+        return x
+
+    f.__code__ = f.__code__.replace(co_linetable=b"")
+    assert message_of(f).startswith("the source of `test_code_without_lines.<locals>.f` is not available: another tool wrote")
+
+
 OTHER_TEXT = "the file has changed since it was imported, or another tool wrote this function"
 CHANGED = {
     "other function": ("def g(x):\n    return x\n", OTHER_TEXT),

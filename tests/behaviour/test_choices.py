@@ -1,0 +1,483 @@
+"""What traced data chooses among Python's values: table lookups, functions, objects, comparisons of tuples, None."""
+
+import math
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from .harness import Table, check
+
+table = Table(__name__)
+row = table.row
+
+
+# ------------------------------------------------------------------ dicts
+
+
+def rate_by_name(x):
+    method = "slow" if x < 1 else "fast"
+    return {"slow": 1.0, "fast": 2.5}[method] * x
+
+
+row(rate_by_name, [0.5], [3.0], staged="cond", grad=True, batch=True)
+
+
+RATES = {"slow": 0.1, "fast": 0.9}
+STEPS = {"up": lambda v: v + 1, "down": lambda v: v * 0.5}
+
+
+def rate_of_the_module(x):
+    method = "slow"
+    if x > 1:
+        method = "fast"
+    return x * RATES[method]
+
+
+row(rate_of_the_module, [0.5], [3.0], staged="cond", grad=True, batch=True)
+
+
+def function_of_the_module(x):
+    way = "up" if x < 3 else "down"
+    return STEPS[way](x)
+
+
+row(function_of_the_module, [0.5], [8.0], staged="cond", grad=True, batch=True)
+
+
+def method_changes_in_a_loop(x):
+    method = "slow"
+    n = 0
+    while x < 10:
+        x = x * (1 + RATES[method])
+        if n > 3:
+            method = "fast"
+        n += 1
+    return x, n
+
+
+row(method_changes_in_a_loop, [1.0], [20.0], [8.0], staged="loop")
+
+
+def missing_key(x):
+    return {"a": 1.0, "b": 2.0}["c" if x > 0 else "a"]
+
+
+row(missing_key, [-1.0], plain=[[1.0]])
+
+
+def key_is_a_number(x, k):
+    costs = {0: 1.0, 3: x, 7: -1.0}
+    return costs[k]
+
+
+row(key_is_a_number, [5.0, 3], [5.0, 0], [5.0, 7], plain=[[5.0, 1]], batch=True)
+
+
+def rows_of_a_dict(x, v):
+    kind = "rows" if x > 0 else "halves"
+    return {"rows": v, "halves": v / 2}[kind]
+
+
+row(rows_of_a_dict, [1.0, np.array([2.0, 4.0])], [-1.0, np.array([2.0, 4.0])], staged="cond", grad=True)
+
+
+def pairs_of_a_dict(x):
+    way = "left" if x > 0 else "right"
+    dx, dy = {"left": (-1, x), "right": (1, 0.0)}[way]
+    return dx * 10 + dy
+
+
+row(pairs_of_a_dict, [2.0], [-2.0], staged="cond", batch=True)
+
+
+def nested_dict(x, y):
+    kind = "a" if x > 0 else "b"
+    size = "big" if y > 0 else "small"
+    costs = {"a": {"big": 1.0, "small": 2.0}, "b": {"big": 3.0, "small": 4.0}}
+    return costs[kind][size]
+
+
+row(nested_dict, [1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0], staged="cond", batch=True)
+
+
+def key_in_a_dict(x):
+    name = "slow" if x > 1 else "other"
+    if name in RATES:
+        return RATES[name]
+    return -1.0
+
+
+row(key_in_a_dict, [2.0], [0.5], staged="cond", batch=True)
+
+
+def dict_get(x):
+    name = "slow" if x > 1 else "fast"
+    return name == "slow", name in ("fast", "none"), name not in {"slow": 1}
+
+
+row(dict_get, [2.0], [0.5], batch=True)
+
+
+# ------------------------------------------------------------------ lists and tuples
+
+
+def element_at(x, k):
+    parts = [x, x * 2, x * x]
+    return parts[k]
+
+
+row(element_at, [3.0, 0], [3.0, 2], [3.0, -1], [3.0, -3], plain=[[3.0, 3], [3.0, -4]], batch=True)
+
+
+def array_at(v, k):
+    layers = [v, v * 2, v[::-1]]
+    return layers[k].sum() + layers[k - 1][0]
+
+
+row(array_at, [np.array([1.0, 2.0]), 0], [np.array([1.0, 2.0]), 2])
+
+
+def slope_of_the_element(x):
+    parts = (x, x * 2, x * x)
+    k = 2 if x > 1 else 1
+    return parts[k] * 1.5
+
+
+row(slope_of_the_element, [3.0], [0.5], staged="cond", grad=True, batch=True)
+
+
+def function_at(x, k):
+    return (jnp.sin, jnp.cos, lambda v: v * 2)[k](x)
+
+
+row(function_at, [0.5, 0], [0.5, 1], [0.5, 2], [0.5, -1], staged="cond", batch=True)
+
+
+def functions_given(x, k):
+    def twice(v):
+        return v * 2
+
+    def more(v):
+        if v > 1:
+            return v - 1
+        return v + 5
+
+    steps = [twice, more]
+    return steps[k](x)
+
+
+row(functions_given, [0.5, 0], [0.5, 1], [4.0, 1], staged="cond", batch=True)
+
+
+def letters_at(k):
+    word = "abc"
+    return word[k] == "b", ["x", "y"][k % 2] == "x"
+
+
+row(letters_at, [0], [1], [2], batch=True)
+
+
+def mixed_elements(x, k):
+    values = [None, x, "text"]
+    value = values[k]
+    if value is None:
+        return -1.0
+    if value == "text":
+        return -2.0
+    return value
+
+
+row(mixed_elements, [3.0, 0], [3.0, 1], [3.0, 2], staged="cond", batch=True)
+
+
+def tuples_at(x, k):
+    a, b = [(x, 1), (2.0, x), (x * 2, 5)][k]
+    return a - b
+
+
+row(tuples_at, [3.0, 0], [3.0, 1], [3.0, 2], batch=True)
+
+
+def range_at(n, k):
+    odd = range(1, 20, 2)
+    return odd[k] + n
+
+
+row(range_at, [1, 0], [1, 4], [1, -1], batch=True)
+
+
+def element_in_a_loop(x, n):
+    weights = [x, 0.5, x * x]
+    total = 0.0
+    i = 0
+    while i < n:
+        total = total + weights[i % 3]
+        i += 1
+    return total
+
+
+row(element_in_a_loop, [2.0, 5], [2.0, 0], staged="loop")
+
+
+def static_counter_of_a_staged_loop(n):
+    letters = ["a", "b", "c"]
+    i = 0
+    while i < len(letters):
+        if n < 0 and letters[i] == "b":
+            break
+        i += 1
+    return i
+
+
+row(static_counter_of_a_staged_loop, [1], [-1], batch=True)
+
+
+def out_of_range_in_a_branch(x, k):
+    values = [1.0, 2.0]
+    if k < 2:
+        return values[k] * x
+    return -x
+
+
+row(out_of_range_in_a_branch, [3.0, 0], [3.0, 1], [3.0, 5], staged="cond", batch=True)
+
+
+def numeric_code_stays(a, b, i):
+    return b[i] - a[i] * b[i - 1]
+
+
+row(numeric_code_stays, [np.array([1.0, 2.0]), np.array([3.0, 4.0]), 1])
+
+
+def empty_list(k):
+    values = []
+    return values[k]
+
+
+row(empty_list, plain=[[0]])
+
+
+def index_of_the_wrong_type(x):
+    values = [1.0, 2.0]
+    key = "a"
+    return values[key]
+
+
+row(index_of_the_wrong_type, plain=[[1.0]])
+
+
+# ------------------------------------------------------------------ objects
+
+
+class Model:
+    def __init__(self, rate, name):
+        self.rate, self.name = rate, name
+
+    def step(self, x):
+        if x > 2:
+            return x - self.rate
+        return x * self.rate
+
+
+class Other:
+    rate = 0.5
+    name = "other"
+
+    def step(self, x):
+        return x * self.rate + 1
+
+
+FIRST, SECOND, OTHER = Model(0.25, "first"), Model(0.75, "second"), Other()
+
+
+def attributes_of_the_chosen(x):
+    model = FIRST if x > 0 else OTHER
+    return model.rate * x, getattr(model, "rate"), model.name == "other"  # noqa: B009
+
+
+row(attributes_of_the_chosen, [2.0], [-2.0], staged="cond", batch=True)
+
+
+def method_of_the_chosen(x):
+    model = FIRST if x > 0 else OTHER
+    return model.step(x)
+
+
+row(method_of_the_chosen, [1.0], [3.0], [-2.0], staged="cond", grad=True, batch=True)
+
+
+def object_of_a_list(x, k):
+    models = [FIRST, SECOND, OTHER]
+    return models[k].step(x) + models[k].rate
+
+
+row(object_of_a_list, [1.0, 0], [3.0, 1], [2.0, 2], [3.0, -1], staged="cond", batch=True)
+
+
+class Step(NamedTuple):
+    size: object
+    name: str
+
+
+def named_tuple_of_a_dict(x):
+    kind = "a" if x > 0 else "b"
+    step = {"a": Step(x, "first"), "b": Step(-1.0, "second")}[kind]
+    return step.size * (2 if step.name == "first" else 3)
+
+
+row(named_tuple_of_a_dict, [2.0], [-2.0], staged="cond", batch=True)
+
+
+# ------------------------------------------------------------------ None
+
+
+def none_in_a_carried_tuple(v):
+    s = (0, None)
+    for x in v:
+        s = (s[0] + 1, x if s[1] is None else s[1] + x)
+    return s
+
+
+row(none_in_a_carried_tuple, [np.array([1.0, 2.0, 4.0])], [np.array([3.0])])
+
+
+def none_in_a_tuple(x):
+    s = (0, None)
+    if x > 0:
+        s = (1, x)
+    return s[0] if s[1] is None else s[0] + s[1]
+
+
+row(none_in_a_tuple, [2.0], [-2.0], staged="cond", batch=True)
+
+
+def none_in_a_list(x):
+    best = [None, 1.0]
+    if x > 0:
+        best[0] = x
+    if best[0] is not None and best[0] > 1:
+        return best[0] * best[1]
+    return -1.0
+
+
+row(none_in_a_list, [2.0], [0.5], [-2.0], staged="cond", batch=True)
+
+
+class Tracker:
+    def __init__(self):
+        self.best = None
+
+    def see(self, x):
+        if self.best is None or x > self.best:
+            self.best = x
+
+
+def none_in_an_attribute(v):
+    tracker = Tracker()
+    for x in v:
+        if x > 0:
+            tracker.see(x)
+    return -1.0 if tracker.best is None else tracker.best
+
+
+row(none_in_an_attribute, [np.array([1.0, 5.0, 3.0])], [np.array([-1.0, -2.0, -3.0])], staged="loop")
+
+
+def two_that_may_be_none(x, y):
+    a = x if x > 0 else None
+    b = y if y > 0 else None
+    if a is not None and b is not None and a > b:
+        return a - b
+    return a or b or -1.0
+
+
+row(two_that_may_be_none, [3.0, 1.0], [1.0, 3.0], [-1.0, 2.0], [2.0, -1.0], [-1.0, -1.0], staged="cond", batch=True)
+
+
+def or_takes_none_away(x):
+    y = x if x > 1 else None
+    z = y or 5.0
+    return z + 1
+
+
+row(or_takes_none_away, [3.0], [0.5], staged="cond", batch=True)
+
+
+def call_of_none(x):
+    act = jnp.sin if x > 0 else None
+    return act(x)
+
+
+row(call_of_none, [1.0], want="error")
+
+
+def text_in_arithmetic(x):
+    value = x if x > 0 else "none"
+    return value + 1
+
+
+row(text_in_arithmetic, [1.0], want="error")
+
+
+# ------------------------------------------------------------------ comparisons of containers
+
+
+def equal_tuples(n):
+    return (n, 2) == (3, 2), (n, 2) != (3, 2), (n, 2) == (n, 2, 0), (n,) == [3]
+
+
+row(equal_tuples, [3], [1], batch=True)
+
+
+def equal_lists(x, y):
+    a, b = [x, [y, 1]], [y, [x, 1]]
+    if a == b:
+        return 1.0
+    return 2.0
+
+
+row(equal_lists, [1.0, 1.0], [1.0, 2.0], staged="cond", batch=True)
+
+
+def ordered_tuples(a, b):
+    return (a, b) < (2, 1), (a, b) <= (2, 1), (a, b) > (2,), [a] >= [2, b]
+
+
+row(ordered_tuples, [1, 5], [2, 0], [2, 1], [2, 2], [3, 0], batch=True)
+
+
+def equal_dicts(x):
+    return {"a": x, "b": 1} == {"b": 1, "a": 2.0}, {"a": x} == {"b": x}
+
+
+row(equal_dicts, [2.0], [3.0], batch=True)
+
+
+def tuple_among_tuples(x, y):
+    return (x, y) in [(1, 2), (2, 1)], x in range(0, 10, 3), [x] in ([1], [2])
+
+
+row(tuple_among_tuples, [1, 2], [2, 1], [2, 2], [9, 1], batch=True)
+
+
+def smallest_pair(a, b):
+    best = (a, 1)
+    if (b, 0) < best:
+        best = (b, 0)
+    return best
+
+
+row(smallest_pair, [1.0, 2.0], [2.0, 2.0], [3.0, 2.0], staged="cond", batch=True)
+
+
+def text_of_numbers(x):
+    return math.floor(x) == 2, (x > 0, x < 5) == (True, True)
+
+
+row(text_of_numbers, [2.5], [7.0], batch=True)
+
+
+@table.each_way
+def test_choices(row, way, record_property):
+    check(row, way, record_property)

@@ -1,0 +1,33 @@
+"""Functions that would notice that they are converted are left alone, and the reason says where."""
+
+import textwrap
+
+import gast
+import pytest
+
+from autograph_jax.converters.unsupported import reason_to_leave
+
+FRAME = "it calls `{}()`, which looks at the function's own frame"
+ROWS = {  # a function, the reason to leave it, and the line that it names
+    "reads its variables": ("def f(x):\n    return locals()", FRAME.format("locals"), 2),
+    "evaluates text": ("def f(x):\n    return x + eval('x')", FRAME.format("eval"), 2),
+    "reads its frame": ("def f(x):\n    import sys\n    return sys._getframe()", FRAME.format("_getframe"), 3),
+    "vars of an object": ("def f(x):\n    return vars(x)", None, None),
+    "async": ("async def f(x):\n    return x", "it is an async function", 1),
+    "super after its argument is deleted": (
+        "def f(self):\n    del self\n    super()",
+        "it deletes the argument that `super()` reads",
+        3,
+    ),
+    "super, and another name is deleted": ("def f(self, x):\n    del x\n    super()", None, None),
+    "super with arguments": ("def f(self, kind):\n    del self\n    super(kind, kind)", None, None),
+    "frames of an inner function": ("def f(x):\n    def g():\n        return locals()\n    return g", None, None),
+}
+
+
+@pytest.mark.parametrize("text, reason, line", ROWS.values(), ids=ROWS)
+def test_reason(text: str, reason: str | None, line: int | None):
+    found = reason_to_leave(gast.parse(textwrap.dedent(text)).body[0])
+    assert (found is None) == (reason is None)
+    if found is not None:
+        assert (found[0], found[1].lineno) == (reason, line)
