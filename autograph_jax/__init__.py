@@ -13,7 +13,7 @@ from autograph_jax import errors
 from autograph_jax.errors import AutographError as AutographError
 
 if TYPE_CHECKING:
-    from autograph_jax.operators.bounded import max_len as max_len
+    from autograph_jax.operators.limits import max_len as max_len
     from autograph_jax.operators.markers import cond as cond
     from autograph_jax.operators.markers import scan as scan
     from autograph_jax.operators.markers import stack as stack
@@ -31,7 +31,7 @@ _HOMES = {
     "autograph": "autograph_jax.runtime.decorator",
     "source": "autograph_jax.runtime.decorator",
     "do_not_convert": "autograph_jax.runtime.unconverted",
-    "max_len": "autograph_jax.operators.bounded",
+    "max_len": "autograph_jax.operators.limits",
     "jit": "autograph_jax.runtime.transforms",
 }
 _HOMES |= {name: "autograph_jax.operators.markers" for name in ("cond", "scan", "stack", "stage", "unroll", "while_")}

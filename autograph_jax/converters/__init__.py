@@ -24,11 +24,10 @@ class Converted:
 def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
     """Convert the tree of a function or lambda. Changes the tree it is given.
 
-    The order: `plain` writes out what only works inside a class; `matches` makes if chains;
-    `live_loops` marks loops over arrays that they write; `stores` makes item writes
-    into assignments, which the blocks then count as written variables; `generators` marks what stays Python's; `blocks` cuts statements into functions, and
-    needs facts about the tree as the stores left it; `comprehensions` and `expressions` last, when tests stand where they
-    will be evaluated.
+    The order: `plain` writes out what only works inside a class; `matches` makes if chains; `live_loops` marks loops over
+    arrays that they write; `stores` makes item writes into assignments, which the blocks then count as written variables;
+    `generators` marks what stays Python's; `blocks` cuts statements into functions, and needs facts about the tree as the
+    stores left it; `comprehensions` and `expressions` last, when tests stand where they will be evaluated.
     """
     names = Names(tree)
     hide_operators(tree, names)

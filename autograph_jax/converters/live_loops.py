@@ -43,7 +43,8 @@ class _LiveLoops(Pass):
 
     def visit_For(self, node: gast.For) -> gast.AST:
         self.generic_visit(node)
-        written = [n for s in node.body for n in gast.walk(s) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
+        subscripts = [n for s in node.body for n in gast.walk(s) if isinstance(n, gast.Subscript)]
+        written = [subscript for subscript in subscripts if isinstance(subscript.ctx, gast.Store)]
         if written and self._scopes:
             node.iter = self._marked(node.iter, node, written)
         return node

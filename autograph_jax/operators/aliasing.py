@@ -60,9 +60,9 @@ def is_doubtful(first: Any, second: Any) -> bool:
 
 # Containers: `b = a; if x > 0: b = [3, 4]` leaves it open whether b is a
 
-# Module state: by id of a container that a join has made: one of its arrays, and the object that it may be as well. An entry
-# goes when that array goes; the tracing that made it has ended by then.
-_joined_containers: dict[int, tuple[weakref.ref[Any], Any]] = {}
+# Module state: by the ids of a container that a join has made, and of the older one that it may be as well: one of its arrays,
+# and the older one. An entry goes when that array goes; the tracing that made it has ended by then.
+_joined_containers: dict[tuple[int, int], tuple[weakref.ref[Any], Any]] = {}
 
 
 def doubt_container(new: Any, old: Any) -> None:
@@ -72,13 +72,13 @@ def doubt_container(new: Any, old: Any) -> None:
     leaf = next((part for part in reach.everything(new) if isinstance(part, jax.Array)), None)
     if leaf is None:
         return
-    key = id(new)
+    key = id(new), id(old)
     _joined_containers[key] = (weakref.ref(leaf, lambda _: _joined_containers.pop(key, None)), old)
 
 
 def _may_be(target: Any) -> Iterator[Any]:
     """The objects that a container may be as well."""
-    for key, (leaf, old) in list(_joined_containers.items()):
+    for (key, _), (leaf, old) in list(_joined_containers.items()):
         if key == id(target) and reach.holds(target, lambda part, leaf=leaf: part is leaf()):
             yield old
         elif old is target:
@@ -96,6 +96,18 @@ def check_container(target: Any, aliases: tuple[Any, ...] = ()) -> None:
                 location=user_location(),
                 details=["In Python the other variable would show the write on one path, and not on the other."],
                 help="make a copy where the variable gets it: `b = list(a)`",
+            )
+
+
+def check_identity(first: Any, second: Any) -> None:
+    """Refuse to say whether two containers are one where that depends on traced data."""
+    for new, old in ((first, second), (second, first)):
+        entry = _joined_containers.get((id(new), id(old)))
+        if entry is not None and reach.holds(new, lambda part, leaf=entry[0]: part is leaf()):
+            raise AliasError(
+                f"whether this is the same {type(new).__name__} depends on traced data",
+                location=user_location(),
+                help="compare what they hold, or keep a flag beside them",
             )
 
 

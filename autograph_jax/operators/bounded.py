@@ -1,7 +1,6 @@
-"""Lists of which only a bound is known: `max_len`, and what a comprehension keeps where traced data decides.
+"""A list of which only a bound is known: an array of `capacity` rows for its elements, and how many of them count.
 
-Under tracing such a list is an array of `capacity` rows for its elements, and how many of them count. In plain Python it is
-a list that refuses to grow beyond the bound.
+`max_len` gives one under tracing, and so does a comprehension where traced data decides what it keeps.
 """
 
 from __future__ import annotations
@@ -11,12 +10,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from autograph_jax.errors import StagingError, StructureError, user_location
-from autograph_jax.operators import checks, jax_private, lists, state
+from autograph_jax.operators import checks, lists, state
 from autograph_jax.operators.choices import Choice
-from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.forms import (
     Array,
     Form,
@@ -33,84 +30,8 @@ from autograph_jax.operators.state import Attribute
 from autograph_jax.operators.values import is_traced, truth
 
 
-def max_len(values: Iterable[Any], capacity: int) -> Any:
-    """A list that starts with `values` and never has more than `capacity` elements.
-
-    Under tracing, elements may then be added in a branch, or in a loop whose number of turns depends on traced data. They have
-    to be alike: numbers, arrays of one shape, or tuples, lists and dicts of these.
-
-        >>> import jax, autograph_jax as ag
-        >>> @ag.autograph
-        ... def positive(v):
-        ...     kept = ag.max_len([], 10)
-        ...     for x in v:
-        ...         if x > 0:
-        ...             kept.append(x)
-        ...     return kept.padded(fill=-1.0)[:4], len(kept)
-        >>> jax.jit(positive)(jax.numpy.array([3.0, -2.0, 5.0]))
-        (Array([ 3.,  5., -1., -1.], dtype=float32), Array(2, dtype=int32))
-
-    The list has `append`, `extend`, `pop`, indexing, `len`, `for`, `in`, `sum`, `min`, `max`, `any`, `all` and `sorted`. Also,
-    `padded(fill)` is an array of `capacity` rows, `mask` tells which of these count, and `length` how many.
-
-    An element beyond the capacity raises IndexError, at run time where the number is traced.
-    """
-    values = list(values)
-    if len(values) > capacity:
-        raise _full(capacity)
-    if not jax_private.tracing():
-        return Limited(values, capacity)
-    return _of(values, [True] * len(values), capacity)
-
-
-def _full(capacity: int) -> IndexError:
+def full(capacity: int) -> IndexError:
     return IndexError(f"a list of at most {capacity} elements is full")
-
-
-class Limited(list):
-    """What `max_len` gives in plain Python."""
-
-    def __init__(self, values: Iterable[Any], capacity: int) -> None:
-        super().__init__(values)
-        self.capacity = capacity
-
-    def append(self, value: Any) -> None:
-        self.extend([value])
-
-    def extend(self, values: Iterable[Any]) -> None:
-        values = list(values)
-        if len(self) + len(values) > self.capacity:
-            raise _full(self.capacity)
-        super().extend(values)
-
-    def __iadd__(self, values: Iterable[Any]) -> Limited:  # pyright: ignore[reportIncompatibleMethodOverride]
-        self.extend(values)
-        return self
-
-    def insert(self, index: Any, value: Any) -> None:
-        if len(self) >= self.capacity:
-            raise _full(self.capacity)
-        super().insert(index, value)
-
-    def padded(self, fill: Any = 0) -> Any:
-        """The elements as an array of `capacity` rows; the rows beyond them hold `fill`."""
-        if not self:
-            return np.full(self.capacity, fill)
-        return jax.tree.map(lambda *leaves: _pad(np.stack(leaves), self.capacity, fill), *self)
-
-    @property
-    def length(self) -> int:
-        return len(self)
-
-    @property
-    def mask(self) -> np.ndarray:
-        """Of each row of `padded`: is it an element?"""
-        return np.arange(self.capacity) < len(self)
-
-
-def _pad(array: Any, capacity: int, fill: Any) -> Any:
-    missing = np.full((capacity - len(array), *array.shape[1:]), fill, array.dtype)
-    return np.concatenate([array, missing])
 
 
 class Bounded:
@@ -156,7 +77,7 @@ class Bounded:
 
     def append(self, value: Any) -> None:
         """Add an element at the end."""
-        checks.raise_where(jnp.asarray(self._length >= self.capacity), _full(self.capacity))
+        checks.raise_where(jnp.asarray(self._length >= self.capacity), full(self.capacity))
         self._write(self._with(self._length, value), self._length + 1)
 
     def extend(self, values: Iterable[Any]) -> None:
@@ -187,7 +108,7 @@ class Bounded:
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            raise _refused("is sliced")
+            raise refused("is sliced")
         if self._known is None:
             raise checks.raised(IndexError("list index out of range"))
         place = self._checked(index)
@@ -195,7 +116,7 @@ class Bounded:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
-            raise _refused("is written by a slice")
+            raise refused("is written by a slice")
         if self._known is None:
             raise checks.raised(IndexError("list assignment index out of range"))
         self._write(self._with(self._checked(index), value), self._length)
@@ -224,20 +145,20 @@ class Bounded:
         return unflatten(wide, iter([as_array(c, f) for c, f in zip(flatten(self._known)[1], array_forms(wide), strict=True)]))
 
     def __iter__(self) -> Iterator[Any]:
-        raise _refused("is iterated by Python")
+        raise refused("is iterated by Python")
 
     def __len__(self) -> int:
         if is_traced(self._length):
-            raise _refused("has its length asked for by Python")
+            raise refused("has its length asked for by Python")
         return int(self._length)
 
     def __jax_array__(self) -> Any:
-        raise _refused("is made into an array")
+        raise refused("is made into an array")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in ("_columns", "_length"):
             raise AttributeError(name)
-        raise _refused(f"has its `{name}` asked for")
+        raise refused(f"has its `{name}` asked for")
 
     def __repr__(self) -> str:
         return f"<a list of at most {self.capacity} elements>"
@@ -256,11 +177,11 @@ class Bounded:
         if self._known is None:
             return jnp.zeros((self.capacity,))
         if not isinstance(self._known, jax.Array):
-            raise _refused("holds no numbers, and is summed or compared")
+            raise refused("holds no numbers, and is summed or compared")
         return self._known
 
 
-def _refused(use: str) -> StagingError:
+def refused(use: str) -> StagingError:
     return StagingError(
         f"a list whose number of elements is only known at run time {use}",
         location=user_location(),
@@ -309,70 +230,7 @@ def _unlike(first: str, second: str) -> StructureError:
     )
 
 
-# Comprehensions
-
-
-class _Skip:
-    """In place of an element that a comprehension leaves out."""
-
-
-SKIP = _Skip()
-
-
-def kept(condition: Any, element: Callable[[], Any]) -> Any:
-    """An element of `[element for ... if condition]`, or SKIP; where traced data decides, a Choice of both."""
-    return if_expr(condition, element, lambda: SKIP)
-
-
-def kept_list(values: Sequence[Any]) -> Any:
-    """`[element for ... if condition]`, of `kept`'s answers."""
-    values = [value for value in values if value is not SKIP]
-    if not any(map(is_open, values)):
-        return values
-    masks = [value.where(lambda option: option is not SKIP) if is_open(value) else True for value in values]
-    return _of([only_kept(value) for value in values], masks, len(values))
-
-
-def kept_ones(values: Iterable[Any]) -> Iterator[Any]:
-    """`(element for ... if condition)`, of `kept`'s answers."""
-    return Kept(iter(values))
-
-
-class Kept:
-    """A generator expression with a condition; what takes its elements one by one may not meet one that is open."""
-
-    def __init__(self, values: Iterator[Any]) -> None:
-        self._values = values
-
-    def __iter__(self) -> Kept:
-        return self
-
-    def __next__(self) -> Any:
-        value = next(self._values)
-        while value is SKIP:
-            value = next(self._values)
-        if is_open(value):
-            raise _refused("is taken one by one")
-        return value
-
-    def each(self) -> Iterator[Any]:
-        """The elements one by one; one that is open is a Choice of SKIP and itself."""
-        return (value for value in self._values if value is not SKIP)
-
-    def collected(self) -> Any:
-        """All elements, as `kept_list` gives them."""
-        return kept_list(list(self._values))
-
-
-def is_open(value: Any) -> bool:
-    return isinstance(value, Choice) and any(option is SKIP for option in value.options)
-
-
-def only_kept(value: Any) -> Any:
-    return value.only(lambda option: option is not SKIP) if is_open(value) else value
-
-
-def _of(values: Sequence[Any], masks: Sequence[Any], capacity: int) -> Bounded:
+def of(values: Sequence[Any], masks: Sequence[Any], capacity: int) -> Bounded:
     """A Bounded of the values whose mask holds, in order."""
     if not values:
         return Bounded(None, jnp.zeros((), int), capacity)

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import bounded, hooks, iterables, jax_private, lists, objects
+from autograph_jax.operators import bounded, comprehensions, hooks, iterables, jax_private, lists, objects
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.values import is_traced, truth
@@ -104,8 +104,8 @@ def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: boo
         return reduce(bounded.truths(iterable, beyond=not decided_by))
     result: Any = not decided_by
     for element in iterable:
-        if bounded.is_open(element):  # one that is not there decides nothing
-            element = element.map(lambda option: not decided_by if option is bounded.SKIP else option)
+        if comprehensions.is_open(element):  # one that is not there decides nothing
+            element = element.map(lambda option: not decided_by if option is comprehensions.SKIP else option)
         if is_traced(element):
             decision = truth(element)
             result = decision if result is (not decided_by) else combine(result, decision)
@@ -133,7 +133,7 @@ def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False
 
 def _all_of(iterable: Any, *, one_by_one: bool = False) -> Any:
     """What a generator expression keeps, traced data deciding: a Bounded; or its elements as they come."""
-    if not isinstance(iterable, bounded.Kept):
+    if not isinstance(iterable, comprehensions.Kept):
         return iterable
     return iterable.each() if one_by_one else iterable.collected()
 
@@ -157,7 +157,7 @@ def filter_(test: Any, values: Iterable[Any]) -> Any:
     test = hooks.call(test) if test is not None else lambda value: value
     if not jax_private.tracing():
         return builtins.filter(test, values)
-    return bounded.kept_ones(bounded.kept(test(value), lambda value=value: value) for value in values)
+    return comprehensions.kept_ones(comprehensions.kept(test(value), lambda value=value: value) for value in values)
 
 
 def isinstance_(value: Any, kinds: Any) -> Any:

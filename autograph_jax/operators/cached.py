@@ -48,6 +48,9 @@ class CachedProperty(functools.cached_property):
     def _place(self, instance: Any) -> state.Attribute:
         if self.attrname is None:
             raise TypeError("Cannot use cached_property instance without calling __set_name__ on it.")
+        if not hasattr(instance, "__dict__"):
+            kind = type(instance).__name__
+            raise TypeError(f"No '__dict__' attribute on {kind!r} instance to cache {self.attrname!r} property.")
         return state.Attribute(instance, self.attrname)
 
 

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import AutographError, StagingError, user_location
-from autograph_jax.operators import jax_private, objects, printing, state
+from autograph_jax.operators import jax_private, objects, printing, progress_bars, state
 from autograph_jax.operators.values import is_traced, truth
 
 Error = BaseException | type[BaseException]
@@ -93,6 +93,7 @@ def raise_where(condition: Any, error: Error) -> None:
             leaves[position] = printing.plain(value)
         final = _rebuilt(error, kind, jax.tree.unflatten(tree, leaves)) if traced else error
         _raised[:] = [final]
+        progress_bars.close_all()
         raise final
 
     values = [leaves[position] for position in traced]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import types
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
@@ -39,8 +40,8 @@ class Choice:
 
     @property
     def value(self) -> Any:
-        """The option that was taken, once the index is known: outside of tracing."""
-        return self.options[int(self.index)]
+        """The option that was taken, once the index is known: outside of tracing. Inside, the options' own attribute."""
+        return self.options[int(self.index)] if not _is_open(self.index) else self.__getattr__("value")
 
     def where(self, test: Callable[[Any], bool]) -> jax.Array | bool:
         """Whether the option taken is one that passes the test: a traced bool, or a bool where all agree."""
@@ -107,7 +108,7 @@ class Choice:
         raise refusal(self, "as a key of a dict, or in a set")
 
     def __str__(self) -> str:
-        if isinstance(self.index, jax.core.Tracer) and jax_private.is_abstract(self.index):
+        if _is_open(self.index):
             raise refusal(self, "`str`")
         return str(self.value)
 
@@ -177,17 +178,40 @@ def _refusing(name: str) -> Callable[..., Any]:
 
 
 for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg pos abs
-    lt le gt ge setitem call bool float int index contains""".split():
+    lt le gt ge setitem setattr delattr call bool float int index contains""".split():
     setattr(Choice, f"__{_name}__", _refusing(_name))
+
+
+_OWN = ("index", "options", "where", "only", "map")
+
+
+def _is_open(index: Any) -> bool:
+    return isinstance(index, jax.core.Tracer) and jax_private.is_abstract(index)
 
 
 def decided(index: Any, options: tuple[Any, ...]) -> Any:
     """A Choice, or the option itself where the index is concrete."""
-    if isinstance(index, jax.core.Tracer) and jax_private.is_abstract(index):
-        return Choice(index, options)
+    if _is_open(index):
+        choice = Choice(index, options)
+        for option in options:
+            _check_attributes(choice, option)
+        return choice
     if isinstance(index, jax.Array | int) and getattr(index, "ndim", 0) == 0:
         return options[int(index)]
     return Choice(cast(jax.Array, index), options)  # JAX puts other things into pytrees: shapes, axes, specs
+
+
+def _check_attributes(choice: Choice, option: Any) -> None:
+    """Refuse an object of a user's class whose attribute would be read as one of the Choice's own."""
+    kind = type(option)
+    if isinstance(option, type | types.FunctionType) or kind.__module__.partition(".")[0] in _KNOWN:
+        return
+    for name in _OWN:
+        if hasattr(kind, name) or name in getattr(option, "__dict__", ()):
+            raise refusal(choice, f"its attribute `{name}` has the name of one that a choice has itself")
+
+
+_KNOWN = ("builtins", "jax", "jaxlib", "numpy", "autograph_jax", "functools", "enum")
 
 
 def _flatten(choice: Choice) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

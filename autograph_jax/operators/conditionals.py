@@ -12,7 +12,19 @@ from autograph_jax.errors import StagingError, user_location
 from autograph_jax.operators import aliasing, checks, facts, lists, objects, reach, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.exits import Return
-from autograph_jax.operators.forms import Array, Form, coerce, flatten, flatten_inside, is_mutable, unflatten, zeros
+from autograph_jax.operators.forms import (
+    Array,
+    Form,
+    Static,
+    Tree,
+    coerce,
+    flatten,
+    flatten_inside,
+    is_mutable,
+    parts_of,
+    unflatten,
+    zeros,
+)
 from autograph_jax.operators.staging import RESULT, Traced, joined, shown, trace
 from autograph_jax.operators.values import is_traced, truth
 from autograph_jax.operators.writes import Slot, branch_writes, slots_of
@@ -42,7 +54,7 @@ def decided(condition: Any) -> Any:
     """A condition that Python itself has to answer: which elements a set has, or whether a generator goes on."""
     if is_traced(condition):
         raise StagingError(
-            "traced data decides where only Python can: in a generator, in a `finally` that leaves, or what a set or dict holds",
+            "traced data decides where only Python can: in a generator, in a `finally` that leaves, in a set or dict",
             location=user_location(),
             help="compute a value on both paths and choose: `jnp.where(condition, a, b)`",
         )
@@ -91,15 +103,18 @@ def _cond(
     """Trace both blocks, join what they leave, and stage one lax.cond."""
     functions = (then, otherwise)
     watched = state.variables(functions, names) if names else []
+    kept: set[Any] = set()  # the keys of what a branch has written, and not only seen as what the condition tells
 
     def run(block: Block | None, holds: bool, apart: set[Any]) -> Traced:
         active = predicate if holds else jnp.logical_not(predicate)
         narrowed = facts.narrowed(block or _nothing, functions, narrowing, holds)
         try:
-            return trace(narrowed, functions, watched, active=active, apart=apart)
+            traced = trace(narrowed, functions, watched, active=active, apart=apart)
         except Exception:
             state.escape()
             raise
+        kept.update(traced.ends.keys() - traced.forgotten - facts.unwritten(narrowed))
+        return traced
 
     first, second = run(then, True, set()), run(otherwise, False, set())
     if apart := _changed_beside_another(watched, first, second):
@@ -111,7 +126,7 @@ def _cond(
         raise checks.Raised()
     result = first.result if second.raised else second.result if first.raised else None
     result = result or joined(what, first.result, second.result, before="one path gives", after="the other")
-    places = {key: place for branch in (first, second) for key, (place, _) in branch.ends.items() if key not in branch.forgotten}
+    places = {key: place for branch in (first, second) for key, (place, _) in branch.ends.items() if key in kept}
     ends = {key: _joined_end(place, first, second) for key, place in places.items()}
     written = {key: slots for key, form in ends.items() if (slots := _slots(places[key], form, first, second))}
     branches = [_Branch(branch, number, result, ends, places, written) for number, branch in enumerate((first, second))]
@@ -126,6 +141,9 @@ def _cond(
     for key in ends:
         if not isinstance(places[key], state.Content):  # which stays the same object
             aliasing.doubt_container(new[key], places[key].read())
+            for branch in (first, second):
+                if key in branch.ends:
+                    _doubt_objects(new[key], branch.ends[key][1])
         for branch in (first, second):
             for base in branch.bases_of(key, new, outer):
                 aliasing.view(new[key], base)
@@ -133,6 +151,8 @@ def _cond(
     for branch in (first, second):
         for base in branch.bases_of(RESULT, new, outer):
             aliasing.view(value, base)
+        if not branch.raised:
+            _doubt_objects(value, branch.result)
     state.bind(functions, names)
     return _with_result_aliases(value, first, second, outer)
 
@@ -234,6 +254,15 @@ def _with_aliases(
             if end in outer:
                 aliasing.doubt(new[key], outer[end])
     return new
+
+
+def _doubt_objects(new: Any, form: Form) -> None:
+    """Where one path gives an older object, what the join makes may be that object: `p = OLD if x > 0 else Point(x)`."""
+    if isinstance(form, Static):
+        aliasing.doubt_container(new, form.value)
+    elif isinstance(form, Tree):
+        for part, child in zip(parts_of(new, form.kind), form.children, strict=False):
+            _doubt_objects(part, child)
 
 
 def _run(branch: Traced) -> None:

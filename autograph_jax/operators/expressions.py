@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.errors import UnboundError, user_location
-from autograph_jax.operators import bounded, checks, comparisons, facts, lists, objects, selection, state
+from autograph_jax.operators import aliasing, bounded, checks, comparisons, facts, lists, objects, selection, state
 from autograph_jax.operators.choices import UNBOUND, Choice
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.values import is_traced, truth
@@ -68,7 +68,8 @@ def _decided(condition: Any, value: Any, others: tuple[Thunk, ...], binds: Names
         return facts.possible(value, not together)
 
     rest, keep = state.standing_for(rest, *others), state.standing_for(keep)
-    names = [f"{name.rstrip('?')}?" for name in binds if name.rstrip("?") in state.cells_of(others) or name.startswith("global ")]
+    cells = state.cells_of(others)
+    names = [f"{name}?" for name in (bind.rstrip("?") for bind in binds) if name in cells or name.startswith("global ")]
     decision = if_expr(condition, *((rest, keep) if together else (keep, rest)), *names)
     if isinstance(decision, jax.Array | Choice):
         facts.tell(decision, facts.together(facts.of(condition), inner, others, binds, holds=together))
@@ -101,6 +102,7 @@ def is_(left: Any, right: Any) -> Any:
     if not isinstance(left, Choice):
         if isinstance(right, Choice):
             return is_(right, left)
+        aliasing.check_identity(left, right)
         return left is right
     result = left.where(lambda option: option is right)
     told = facts.Facts(
@@ -111,6 +113,7 @@ def is_(left: Any, right: Any) -> Any:
 
 def is_not(left: Any, right: Any) -> Any:
     if not isinstance(left, Choice) and not isinstance(right, Choice):
+        aliasing.check_identity(left, right)
         return left is not right
     return not_(is_(left, right))
 

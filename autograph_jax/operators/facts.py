@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -94,31 +94,39 @@ def _is_bound(option: Any) -> bool:
 
 
 def narrowed(block: Callable[[], Any], functions: Functions, facts: Facts, holds: bool) -> Callable[[], Any]:
-    """The block, run with each Choice that the condition tells about narrowed to what it can be there."""
+    """A block, narrowed to what a condition tells."""
     told = facts.where(holds)
-    if not told:
-        return block
+    return Narrowed(block, functions, told) if told else block
 
-    def run() -> Any:
-        narrow: list[tuple[Place, Any, Any]] = []
-        for choice, test in told:
+
+def unwritten(block: Callable[[], Any]) -> frozenset[Hashable]:
+    """The keys of places that a block found narrowed, and has not written."""
+    return block.unwritten if isinstance(block, Narrowed) else frozenset()
+
+
+class Narrowed:
+    """A block that runs with each Choice that a condition tells about narrowed to what it can be there."""
+
+    def __init__(self, block: Callable[[], Any], functions: Functions, told: Sequence[tuple[Choice, Test]]) -> None:
+        self._block, self._functions, self._told = block, functions, told
+        self.unwritten: frozenset[Hashable] = frozenset()
+        state.standing_for(self, block)
+
+    def __call__(self) -> Any:
+        places: list[tuple[Place, Any]] = []
+        for choice, test in self._told:
             if any(map(test, choice.options)) and not all(map(test, choice.options)):
-                narrow += [_narrowed(place, choice, choice.only(test)) for place in _places_of(choice, functions)]
-        result = block()
-        for place, before, after in reversed(narrow):
-            if _same(place.read(), after):
-                place.write(before)  # the block has not written it
+                places += [_put(place, choice, choice.only(test)) for place in _places_of(choice, self._functions)]
+        result = self._block()
+        self.unwritten = frozenset(place.key for place, value in places if _same(place.read(), value))
         return result
 
-    return state.standing_for(run, block)
 
-
-def _narrowed(place: Place, choice: Choice, value: Any) -> tuple[Place, Any, Any]:
-    """Put what a Choice has become in its place. Gives the place, what it held, and what it holds now."""
-    before = place.read()
-    after = _with(before, choice, value)
-    state.write(place, after)
-    return place, before, after
+def _put(place: Place, choice: Choice, value: Any) -> tuple[Place, Any]:
+    """Put what a Choice has become in its place. Gives the place, and what it holds now."""
+    new = _with(place.read(), choice, value)
+    state.write(place, new)
+    return place, new
 
 
 def _places_of(choice: Choice, functions: Functions) -> list[Place]:

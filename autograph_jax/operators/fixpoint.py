@@ -90,7 +90,8 @@ def settle(
             if outer and outer.memory:
                 last = {_lasting(place): form for place, form in zip(places, forms, strict=True)}
                 outer.memory.settled[key] = last, memory
-            return Settled(places, forms, exit, traced, entries, len(arguments), tainted_arguments, aliases.same, aliases.views, growing or {})
+            given = len(arguments), tainted_arguments
+            return Settled(places, forms, exit, traced, entries, *given, aliases.same, aliases.views, growing or {})
         places, forms = places + traced.found, forms + [_start(place) for place in traced.found]
     raise StagingError(
         "the variables of this loop don't settle: each turn makes something new of them",

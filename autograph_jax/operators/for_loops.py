@@ -12,7 +12,7 @@ from typing import Any
 import jax
 
 from autograph_jax.errors import AutographError, StagingError, user_location
-from autograph_jax.operators import aliasing, bounded, impure, iterables, jax_private, lists, markers, state
+from autograph_jax.operators import aliasing, comprehensions, impure, iterables, jax_private, lists, markers, state
 from autograph_jax.operators.conditionals import if_stmt
 from autograph_jax.operators.exits import BREAK, CONTINUE, turn_ended
 from autograph_jax.operators.fixpoint import settle
@@ -56,8 +56,9 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
             impure.check_loop(iterable, references=_HELD_BY_CALL + 1)
         exit = _staged_for(rows, body, functions, names)
         if exit is not PYTHON:
-            rows.use_up(wholly=exit is None)
+            rows.end(exit)
             return run_else(exit, orelse, functions, names)
+        rows.give_up()
     if rows is None and may_be_traced(None, functions):
         check_strict(body, f"Python takes the elements of a {type(iterable).__name__} one by one")
     impure.check_loop(iterable, references=_HELD_BY_CALL)
@@ -74,7 +75,7 @@ def _as_marked(marked: markers.Marked, body: Block, names: tuple[str, ...], orel
     rows = rows or iterables.stacked(list(marked.iterable) if marked.how == "stage" else marked.iterable)
     functions = (body, orelse)
     exit = _staged_for(rows, body, functions, names, how=marked.how)
-    rows.use_up(wholly=exit is None)
+    rows.end(exit)
     return run_else(exit, orelse, functions, names)
 
 
@@ -90,7 +91,7 @@ def each(iterable: Any) -> Any:
 
 
 def _python_for(elements: Iterator[Any], body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
-    for element in elements.each() if isinstance(elements, bounded.Kept) else elements:
+    for element in elements.each() if isinstance(elements, comprehensions.Kept) else elements:
         exit = turn_ended(_turn(element, body, names))
         if exit is not None:
             go_on = state.standing_for(lambda: _python_for(elements, body, names, orelse), body, orelse)
@@ -100,10 +101,10 @@ def _python_for(elements: Iterator[Any], body: Block, names: tuple[str, ...], or
 
 def _turn(element: Any, body: Block, names: tuple[str, ...]) -> Any:
     """A turn; of a generator expression that keeps its elements by traced data, one under that condition."""
-    if not bounded.is_open(element):
+    if not comprehensions.is_open(element):
         return body(element)
-    there = element.where(lambda option: option is not bounded.SKIP)
-    return if_stmt(there, state.standing_for(lambda: body(bounded.only_kept(element)), body), None, *names)
+    there = element.where(lambda option: option is not comprehensions.SKIP)
+    return if_stmt(there, state.standing_for(lambda: body(comprehensions.only_kept(element)), body), None, *names)
 
 
 def _worth_staging(rows: iterables.View, functions: tuple[Block | None, ...]) -> bool:
@@ -121,8 +122,11 @@ def _staged_for(
     must = traced_length or bool(how)
 
     def take(index: Any, *slices: Any) -> Any:
-        return body(rows.element(index, slices))
+        exit = body(rows.element(index, slices))
+        rows.turn_over()
+        return exit
 
+    rows.begin((body,))
     take.__name__, take.__qualname__ = body.__name__, body.__qualname__
     try:
         arguments = [number_as_array(Static(0)), *iterables.row_forms(rows)]
@@ -143,6 +147,9 @@ def _staged_for(
         return PYTHON
     if not how and not rows.traced and not settled.exits_on_traced() and not settled.only_traced_state():
         check_strict(body, "a Python number is computed along the way, which would be rounded or overflow when staged")
+        return PYTHON
+    if not must and settled.reads_by_counter():
+        check_strict(body, "it reads a list by its counter, which staging would make a choice among all elements")
         return PYTHON
     if settled.has_exit or traced_length:
         if settled.growing:

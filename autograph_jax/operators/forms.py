@@ -278,6 +278,14 @@ def _record(value: Any) -> tuple[_Record, list[Any]] | None:
 _CONTENTS = (list, dict, collections.deque)
 
 
+def parts_of(value: Any, kind: Any) -> Sequence[Any]:
+    """The parts of a value that has been built with the kind of a Tree; none of what has not."""
+    if isinstance(kind, _Record):
+        return record_values(value, kind) if type(value) is kind.type else ()
+    taken = _children(value)
+    return taken[1] if taken is not None and _same_kind(taken[0], kind) else ()
+
+
 def record_values(value: Any, kind: _Record) -> list[Any]:
     return [_part(value, name) for name in kind.names]
 

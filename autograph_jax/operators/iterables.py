@@ -64,10 +64,21 @@ class View:
         """Has Python taken nothing from it yet?"""
         return self._iterator is None
 
-    def use_up(self, *, wholly: bool) -> None:
-        """A staged loop has run over it; of what it left after a `break`, nothing is known."""
+    # A loop over it
+
+    def begin(self, blocks: tuple[Callable[..., Any], ...]) -> None:
+        """A loop of these blocks is about to be staged."""
+
+    def give_up(self) -> None:
+        """Python will run the loop."""
+
+    def turn_over(self) -> None:
+        """The loop's body has been traced up to its end."""
+
+    def end(self, exit: Any) -> None:
+        """The loop has been staged, and was left by `exit`; of what a `break` has left, nothing is known."""
         if self.one_shot:
-            self._iterator = builtins.iter(()) if wholly else _unknown_rest()
+            self._iterator = builtins.iter(()) if exit is None else _unknown_rest()
 
 
 def _unknown_rest() -> Iterator[Any]:
@@ -219,6 +230,23 @@ class Zip(View):
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         remaining = iter(slices)
         return tuple(view.element(index, [next(remaining) for _ in view.arrays]) for view in self.views)
+
+    def begin(self, blocks: tuple[Callable[..., Any], ...]) -> None:
+        for part in self.views:
+            part.begin(blocks)
+
+    def give_up(self) -> None:
+        for part in self.views:
+            part.give_up()
+
+    def turn_over(self) -> None:
+        for part in self.views:
+            part.turn_over()
+
+    def end(self, exit: Any) -> None:
+        super().end(exit)
+        for part in self.views:
+            part.end(exit)
 
 
 def _shortest(lengths: Sequence[Any]) -> Any:

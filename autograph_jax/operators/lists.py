@@ -209,7 +209,7 @@ def number_unknown(name: str) -> StructureError:
     return StructureError(
         f"how many elements {name} has is only known at run time",
         location=user_location(),
-        details=["A branch that traced data decides about, or a loop whose number of turns it decides, adds or takes elements."],
+        details=["A branch or a loop that traced data decides about adds or takes elements."],
         help="bound it: `path = ag.max_len([], 100)`; or write into an array and count: `path[n] = x; n += 1`",
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import hooks, reach, state
+from autograph_jax.operators import hooks, reach, recursion, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import unless
 from autograph_jax.operators.exits import BREAK
@@ -70,6 +70,7 @@ def leave(exit: Any, go_on: Block, names: tuple[str, ...]) -> Any:
     """After a turn in Python that may have left: BREAK ends here, and what is only known at run time decides there."""
     if isinstance(exit, Choice):
         exit = exit.map(lambda option: LEFT if option is BREAK else option)
+        recursion.expect(go_on)
         exit = unless(exit, go_on, *names)
         return exit.map(_without_mark) if isinstance(exit, Choice) else _without_mark(exit)
     return None if exit is BREAK else exit

@@ -57,7 +57,8 @@ def unroll(iterable: Iterable[Any]) -> Any:
 def scan(xs: Any) -> Any:
     """`for x in ag.scan(xs)`: one lax.scan over an array, a range, or a list of elements that are alike.
 
-    Of any other pytree, a tuple or a dict of arrays, it runs over the leading axis of these, as lax.scan does. A loop that may be left early is an error, since a scan runs to its end.
+    Of any other pytree, a tuple or a dict of arrays, it runs over the leading axis of these, as lax.scan does. A loop that
+    may be left early is an error, since a scan runs to its end.
 
         >>> import jax, jax.numpy as jnp, autograph_jax as ag
         >>> @ag.autograph

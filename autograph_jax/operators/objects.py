@@ -16,6 +16,7 @@ import jax
 
 from autograph_jax.operators import comparisons, jax_private
 from autograph_jax.operators.choices import Choice
+from autograph_jax.operators.values import is_traced, truth
 
 _PLAIN = frozenset({bool, int, float, str, list, tuple, dict, type(None)})
 
@@ -42,8 +43,8 @@ def asked(value: Any, method: str, ask: Callable[[Any], Any]) -> Any:
 def contains(container: Any, value: Any) -> Any:
     """`value in container`, by the container's own `__contains__` or `__iter__`."""
     if has_own(container, "__contains__"):
-        answer = type(container).__contains__(container, value)
-        return answer if isinstance(answer, jax.Array | Choice) else bool(answer)
+        answer = condition(type(container).__contains__(container, value))
+        return truth(answer) if is_traced(answer) else bool(answer)
     if has_own(container, "__iter__") and jax_private.tracing() and not hasattr(type(container), "__contains__"):
         return comparisons.contains(container, value)
     return value in container

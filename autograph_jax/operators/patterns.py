@@ -17,16 +17,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import comparisons, facts, selection
+from autograph_jax.errors import StagingError, user_location
+from autograph_jax.operators import bounded, comparisons, facts, lists, selection, structure
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.values import truth
 
 Captured = dict[str, Any]
 Found = tuple[Any, Captured]  # does it match (a bool or a traced one), and what it captures then
 _NOT: Found = (False, {})
-_MISSING = object()
-# What CPython keeps of a class in `__flags__` for its own `match` (Include/object.h).
-_SEQUENCE, _MAPPING, _MATCH_SELF = 1 << 5, 1 << 6, 1 << 22
 
 
 def matches(subject: Any, pattern: Any) -> Any:
@@ -123,7 +121,8 @@ class sequence(Pattern):
         self._star = next((n for n, part in enumerate(patterns) if isinstance(part, star)), None)
 
     def found(self, subject: Any) -> Found:
-        if not type(subject).__flags__ & _SEQUENCE:
+        _check_length(subject)
+        if not structure.is_sequence(subject):
             return _NOT
         size = len(self.parts)
         if self._star is None:
@@ -138,12 +137,10 @@ class sequence(Pattern):
         if all(part is anything or part == star() for part in self.parts):
             return (None for _ in self.parts)
         if self._star is None:
-            return _unpacked(subject, len(self.parts))
+            return structure.unpacked(subject, len(self.parts))
         if self.parts[self._star] == star():
             return self._by_index(subject, self._star)
-        behind = len(self.parts) - self._star - 1
-        front, [*middle], back = _split(subject, self._star, behind)
-        return [*front, middle, *back]
+        return structure.unpacked(subject, self._star, len(self.parts) - self._star - 1)
 
     def _by_index(self, subject: Any, position: int) -> Iterator[Any]:
         for number, part in enumerate(self.parts):
@@ -153,30 +150,15 @@ class sequence(Pattern):
                 yield subject[number if number < position else len(subject) - (len(self.parts) - number)]
 
 
-def _unpacked(subject: Any, size: int) -> list[Any]:
-    """`a, b = subject`: an object whose `__len__` and `__iter__` disagree raises as it does there."""
-    return _split(subject, size, None)[0]
-
-
-def _split(subject: Any, front: int, back: int | None) -> tuple[list[Any], list[Any], list[Any]]:
-    """The first elements, those between, and the last; without `back` there are to be no others."""
-    iterator = iter(subject)
-    first: list[Any] = []
-    least = f"{front}" if back is None else f"at least {front + back}"
-    while len(first) < front:
-        element = next(iterator, _MISSING)
-        if element is _MISSING:
-            raise ValueError(f"not enough values to unpack (expected {least}, got {len(first)})")
-        first.append(element)
-    if back is None:
-        if next(iterator, _MISSING) is not _MISSING:
-            raise ValueError(f"too many values to unpack (expected {front})")
-        return first, [], []
-    others = list(iterator)
-    if len(others) < back:
-        raise ValueError(f"not enough values to unpack (expected {least}, got {front + len(others)})")
-    end = len(others) - back
-    return first, others[:end], others[end:]
+def _check_length(subject: Any) -> None:
+    """Refuse a list whose length is only known at run time, and which is no list while it is traced."""
+    lists.check_known(subject)
+    if isinstance(subject, bounded.Bounded):
+        raise StagingError(
+            "a list of bounded length is matched, and its length is only known at run time",
+            location=user_location(),
+            help="ask for `len(xs)` and for elements by `xs[i]`",
+        )
 
 
 class mapping(Pattern):
@@ -184,38 +166,21 @@ class mapping(Pattern):
 
     def __init__(self, *items: tuple[Any, Any], rest: str | None = None) -> None:
         self._keys = [key for key, _ in items]
-        self._rest = rest
         self._patterns = [pattern for _, pattern in items]
+        self._rest = rest
         self.parts = [*self._patterns, *([name(rest)] if rest else [])]
 
     def found(self, subject: Any) -> Found:
-        if not type(subject).__flags__ & _MAPPING or self._keys and len(subject) < len(self._keys):
+        if not structure.is_mapping(subject) or self._keys and len(subject) < len(self._keys):
             return _NOT
         keys = [_evaluated(key) for key in self._keys]
-        values = _values(subject, keys)
+        values = structure.values_of(subject, keys)
         if values is None:
             return _NOT
         holds, captured = _all(zip(self._patterns, values, strict=True))
         if holds is not False and self._rest:
-            captured[self._rest] = rest = dict(subject)
-            for key in keys:
-                del rest[key]
+            captured[self._rest] = structure.without(subject, keys)
         return holds, captured
-
-
-def _values(subject: Any, keys: list[Any]) -> list[Any] | None:
-    """The values of some keys, or None where one is missing. By `get`, so that a defaultdict gets no new key."""
-    seen, values = set(), []
-    get = subject.get if keys else None
-    for key in keys:
-        if key in seen:
-            raise ValueError(f"mapping pattern checks duplicate key ({key!r})")
-        seen.add(key)
-        value = get(key, _MISSING)  # pyright: ignore[reportOptionalCall] - there are keys
-        if value is _MISSING:
-            return None
-        values.append(value)
-    return values
 
 
 class instance(Pattern):
@@ -231,37 +196,8 @@ class instance(Pattern):
             raise TypeError("called match pattern must be a class")
         if not isinstance(subject, kind):
             return _NOT
-        values = self._attributes(subject, kind)
+        values = structure.attributes(subject, kind, len(self._positional), self._keywords)
         return _all(zip(self.parts, values, strict=True)) if values is not None else _NOT
-
-    def _attributes(self, subject: Any, kind: type) -> list[Any] | None:
-        values, seen = [], set()
-        match_args = getattr(kind, "__match_args__", None) if self._positional else ()
-        if match_args is None and not hasattr(kind, "__match_args__"):
-            itself = bool(kind.__flags__ & _MATCH_SELF)  # `int(n)`: n is the subject
-            _check_count(kind, len(self._positional), allowed=int(itself))
-            values, match_args = [subject], ()
-        elif type(match_args) is not tuple:
-            raise TypeError(f"{kind.__name__}.__match_args__ must be a tuple (got {type(match_args).__name__})")
-        else:
-            _check_count(kind, len(self._positional), allowed=len(match_args))
-        for attribute in (*match_args[: len(self._positional)], *self._keywords):
-            if type(attribute) is not str:
-                raise TypeError(f"__match_args__ elements must be strings (got {type(attribute).__name__})")
-            if attribute in seen:
-                raise TypeError(f"{kind.__name__}() got multiple sub-patterns for attribute {attribute!r}")
-            seen.add(attribute)
-            try:
-                values.append(getattr(subject, attribute))
-            except AttributeError:
-                return None
-        return values
-
-
-def _check_count(kind: type, given: int, *, allowed: int) -> None:
-    if given > allowed:
-        plural = "" if allowed == 1 else "s"
-        raise TypeError(f"{kind.__name__}() accepts {allowed} positional sub-pattern{plural} ({given} given)")
 
 
 # Matching

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import aliasing, checks, lists
+from autograph_jax.operators import aliasing, checks, dependence, lists
 from autograph_jax.operators.choices import Choice, refusal
 from autograph_jax.operators.forms import Form, array_forms, as_array, coerce, flatten, is_mutable, unflatten
 from autograph_jax.operators.staging import joined
@@ -44,6 +44,7 @@ def _at_position(container: Sequence[Any], index: jax.Array) -> Any:
     error = IndexError(f"{kind} index out of range")
     if not container:
         raise checks.raised(error)
+    index = dependence.as_index(index)
     position = jnp.where(index < 0, index + len(container), index)
     checks.raise_where((position < 0) | (position >= len(container)), error)
     return pick(jnp.clip(position, 0, len(container) - 1), list(container))
@@ -54,6 +55,7 @@ def _at_key(container: dict[Any, Any], index: jax.Array) -> Any:
     keys = [key for key in container if isinstance(key, int | float)]
     if not keys:
         raise checks.raised(KeyError(index))
+    index = dependence.as_index(index)
     found = jnp.stack([index == key for key in keys])
     checks.raise_where(jnp.logical_not(found.any()), KeyError(index))
     return pick(jnp.argmax(found), [container[key] for key in keys])

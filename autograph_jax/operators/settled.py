@@ -13,7 +13,7 @@ from autograph_jax.operators import aliasing, dependence, lists, state
 from autograph_jax.operators.choices import UNBOUND, Choice
 from autograph_jax.operators.forms import Form, Options, Static, Tree, array_forms, coerce, flatten, unflatten
 from autograph_jax.operators.staging import Traced
-from autograph_jax.operators.state import Content, Place
+from autograph_jax.operators.state import Aside, Content, Place
 from autograph_jax.operators.writes import writes_last
 
 NO_EXIT = Static(None)
@@ -119,6 +119,11 @@ class Settled:
         out = self._tainted_outputs(self._tainted)
         return any(out[: len(array_forms(self.traced.result))])
 
+    def reads_by_counter(self) -> bool:
+        """Does the body read a list at an index that Python would know in each turn?"""
+        arguments = [False] + [self.tainted_arguments] * (self.argument_count - 1)
+        return dependence.plain_indexes(self.traced.jaxpr, [*self._tainted, *arguments, True])
+
     def is_traced(self, condition: Traced) -> bool:
         """Does a test of this state depend on traced data?"""
         return any(dependence.tainted_outputs(condition.jaxpr, self._tainted))
@@ -128,7 +133,8 @@ class Settled:
 
         `fact *= k` and `t += 0.1` stay exact Python numbers in an unrolled loop; staged, they would overflow or round.
         """
-        varying = [v for leaves in self._varying for v in leaves]
+        places = zip(self.places, self._varying, strict=True)
+        varying = [v and not isinstance(place, Aside) for place, leaves in places for v in leaves]
         tainted = [t for t, v in zip(self._tainted, varying, strict=True) if v] + self._tainted_items()
         return bool(tainted) and all(tainted)
 

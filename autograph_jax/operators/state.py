@@ -110,6 +110,16 @@ class Attribute:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class Aside(Attribute):
+    """State that is no variable of the user's program: how far a progress bar is. `start` is what it holds at first."""
+
+    start: Any = None
+
+    def read(self) -> Any:
+        return self.target.__dict__.get(self.attribute, self.start)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Content:
     """What a list, dict, set or deque holds; read as a shallow copy."""
 

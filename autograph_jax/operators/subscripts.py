@@ -20,6 +20,8 @@ import numpy as np
 
 from autograph_jax.errors import ImmutableError, user_location
 from autograph_jax.operators import aliasing, hooks, state
+from autograph_jax.operators.choices import Choice, Unbound, refusal
+from autograph_jax.operators.conditionals import if_stmt
 from autograph_jax.operators.state import Attribute, Content
 
 _CONTAINERS = (list, dict, set, collections.deque)
@@ -123,12 +125,26 @@ def note_content(target: Any) -> None:
 
 def set_attr(value: Any, target: Any, name: str) -> None:
     """`target.name = value`."""
+    if isinstance(target, Choice):
+        return _set_attr_of_choice(value, target, name)
     member = getattr(type(target), name, None)
     if isinstance(member, property) and isinstance(member.fset, types.FunctionType):
         hooks.call(member.fset)(target, value)
         return
     note_attr(target, name)
     setattr(target, name, value)
+
+
+def _set_attr_of_choice(value: Any, choice: Choice, name: str) -> None:
+    """Of several objects, the one that traced data has chosen is written."""
+    if any(option is None or isinstance(option, _WITHOUT_ATTRIBUTES) for option in choice.options):
+        raise refusal(choice, f"its attribute `{name}` is written")
+    for position, option in enumerate(choice.options):
+        write = state.standing_for(lambda option=option: set_attr(value, option, name))
+        if_stmt(choice.index == position, write, None)
+
+
+_WITHOUT_ATTRIBUTES = (bool, int, float, complex, str, bytes, list, dict, tuple, jax.Array, Unbound)
 
 
 def del_attr(target: Any, name: str) -> None:

@@ -25,6 +25,7 @@ from autograph_jax.operators import aliasing, hooks, impure, iterables, jax_priv
 from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators.choices import Choice, check_callable
 from autograph_jax.operators.conditionals import if_expr
+from autograph_jax.operators.progress import bar_maker
 from autograph_jax.porting.names import is_numeric_function, jax_function
 from autograph_jax.runtime import classes, strict
 from autograph_jax.runtime.assigned import note_variables
@@ -63,6 +64,8 @@ def call(function: Any) -> Function:
         return _function(function)
     if kind is types.MethodType:
         impure.check_random(function)
+        if (bar := bar_maker(function)) is not None:
+            return bar
         owner = function.__self__
         classes.meet(owner if isinstance(owner, type) else type(owner))
         return types.MethodType(_function(function.__func__), function.__self__) if _is_plain_method(function) else function
@@ -72,7 +75,7 @@ def call(function: Any) -> Function:
             subscripts.note_content(function.__self__)
         return _builtin(function)
     if kind is type or isinstance(function, type):
-        return _in_place_of(function) or _class(function)
+        return _in_place_of(function) or bar_maker(function) or _class(function)
     if kind is functools.partial:
         return functools.partial(call(function.func), *function.args, **function.keywords)
     if kind is Choice:
@@ -168,7 +171,8 @@ def _function(function: types.FunctionType) -> Function:
         if is_left_alone(function.__module__) or is_left_alone(function.__globals__.get("__name__")):
             if id(function) in _VIEWING:
                 return _viewing(function)
-            if (ours := lists.STACKING.get(function) or _in_place_of(function)) is not None:
+            ours = lists.STACKING.get(function) or _in_place_of(function) or bar_maker(function)
+            if ours is not None:
                 return ours
             return _taking_functions(function) if is_array_library(function.__module__) else function
         converted = convert_function(function)

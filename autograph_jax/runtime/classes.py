@@ -22,7 +22,7 @@ from autograph_jax.operators.cached import CachedProperty
 from autograph_jax.runtime import convert
 from autograph_jax.runtime.assigned import noting
 from autograph_jax.runtime.libraries import is_left_alone, is_users
-from autograph_jax.runtime.unconverted import is_marked, switched_off
+from autograph_jax.runtime.unconverted import is_marked, is_marked_class, switched_off
 from autograph_jax.runtime.wrappers import wrapped_in_library
 
 # Asked by tools, and in error messages; their answer has to be a Python value. `__getattribute__` would ask itself.
@@ -51,7 +51,7 @@ def _meet(kind: type) -> None:
     key = id(kind)
     _under_way.add(key)
     try:
-        if is_users(kind.__module__) and not is_marked(kind):
+        if is_users(kind.__module__) and not is_marked_class(kind):
             _convert_members(kind)
         _known[key] = weakref.ref(kind, lambda _: _known.pop(key, None))
     finally:
@@ -85,7 +85,7 @@ def converted_member(name: str, member: Any) -> Any:
 
 
 def _twin(function: Any) -> Any:
-    """The converted twin of a user's function; the function itself where there is nothing to convert."""
+    """The converted twin of a user's function, or the function itself where there is nothing to convert."""
     if not isinstance(function, types.FunctionType) or convert.is_converted(function):
         return function
     inner = wrapped_in_library(function) or function
@@ -93,7 +93,7 @@ def _twin(function: Any) -> Any:
     if is_marked(function) or is_marked(inner) or is_left_alone(module) and module not in _WRITES_METHODS:
         return function
     twin = convert.convert_function(function)
-    return noting(twin) if convert.uses_operators(twin) else function
+    return noting(twin if convert.uses_operators(twin) else function)
 
 
 _WRITES_METHODS = ("functools",)  # total_ordering puts comparisons into users' classes, which ask for a plain bool

@@ -8,9 +8,12 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from autograph_jax.errors import NotAFunctionError
+from autograph_jax.operators.cached import CachedProperty
 from autograph_jax.runtime import frames
 from autograph_jax.runtime import position as position  # sets the operators' hooks
+from autograph_jax.runtime.classes import meet
 from autograph_jax.runtime.convert import conversion_of, convert_function
+from autograph_jax.runtime.libraries import uses_us
 from autograph_jax.runtime.strict import strictly
 from autograph_jax.syntax import emit
 
@@ -51,6 +54,7 @@ def autograph(function: Any = None, /, *, strict: bool = False) -> Any:
     """
     if function is None:
         return lambda f: autograph(f, strict=strict)
+    uses_us(getattr(function, "__module__", None))
     return _converted(function, strict)
 
 
@@ -70,7 +74,7 @@ def _converted(target: Any, strict: bool) -> Any:
         case functools.partial():
             return functools.partial(_converted(target.func, strict), *target.args, **target.keywords)
         case functools.cached_property():
-            return _cached_property(target, strict)
+            return CachedProperty.of(target, _converted(target.func, strict))
         case type():
             return _class(target, strict)
     method = getattr(type(target), "__call__", None)  # noqa: B004 - the function is wanted
@@ -87,17 +91,12 @@ def _converted(target: Any, strict: bool) -> Any:
     )
 
 
-def _cached_property(target: Any, strict: bool) -> Any:
-    new = functools.cached_property(_converted(target.func, strict))
-    new.attrname = target.attrname
-    return new
-
-
 _METHODS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
 
 
 def _class(kind: type, strict: bool) -> type:
-    """Convert the methods that a class defines, in place: the class stays itself."""
+    """Convert the methods that a class defines, in place: the class stays itself. So do its bases."""
+    meet(kind)
     for name, member in list(vars(kind).items()):
         if isinstance(member, _METHODS) and not _is_generated(member):
             setattr(kind, name, _converted(member, strict))

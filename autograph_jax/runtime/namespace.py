@@ -7,8 +7,8 @@ import types
 
 from autograph_jax.operators import (
     aliasing,
-    bounded,
     checks,
+    comprehensions,
     conditionals,
     exits,
     expressions,
@@ -42,7 +42,7 @@ def operators() -> Operators:
     exit_values = {"break_": exits.BREAK, "continue_": exits.CONTINUE, "Return": exits.Return}
     names |= {"raised": checks.raised, "checked": checks.checked, "caught": checks.caught}
     names |= {"live": iterables.live}
-    names |= {"kept": bounded.kept, "kept_list": bounded.kept_list, "kept_ones": bounded.kept_ones}
+    names |= {name: getattr(comprehensions, name) for name in ("kept", "kept_list", "kept_ones")}
     names |= {"text": printing.text, "field": printing.field}
     names |= {"view": aliasing.view, "rows": aliasing.rows, "get_item": selection.get_item}
     return Operators(**names, **exit_values, call=call)

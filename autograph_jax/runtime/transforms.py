@@ -25,6 +25,7 @@ from autograph_jax.runtime.arguments import (
     naming_signature,
     resolve,
 )
+from autograph_jax.runtime.classes import meet_all
 from autograph_jax.runtime.decorator import autograph
 from autograph_jax.runtime.libraries import is_array_library, is_left_alone
 from autograph_jax.runtime.unconverted import do_not_convert, is_marked
@@ -170,8 +171,10 @@ def _make_body(target: Any) -> tuple[Callable[..., Any], list[bool]]:
 
     def body(*arguments: Any, **keywords: Any) -> Any:
         positional = [_value(value, by_position, i) for i, value in enumerate(arguments)]
+        named = {name: _value(value, defaults, name) for name, value in keywords.items()}
+        meet_all((positional, named))
         before = checks.made()
-        out = target(*positional, **{name: _value(value, defaults, name) for name, value in keywords.items()})
+        out = target(*positional, **named)
         if not choices and (checks.made() > before or _has_choice(out)):
             choices.append(True)
         return out

@@ -21,8 +21,9 @@ _marked: weakref.WeakSet[Any] = weakref.WeakSet()  # functions that their author
 class DoNotConvert:
     """Use as `@do_not_convert`, `@do_not_convert()`, or `with do_not_convert():`.
 
-    As a decorator it marks a function that converted code shall call as it is. As a context manager it switches conversion of
-    callees off, in this thread, while it is open.
+    As a decorator it marks a function, or a class with its methods, that converted code shall call as it is. As a context
+    manager it switches conversion of callees off, in this thread, while it is open; what Python calls by itself in classes that
+    were in use before (operators, properties) stays converted.
     """
 
     @overload
@@ -33,6 +34,10 @@ class DoNotConvert:
         if function is None:
             return self
         _marked.add(getattr(function, "__func__", function))
+        for member in vars(function).values() if isinstance(function, type) else ():
+            method = getattr(member, "__func__", member)
+            if isinstance(method, types.FunctionType):
+                _marked.add(method)
         return function
 
     def __enter__(self) -> None:
@@ -51,3 +56,7 @@ def switched_off() -> bool:
 
 def is_marked(function: types.FunctionType) -> bool:
     return function in _marked
+
+
+def is_marked_class(kind: type) -> bool:
+    return any(marked is kind for marked in _marked)  # a metaclass may leave its classes without a hash

@@ -110,11 +110,13 @@ def _same_code(node: FunctionNode, code: types.CodeType) -> bool:
     copied = copy.deepcopy(node)
     if not isinstance(copied, ast.Lambda):
         copied.decorator_list = []
-    body: ast.stmt = ast.Expr(copied) if isinstance(copied, ast.Lambda) else copied
+    body: list[ast.stmt] = [ast.Expr(copied)] if isinstance(copied, ast.Lambda) else [copied]
+    if not isinstance(copied, ast.Lambda) and copied.name not in code.co_freevars:
+        body.insert(0, ast.Global([copied.name]))  # a function that calls itself finds itself among the globals
     around = ast.parse(f"class {_class_name(code.co_qualname) or '_'}:\n def factory(): pass").body[0]
     factory = around.body[0]  # type: ignore[attr-defined]
     factory.args.args = [ast.arg(name) for name in code.co_freevars]
-    factory.body = [body]
+    factory.body = body
     module = ast.fix_missing_locations(ast.Module([around], []))
     found = compile(module, code.co_filename, "exec", dont_inherit=True)
     for _ in range(3):

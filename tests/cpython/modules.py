@@ -63,14 +63,16 @@ CORE = {
 LIBRARY = {
     **_library(
         """abc aifc argparse ast base64 calendar cgi cmd codeop configparser contextlib copy copyreg csv dataclasses
-        dynamicclassattribute enum filecmp fileinput fnmatch functools genericpath getopt gettext glob graphlib gzip hmac html
-        imaplib io ipaddress linecache locale logging mailbox mailcap mimetypes netrc ntpath numbers operator optparse pathlib
+        enum filecmp fileinput fnmatch functools genericpath getopt gettext glob graphlib gzip hmac html
+        imaplib io ipaddress linecache locale logging mailbox mailcap mimetypes netrc ntpath operator optparse pathlib
         pickle pickletools pkgutil platform plistlib poplib posixpath pprint profile pstats pyclbr queue quopri reprlib
         rlcompleter sched secrets selectors shelve shlex shutil smtplib socketserver stat string stringprep struct sunau
         symtable tabnanny tarfile tempfile timeit types typing uu uuid warnings wave weakref xdrlib zipapp zipfile"""
     ),
     "code": Row("test.test_code_module", ("code",)),
     "contextlib_async": Row("test.test_contextlib_async", ("contextlib",)),
+    "dynamicclassattribute": Row("test.test_dynamicclassattribute", ("types",)),
+    "numbers": Row("test.test_abstract_numbers", ("numbers",)),
     "email": Row(
         "test.test_email",
         _package(

@@ -146,7 +146,7 @@ def arguments(g: Generator, name: str, depth: int) -> str:
 def operand(g: Generator, kind: str, depth: int) -> str:
     first = g.expression(kind, depth - 1)
     with g.lazily():
-        return f"({first} {g.pick(('and', 'or'))} {g.expression(kind, depth - 1)})"
+        return f"({first} {g.pick(('and', 'or'))} {in_order(g, g.expression(kind, depth - 1))})"
 
 
 def walrus(g: Generator, kind: str, depth: int) -> str | None:
@@ -198,8 +198,13 @@ def chain(g: Generator, depth: int) -> str:
 def and_or(g: Generator, depth: int) -> str:
     first = g.expression("bool", depth - 1)
     with g.lazily():
-        others = [g.expression("bool", depth - 1) for _ in range(1 + g.below(2))]
+        others = [in_order(g, g.expression("bool", depth - 1)) for _ in range(1 + g.below(2))]
     return f"({g.pick((' and ', ' or ')).join([first, *others])})"
+
+
+def in_order(g: Generator, value: str) -> str:
+    """Sometimes noted in the log, where it shows whether it was evaluated."""
+    return f"note({1 + g.below(9)}, {value})" if g.has("log") and not g.smooth and g.chance(20) else value
 
 
 @rule("bool", "and_or", 2)

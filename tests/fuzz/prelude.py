@@ -79,6 +79,11 @@ def smooth_step(x):
     return x * x * (3.0 - 2.0 * x)
 
 
+def spread(a):
+    """A number in which each element of an array shows."""
+    return a[0] + 2 * a[1] + 4 * a[2]
+
+
 def mixed(*numbers):
     """A number that changes with each of its arguments, and with their order."""
     total = np.int64(0)

@@ -12,7 +12,7 @@ import math
 
 import jax.numpy as jnp
 
-from tests.fuzz.prelude import LOG, Box, Scope, Stop, mixed, note, put, shift, smooth_step
+from tests.fuzz.prelude import LOG, Box, Scope, Stop, mixed, note, put, shift, smooth_step, spread
 """
 PARAMETERS = (("i", "int"), ("j", "int"), ("x", "float"), ("y", "float"), ("b", "bool"), ("a", "ints"), ("r", "floats"))
 PARTS = (("on", "int"), ("ov", "float"), ("oc", "ints"))  # of the object `o`
@@ -77,10 +77,10 @@ def end(g: Generator, kind: str) -> str:
     """An expression in which many variables show."""
     if kind == "int":
         more = [f"{name}.n" for name in g.variables("box")] + [f"sum({name})" for name in g.variables("list")]
-        more += [f"int({name}[1])" for name in g.variables("ints")] + [f"int({name})" for name in g.variables("bool")]
+        more += [f"spread({name})" for name in g.variables("ints")] + [f"int({name})" for name in g.variables("bool")]
         return f"mixed({', '.join(g.variables('int') + more)})"
     if kind in ("float", "real"):
-        return " + ".join([*g.variables(kind), *(f"{name}[0] * 2" for name in g.variables(kind + "s"))]) or "0.0"
+        return " + ".join([*g.variables(kind), *(f"spread({name})" for name in g.variables(kind + "s"))]) or "0.0"
     if kind in ("ints", "floats"):
         return " + ".join(f"{n} * {name}" for n, name in enumerate(g.variables(kind), 1)) or g.expression(kind, 0)
     if kind == "maybe" and g.variable("maybe"):

@@ -166,13 +166,24 @@ def view(g: Generator) -> list[str] | None:
     if source is None or name in (None, source) or not g.has("item_write"):
         return None
     g.bind(str(name))
-    return [f"{name} = {source}[::-1]", *([f"{name}[0] = {g.expression('int', 1)}"] if g.chance(10) else [])]
+    return [f"{name} = {source}[::-1]", *([f"{name}[0] = {g.expression('int', 1)}"] if g.chance(15) else [])]
+
+
+@rule("statement", "alias", 2)
+def either_of_two(g: Generator) -> list[str] | None:
+    """A name of one of two arrays, which is written: the other one shows it, or it is refused."""
+    names = g.variables("ints")
+    if len(names) < 2 or "e" in g.frozen or not g.has("ternary"):
+        return None
+    g.bind("e")
+    made = f"e = {names[0]} if {g.expression('bool', 1)} else {names[1]}"
+    return [made, *([f"{g.pick(('e', names[0]))}[1] = {g.expression('int', 0)}"] if g.chance(30) else [])]
 
 
 @rule("statement", "del", 1)
 def deleted(g: Generator) -> list[str] | None:
     names = [n for n in g.variables("float") if n not in g.frozen]
-    if len(names) < 3 or g.functions or g.smooth or g.loops:
+    if len(names) < 3 or g.functions or g.smooth or g.depth > g.guarded:  # in a function, or in an `if` of it
         return None
     g.bound.discard(names[-1])
     return [f"del {names[-1]}"]
@@ -237,7 +248,7 @@ def mutating_call(g: Generator) -> list[str] | None:
     o, array = g.variable("box"), g.variable("ints")
     if o is not None and g.chance(90):
         return [f"shift({o}, {g.expression('int', 1)})"]
-    return [f"put({array}, {g.below(3)}, {g.expression('int', 1)})"] if array and g.chance(10) else None
+    return [f"put({array}, {g.below(3)}, {g.expression('int', 1)})"] if array and g.chance(15) else None
 
 
 @rule("statement", "list", 1)

@@ -1,5 +1,6 @@
 """A value that is one of several Python values: what may be done with it, and how it leaves."""
 
+import enum
 import math
 import operator
 from typing import Any
@@ -118,6 +119,111 @@ USES = {
 def test_questions_that_all_options_answer(name: str, x: float):
     function = USES[name]
     assert ag.jit(function)(x) == function(x)
+
+
+# ------------------------------------------------------------------ attributes
+
+
+class Colour(enum.Enum):
+    RED = 1
+    GREEN = 2
+
+
+class Indexed:
+    index = 7
+
+
+class Plain:
+    rate = 2.0
+
+
+def test_value_is_the_options_own_while_traced():
+    """`value` is also how the option is taken out, once it is known."""
+    f = autograph(lambda x: (Colour.RED if x > 0 else Colour.GREEN).value * 10)
+    assert jax.jit(f)(1.0) == 10 and jax.jit(f)(-1.0) == 20
+
+
+@pytest.mark.parametrize("use", [lambda m: m.index, lambda m: m.rate])
+def test_an_attribute_of_the_same_name_as_ours_is_no_silent_mistake(use: Any):
+    first, second = Indexed(), Plain()
+    with pytest.raises(ChoiceError, match="`index` has the name of one"):
+        jax.jit(autograph(lambda x: use(first if x > 0 else second)))(1.0)
+
+
+def test_an_attribute_of_only_one_option():
+    first, second = Plain(), None
+    with pytest.raises(ChoiceError, match="its attribute `rate` is read"):
+        jax.jit(autograph(lambda x: (first if x > 0 else second).rate))(1.0)
+
+
+def test_attributes_of_what_may_be_none_are_not_written():
+    first = Plain()
+
+    def f(x):
+        chosen = first if x > 0 else None
+        chosen.rate = 3.0
+
+    with pytest.raises(ChoiceError, match="`rate` is written"):
+        jax.jit(autograph(f))(1.0)
+    with pytest.raises(ChoiceError, match="setattr"):
+        setattr(maybe, "rate", 3.0)  # noqa: B010 - as a library would
+
+
+def test_what_is_called_has_to_be_a_function():
+    with pytest.raises(ChoiceError, match="the function sin or None.*it is called"):
+        jax.jit(autograph(lambda x: (math.sin if x > 0 else None)(x)))(1.0)
+
+
+# ------------------------------------------------------------------ elements
+
+
+def test_elements_are_joined():
+    assert Choice(index, ((1, 2), (3, 4)))[0] == 3
+    assert list(Choice(index, ((1, "a"), [3, "b"]))) == [3, "b"]
+    assert len(Choice(index, ("ab", "cd"))) == 2
+    with pytest.raises(ChoiceError):
+        len(Choice(index, ("ab", "c")))
+    with pytest.raises(ChoiceError):
+        list(Choice(index, ((1, 2), None)))
+
+
+def test_an_element_that_is_no_integer_is_not_looked_up():
+    with pytest.raises(TypeError):
+        jax.jit(autograph(lambda x: [1, 2][x]))(1.0)
+    with pytest.raises(TypeError):
+        jax.jit(autograph(lambda x: [1, 2][x]))(jnp.array([0, 1]))
+
+
+OUT_OF_RANGE = {
+    "list": lambda k: [1, 2][k],
+    "tuple": lambda k: (1, 2)[k],
+    "string": lambda k: "ab"[k],
+    "none of a dict": lambda k: {0: 1, 1: 2}[k],
+    "an empty list": lambda k: [[], [1]][0][k],
+}
+
+
+@pytest.mark.parametrize("name", OUT_OF_RANGE)
+@pytest.mark.parametrize("k", [2, -3])
+def test_no_such_element(name: str, k: int):
+    with pytest.raises(LookupError) as python:
+        OUT_OF_RANGE[name](k)
+    with pytest.raises(type(python.value)) as raised:
+        ag.jit(OUT_OF_RANGE[name])(jnp.int32(k))
+    assert str(raised.value) == str(python.value)
+
+
+def test_a_loop_that_counts_through_a_list_is_unrolled():
+    """As under plain jax.jit: each turn knows its element."""
+
+    def f(x):
+        functions = [jnp.sin, jnp.cos, lambda v: v * 2]
+        for k in range(3):
+            x = functions[k](x)
+        return x
+
+    assert "scan" not in str(jax.make_jaxpr(autograph(f))(1.0))
+    assert ag.jit(f)(0.5) == pytest.approx(f(0.5))
 
 
 # ------------------------------------------------------------------ truth
