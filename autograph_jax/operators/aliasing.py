@@ -39,6 +39,13 @@ def follow(alias: Any, old: Any, new: Any) -> Any:
             details=["In NumPy the other variable would show the write on one path, and not on the other."],
             help="make a copy where the variable gets the array: `y = x.copy()`",
         )
+    if new is not old and any(alias is other for other in _related(old)):
+        raise AliasError(
+            "an array is written in place, and a variable that shares its memory in NumPy would have to show the write",
+            location=user_location(),
+            details=["One of them is a view of the other, as `y = x[1:]` or `y = x.T`."],
+            help="make a copy first: `y = x[1:].copy()`",
+        )
     return alias
 
 
@@ -52,6 +59,16 @@ def doubt(first: Any, second: Any) -> None:
         _doubtful.pop(key, None)
 
     _doubtful[key] = (weakref.ref(first, forget), weakref.ref(second, forget))
+
+
+def doubtful_with(array: Any) -> list[jax.Array]:
+    """The arrays that may be this one."""
+    found = []
+    for first, second in list(_doubtful.values()):
+        pair = [first(), second()]
+        if any(array is one for one in pair):
+            found += [other for other in pair if other is not None and other is not array]
+    return found
 
 
 def is_doubtful(first: Any, second: Any) -> bool:

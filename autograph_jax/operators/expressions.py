@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.errors import UnboundError, user_location
-from autograph_jax.operators import aliasing, bounded, checks, comparisons, facts, lists, objects, selection, state
+from autograph_jax.operators import aliasing, bounded, checks, comparisons, facts, jax_private, lists, objects, selection, state
 from autograph_jax.operators.choices import UNBOUND, Choice
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.values import is_traced, truth
@@ -128,10 +128,10 @@ def in_(value: Any, container: Any) -> Any:
 
 
 def _compares_traced(value: Any, container: Any) -> bool:
-    if isinstance(container, dict | set | frozenset | list | tuple | range):
-        parts = [value, *(() if isinstance(container, range) else container)]
-        return isinstance(value, jax.Array) or any(map(comparisons.has_traced_parts, parts))
-    return False
+    if not jax_private.tracing() or not isinstance(container, dict | set | frozenset | list | tuple | range):
+        return False
+    parts = [value, *(container if isinstance(container, list | tuple) else ())]  # what is traced has no hash
+    return isinstance(value, jax.Array) or any(map(comparisons.has_traced_parts, parts))
 
 
 def not_in(value: Any, container: Any) -> Any:

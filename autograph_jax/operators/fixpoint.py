@@ -16,7 +16,6 @@ import numpy as np
 
 from autograph_jax.errors import AliasError, StagingError, user_location
 from autograph_jax.operators import aliasing, dependence, lists, reach, state
-from autograph_jax.operators.exits import turn_ended
 from autograph_jax.operators.forms import (
     Array,
     Form,
@@ -31,6 +30,7 @@ from autograph_jax.operators.forms import (
     join,
     number_as_array,
 )
+from autograph_jax.operators.loops import run_turn
 from autograph_jax.operators.settled import NO_EXIT, Settled, exit_of
 from autograph_jax.operators.staging import Aliases, Traced, joined, shown, trace
 from autograph_jax.operators.state import Cell, Content, Place
@@ -194,7 +194,7 @@ def _put_into_lists(
 
 def _alone(body: Block) -> Block:
     def block(*arguments: Any) -> tuple[Any]:
-        return (turn_ended(body(*arguments)),)
+        return (run_turn(body, *arguments),)
 
     block.__name__, block.__qualname__ = body.__name__, body.__qualname__
     return block

@@ -7,9 +7,10 @@ from typing import Any
 
 from autograph_jax.errors import StagingError, user_location
 from autograph_jax.operators import hooks, reach, recursion, state
+from autograph_jax.operators.checks import Raised
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import unless
-from autograph_jax.operators.exits import BREAK
+from autograph_jax.operators.exits import BREAK, turn_ended
 
 Block = Callable[..., Any]
 
@@ -64,6 +65,14 @@ def cannot_be_staged(error: Exception) -> StagingError:
         details=[f"Tracing its body raised {type(error).__name__}: {str(error).partition(chr(10))[0]}"],
         help="keep what the body needs as a Python value out of the loop, or unroll it: `for x in ag.unroll(xs)`",
     )
+
+
+def run_turn(body: Block, *arguments: Any) -> Any:
+    """Trace a turn, and give how it leaves the loop. One that raises leaves it; the error itself is raised at run time."""
+    try:
+        return turn_ended(body(*arguments))
+    except Raised:
+        return BREAK
 
 
 def leave(exit: Any, go_on: Block, names: tuple[str, ...]) -> Any:

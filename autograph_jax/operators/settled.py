@@ -223,9 +223,16 @@ class Settled:
                 aliasing.view(values[key], base if isinstance(base, jax.Array) else values.get(base))
         for place, entry in zip(self.places, self.entries, strict=True):
             for base in aliasing.bases(entry):
-                same = [values.get(p.key, base) for p, other in zip(self.places, self.entries, strict=True) if other is base]
-                for new in same or [base]:
+                for new in self._after(base, values):
                     aliasing.view(values.get(place.key), new)
+            for other in aliasing.doubtful_with(entry):
+                for new in self._after(other, values):
+                    aliasing.doubt(values.get(place.key, entry), new)
+
+    def _after(self, array: jax.Array, values: dict[Any, Any]) -> list[Any]:
+        """What the places that entered with an array hold after the loop; the array itself where none did."""
+        entered = zip(self.places, self.entries, strict=True)
+        return [values.get(place.key, array) for place, entry in entered if entry is array] or [array]
 
     def fill_lists(self, rows: Sequence[Sequence[jax.Array]], turns: int) -> None:
         """Write the growing lists, of the stacked leaves that `turn_with_rows` gave."""

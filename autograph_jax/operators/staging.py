@@ -191,9 +191,12 @@ class _Recorder:
     def _write_inputs(self, leaves: Iterator[Any]) -> dict[Any, Any]:
         starts = {}
         values: dict[Any, Any] = {}
+        others = {id(place.read()): place.key for place, _ in self._inputs}
         for place, form in self._inputs:
             value = unflatten(form, leaves)
             value = values[place.key] = values.get(self._aliases.same.get(place.key), value)
+            for other in aliasing.doubtful_with(place.read()):
+                aliasing.doubt(value, values.get(others.get(id(other)), other))
             aliasing.view(value, place.read())  # whoever holds what the loop enters with would see a write in the first turn
             state.write(place, value)
             # A container that is made anew for each turn may be changed in place: then it is no longer what it was.

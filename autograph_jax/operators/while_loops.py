@@ -29,6 +29,7 @@ from autograph_jax.operators.loops import (
     named,
     nothing,
     run_else,
+    run_turn,
 )
 from autograph_jax.operators.settled import Settled
 from autograph_jax.operators.staging import trace
@@ -129,7 +130,7 @@ def _staged_while_with_test_in_body(
     """A loop whose test writes state: it is evaluated where Python does, before the loop and after each turn."""
 
     def turn_and_test() -> Any:
-        exit = turn_ended(body())
+        exit = run_turn(body)
         if exit is None:
             return None, decide()
         if not isinstance(exit, Choice):

@@ -524,6 +524,106 @@ def return_in_a_finally_that_traced_data_decides(a, i):
 row(return_in_a_finally_that_traced_data_decides, [A120, 3], want="either")
 
 
+def view_written_whose_name_then_takes_the_array(a, i):
+    e = a[::-1]
+    e[0] = i
+    e = a
+    return e
+
+
+row(view_written_whose_name_then_takes_the_array, [A120, 7], want="either")
+
+
+def one_of_two_written_in_a_loop(a, b, n):
+    e = jnp.arange(3)
+    e = a if b else e
+    for k in range(1, 6):
+        e[0] = n
+    return a
+
+
+row(one_of_two_written_in_a_loop, [A120, True, 5], [A120, False, 5], want="either")
+
+
+def one_of_two_written_after_a_loop(a, b, n):
+    e = jnp.arange(3)
+    e = a if b else e
+    for k in range(n):
+        e = e + 0
+    e[0] = 9
+    return a
+
+
+row(one_of_two_written_after_a_loop, [A120, True, 0], [A120, False, 2], want="either")
+
+
+def match_with_a_guard_and_a_return_in_loops(i, j, a, v):
+    x = 1.0
+    match j:
+        case 0:
+            pass
+        case 1 | 2 if True:
+            w1 = 1
+            while True:
+                w1 += 1
+                if not w1 < 1:
+                    break
+                k, x = (i, v)
+                for i in reversed(range(k)):
+                    pass
+                else:
+                    return (a[-1], a)
+        case _:
+            pass
+    x -= x
+    return (x, a)
+
+
+row(match_with_a_guard_and_a_return_in_loops, [1, 0, A120, 3.0], [1, 1, A120, 3.0])
+
+
+def match_with_a_guard_continue_and_break(y, n):
+    t = 0
+    for i in jnp.full(3, 1):
+        match int(y):
+            case 0:
+                continue
+            case 1 | 2 if True:
+                pass
+            case _:
+                break
+        t = t + i
+    return t
+
+
+row(match_with_a_guard_continue_and_break, [0.5, 1], [1.5, 1], [3.5, 1])
+
+
+def continue_in_the_else_of_an_inner_loop(n, m):
+    w1 = (n - m) % 3
+    while True:
+        w1 += 1
+        if not w1 < 1:
+            break
+        for j in range(m % 4):
+            pass
+        else:
+            continue
+    return n
+
+
+row(continue_in_the_else_of_an_inner_loop, [3, 2], [1, 5])
+
+
+def error_in_a_while_loop(n, x):
+    while x > n:
+        raise ValueError("too large")
+    return x
+
+
+row(error_in_a_while_loop, [5, 3], plain=[[1, 3]])
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)

@@ -40,8 +40,7 @@ class Verdict:
 
 def verdict(name: str, *, mode: str = "converted", limit: float = 600) -> Verdict:
     """Run a row as it is and in another mode. Raises RunFailed."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        before, after = (_run(name, which, folder, limit) for which in ("identity", mode))
+    before, after = _run(name, "identity", limit), _run(name, mode, limit)
     changed = [test for test in before["outcomes"] if before["outcomes"][test] != after["outcomes"].get(test)]
     changed += [test for test in after["outcomes"] if test not in before["outcomes"]]
     counts = [collections.Counter(run["outcomes"].values()) for run in (before, after)]
@@ -58,9 +57,13 @@ def verdict(name: str, *, mode: str = "converted", limit: float = 600) -> Verdic
     )
 
 
-def _run(name: str, mode: str, folder: str, limit: float) -> dict[str, Any]:
-    output = Path(folder, f"{mode}.json")
-    place = Path(folder, mode)
+def _run(name: str, mode: str, limit: float) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        return _run_in(Path(folder), name, mode, limit)
+
+
+def _run_in(folder: Path, name: str, mode: str, limit: float) -> dict[str, Any]:
+    output, place = folder / "outcome.json", folder / "place"
     place.mkdir()
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("COV", "PYTHON", "PYTEST"))}
     environment |= {"PYTHONPATH": _ROOT, "PYTHONHASHSEED": "0", "JAX_PLATFORMS": "cpu"}

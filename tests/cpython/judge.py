@@ -112,12 +112,19 @@ def _text(error: BaseException) -> str:
         return f"<{type(failed).__name__}>"
 
 
-_CHANGING = re.compile(r"0x[0-9a-fA-F]+|(?<=test_python)\w+|(?<=tmp)\w+|(?<=@test_)\w+|(?<=fd=)\d+|(?<=127\.0\.0\.1:)\d+")
-_sub = _CHANGING.sub  # kept, since the tests of re change that module
+# Addresses, temporary names, open files, ports, messages of mailbox.
+_CHANGING = (
+    r"0x[0-9a-fA-F]+",
+    r"(?<=tmp)\w+|(?<=test_python)\w+|(?<=@test_)\w+|(?<=test_empty_)\w+",
+    r"(?<=fd=)\d+|(?<=FD )\d+|\d+(?= \(FD )",
+    r"(?<=127\.0\.0\.1:)\d+",
+    r"\d+\.M\d+P\d+Q\d+",
+)
+_sub = re.compile("|".join(_CHANGING)).sub  # kept, since the tests of re change that module
 
 
 def _clean(text: str) -> str:
-    """The text without what changes from run to run: addresses, temporary names, ports."""
+    """The text without what changes from run to run."""
     return _sub("", text)
 
 

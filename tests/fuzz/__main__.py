@@ -16,6 +16,7 @@ import json
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -85,8 +86,7 @@ def read_options(arguments: list[str]) -> argparse.Namespace:
 
 def shown(report: dict[str, Any]) -> str:
     """A program that differs: its seed, how, and its text."""
-    how = f"plain Python fails: {report['unfit']}" if "unfit" in report else f"{report['mode']}: {report['detail']}"
-    return f"{'-' * 100}\nseed {report['seed']}, {report.get('kind', 'unfit')}: {how}\n\n{report['text']}"
+    return f"{'-' * 100}\nseed {report['seed']}, {report.get('mode')}, {report['kind']}: {report['detail']}\n\n{report['text']}"
 
 
 # ------------------------------------------------------------------ processes
@@ -129,25 +129,32 @@ def run_chunk(
     while count > 0:
         command = [sys.executable, "-m", "tests.fuzz.worker", "--first", str(first), "--count", str(count)]
         command += ["--modes", *options.modes, "--without", *options.without]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        running.add(process)
-        errors: list[str] = []
-        reader = threading.Thread(target=lambda: errors.append(process.stderr.read()), daemon=True)
-        reader.start()
-        at = first
-        for line in process.stdout:
-            report = json.loads(line)
-            at = report.get("begin", at)
-            if "seed" in report:
-                said.put(report)
-        died = process.wait() != 0
-        reader.join()
-        running.discard(process)
-        if not died:
-            return
-        detail = "\n".join(errors[0].splitlines()[-30:])
-        said.put({"seed": at, "mode": "process", "kind": f"exit {process.returncode}", "detail": detail, "text": ""})
-        first, count = at + 1, first + count - at - 1
+        with tempfile.TemporaryFile("w+") as errors:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+            running.add(process)
+            seed, last = listen(process, said)
+            running.discard(process)
+            if process.wait() == 0:
+                return
+            errors.seek(0)
+            detail = "\n".join(errors.read().splitlines()[-30:])
+        died = {"mode": "process", "kind": f"exit {process.returncode}", "detail": detail, "text": ""}
+        said.put({"seed": seed, **(died if last is None else last)})
+        first, count = seed + 1, first + count - seed - 1
+
+
+def listen(process: Any, said: queue.Queue[dict[str, Any] | None]) -> tuple[int, dict[str, Any] | None]:
+    """Pass on what a worker reports. Gives the seed it was at last, and the smallest program that it told about it."""
+    seed, last = 0, None
+    for line in process.stdout:
+        message = json.loads(line)
+        if "begin" in message:
+            seed, last = message["begin"], None
+        elif "smaller" in message:
+            last = {**message, "text": message["smaller"]}
+        else:
+            said.put(message)
+    return seed, last
 
 
 if __name__ == "__main__":

@@ -25,8 +25,8 @@ LITERALS = {"int": "1", "float": "1.5", "real": "0.5", "bool": "True", "ints": "
 TYPES = {name: kind for kind, names in POOLS.items() for name in names if kind not in ("real", "reals")}
 
 
-def shrink(text: str, fails: Callable[[str], bool]) -> str:
-    """The smallest program found that still fails in the same way."""
+def shrink(text: str, fails: Callable[[str], bool], tell: Callable[[str], None] = lambda text: None) -> str:
+    """The smallest program found that still fails in the same way; `tell` is told of each smaller one."""
     tries = 0
     for edits in (switches, smaller):
         changed = True
@@ -39,6 +39,7 @@ def shrink(text: str, fails: Callable[[str], bool]) -> str:
                 tries += 1
                 if candidate != text and len(candidate) <= len(text) and fails(candidate):
                     text, changed = candidate, True
+                    tell(text)
                 else:
                     position += 1
     return text

@@ -14,7 +14,7 @@ import sys
 import warnings
 from typing import Any
 
-TIMEOUT = 120  # seconds for one program; the slowest take about five
+TIMEOUT = 60  # seconds for one program; the slowest take about five
 
 
 def main() -> None:
@@ -49,19 +49,30 @@ def say(**message: Any) -> None:
 
 def tested(seed: int, without: frozenset[str], modes: list[str]) -> dict[str, Any]:
     """What became of the program of a seed; the program, made small, if it differs."""
-    from tests.fuzz import runner, shrink
+    from tests.fuzz import runner
 
-    tested_ = runner.of_seed(seed, without)
+    program = runner.of_seed(seed, without)
     try:
-        verdict = runner.check(tested_, runner.modes_of(tested_, modes))
+        verdict = runner.check(program, runner.modes_of(program, modes))
     except runner.Unfit as error:
-        return {"seed": seed, "unfit": str(error), "text": tested_.text}
+        return {"seed": seed, "kind": "unfit", "detail": str(error), "text": program.text}
     report: dict[str, Any] = {"seed": seed, "modes": verdict.modes, "refusals": verdict.refusals}
-    for mismatch in verdict.mismatches:
-        faulthandler.dump_traceback_later(10 * TIMEOUT, exit=True)
-        text = shrink.shrink(tested_.text, shrink.fails_alike(tested_, mismatch))
-        report |= {"mode": mismatch.mode, "kind": mismatch.kind, "detail": mismatch.detail, "text": text}
-    return report
+    return report | smallest(program, verdict.mismatches[0]) if verdict.mismatches else report
+
+
+def smallest(program: Any, mismatch: Any) -> dict[str, Any]:
+    """The mismatch, and a small program that shows it. One on the way may hang: the parent is told of each smaller one."""
+    from tests.fuzz import shrink
+
+    how = {"mode": mismatch.mode, "kind": mismatch.kind, "detail": mismatch.detail}
+    say(**how, smaller=program.text)
+    still_fails = shrink.fails_alike(program, mismatch)
+
+    def fails(text: str) -> bool:
+        faulthandler.dump_traceback_later(TIMEOUT, exit=True)
+        return still_fails(text)
+
+    return how | {"text": shrink.shrink(program.text, fails, lambda text: say(**how, smaller=text))}
 
 
 if __name__ == "__main__":
