@@ -16,6 +16,8 @@ Blocks become functions of their own later; there, `super()` would find no first
 
 from __future__ import annotations
 
+from typing import Any
+
 import gast
 
 from autograph_jax.analysis import writes
@@ -57,8 +59,9 @@ class _Plain(gast.NodeTransformer):
         parameters = [*node.args.posonlyargs, *node.args.args]
         first = parameters[0] if parameters else node.args.vararg
         own_super = "super" in writes(node.body) | {p.id for p in parameters}  # `super = ...` hides Python's
-        python_knows = first is None or own_super or deletes_first(node)  # what to do, or which error to raise
-        self._first_parameters.append(None if python_knows else self._mangled(first.id))
+        if own_super or deletes_first(node):
+            first = None  # Python knows what `super()` is, or what its error is
+        self._first_parameters.append(self._mangled(first.id) if first else None)
         self.generic_visit(node)
         self._first_parameters.pop()
         return node
@@ -108,8 +111,8 @@ class _Plain(gast.NodeTransformer):
         if isinstance(node.target, gast.Name) and node.simple:
             return node
         # `(x): int` declares nothing, and of `a[i].b: int` Python evaluates `a[i]`.
-        parts = [template.expression_statement(part, at=node) for part in _evaluated(node.target)]
-        return parts or gast.copy_location(gast.Pass(), node)
+        parts: list[gast.AST] = [template.expression_statement(part, at=node) for part in _evaluated(node.target)]
+        return parts or [gast.copy_location(gast.Pass(), node)]
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         self.generic_visit(node)
@@ -120,7 +123,7 @@ class _Plain(gast.NodeTransformer):
         return node
 
 
-def _evaluated(place: gast.AST | None) -> list[gast.expr]:
+def _evaluated(place: gast.AST | None) -> list[Any]:
     """What is evaluated of an annotated place that gets no value."""
     match place:
         case gast.Attribute():
@@ -130,7 +133,7 @@ def _evaluated(place: gast.AST | None) -> list[gast.expr]:
     return []
 
 
-def _evaluated_index(index: gast.AST | None) -> list[gast.expr]:
+def _evaluated_index(index: gast.AST | None) -> list[Any]:
     match index:
         case None:
             return []

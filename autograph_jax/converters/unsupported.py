@@ -57,7 +57,7 @@ def yields(node: gast.AST) -> bool:
     return any(isinstance(inner, gast.Yield | gast.YieldFrom) for inner in _outside_of_functions([node]))
 
 
-def _evaluated_later(node: gast.AST) -> list[gast.AST]:
+def _evaluated_later(node: gast.AST) -> Sequence[gast.AST]:
     """What becomes a lambda, or is evaluated in one: no `yield` can stand in it."""
     match node:
         case gast.IfExp():

@@ -33,12 +33,7 @@ def follow(alias: Any, old: Any, new: Any) -> Any:
     if alias is old:
         return new
     if new is not old and is_doubtful(alias, old):
-        raise AliasError(
-            "an array is written in place that another variable may hold too, depending on traced data",
-            location=user_location(),
-            details=["In NumPy the other variable would show the write on one path, and not on the other."],
-            help="make a copy where the variable gets the array: `y = x.copy()`",
-        )
+        raise _doubtful_error()
     if new is not old and any(alias is other for other in _related(old)):
         raise AliasError(
             "an array is written in place, and a variable that shares its memory in NumPy would have to show the write",
@@ -47,6 +42,15 @@ def follow(alias: Any, old: Any, new: Any) -> Any:
             help="make a copy first: `y = x[1:].copy()`",
         )
     return alias
+
+
+def _doubtful_error() -> AliasError:
+    return AliasError(
+        "an array is written in place that another variable may hold too, depending on traced data",
+        location=user_location(),
+        details=["In NumPy the other variable would show the write on one path, and not on the other."],
+        help="make a copy where the variable gets the array: `y = x.copy()`",
+    )
 
 
 def doubt(first: Any, second: Any) -> None:
@@ -146,6 +150,9 @@ def check_write(array: Any, *, place: tuple[Any, Any] | None = None, aliases: tu
         holder = _holder(base, place if base is array else None, direct=base is array)
         if holder is not None:
             raise _alias_error(holder, base is array)
+    for other in doubtful_with(array):
+        if _holder(other, place) is not None or any(alias is other for alias in aliases):
+            raise _doubtful_error()
 
 
 def view(value: Any, base: Any) -> Any:
@@ -276,9 +283,8 @@ def keep_in_view(generator: Any) -> Any:
 
 def _waiting_generators() -> Iterator[_Running]:
     for generator in list(_generators):
-        frame = generator.gi_frame
-        later = hooks.read_later(frame) if frame is not None and not generator.gi_running else None
-        if later is not None:
+        frame: types.FrameType | None = generator.gi_frame
+        if frame is not None and not generator.gi_running and (later := hooks.read_later(frame)) is not None:
             variables = _variables(frame)
             started = inspect.getgeneratorstate(generator) != inspect.GEN_CREATED
             names = later.names | later.again if started else frozenset(variables)

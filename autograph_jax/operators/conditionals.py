@@ -147,14 +147,26 @@ def _cond(
         for branch in (first, second):
             for base in branch.bases_of(key, new, outer):
                 aliasing.view(new[key], base)
+            held = branch.parts.get(key) or [id(part) for part in reach.arrays(places[key].read())]
+            _doubt_parts(new[key], [outer[part] for part in held if part in outer])
         state.write(places[key], new[key])
     for branch in (first, second):
         for base in branch.bases_of(RESULT, new, outer):
             aliasing.view(value, base)
+        _doubt_parts(value, [outer[part] for part in branch.parts.get(RESULT, ()) if part in outer])
         if not branch.raised:
             _doubt_objects(value, branch.result)
     state.bind(functions, names)
     return _with_result_aliases(value, first, second, outer)
+
+
+def _doubt_parts(value: Any, arrays: Sequence[jax.Array]) -> None:
+    """What a joined list or object has in it may be these arrays, of one path or the other."""
+    if arrays and not isinstance(value, jax.Array):
+        for part in reach.arrays(value):
+            for array in arrays:
+                if part.shape == array.shape and part.dtype == array.dtype:
+                    aliasing.doubt(part, array)
 
 
 def _changed_beside_another(watched: Sequence[state.Place], branch: Traced, other: Traced) -> set[Any]:

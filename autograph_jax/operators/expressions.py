@@ -128,8 +128,10 @@ def in_(value: Any, container: Any) -> Any:
 
 
 def _compares_traced(value: Any, container: Any) -> bool:
-    if not jax_private.tracing() or not isinstance(container, dict | set | frozenset | list | tuple | range):
+    if not isinstance(container, dict | set | frozenset | list | tuple | range):
         return False
+    if not jax_private.tracing():
+        return isinstance(value, jax.Array)
     parts = [value, *(container if isinstance(container, list | tuple) else ())]  # what is traced has no hash
     return isinstance(value, jax.Array) or any(map(comparisons.has_traced_parts, parts))
 

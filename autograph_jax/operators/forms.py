@@ -206,7 +206,7 @@ class _Record:
     names: tuple[str, ...]
 
     def build(self, children: Sequence[Any]) -> Any:
-        record = state.made(_built_in(self.type).__new__(self.type))
+        record = state.made(_new(self.type))
         for name, value in zip(self.names, children, strict=True):
             place = state.Content(record) if name == CONTENT else state.Attribute(record, name)
             if value is not UNBOUND:
@@ -220,7 +220,11 @@ class _Record:
 CONTENT = "[]"  # in place of a name
 
 
-def _built_in(kind: type) -> type:
+def _new(kind: Any) -> Any:
+    return _built_in(kind).__new__(kind)
+
+
+def _built_in(kind: type) -> Any:
     """The class in C that a user's class extends: `object`, as a rule."""
     return next(base for base in kind.__mro__ if not base.__flags__ & _HEAP_TYPE)
 
@@ -372,8 +376,8 @@ def _may_be_option(form: Form) -> bool:
 
 def _of_two_classes(first: Form, second: Form) -> bool:
     """Objects of two classes: one of them is chosen."""
-    records = isinstance(first, Tree) and isinstance(second, Tree) and isinstance(first.kind, _Record)
-    return records and isinstance(second.kind, _Record) and first.kind.type is not second.kind.type
+    kinds = [form.kind for form in (first, second) if isinstance(form, Tree) and isinstance(form.kind, _Record)]
+    return len(kinds) == 2 and kinds[0].type is not kinds[1].type
 
 
 def _join_statics(first: Static, second: Static) -> Form:

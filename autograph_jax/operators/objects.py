@@ -13,19 +13,22 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.core
 
 from autograph_jax.operators import comparisons, jax_private
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.values import is_traced, truth
 
+_ARRAYS = (jax.Array, jax.core.Tracer)
 _PLAIN = frozenset({bool, int, float, str, list, tuple, dict, type(None)})
 
 
 def condition(value: Any) -> Any:
     """What decides in `if value`: the value itself, or what its `__bool__` or `__len__` gives."""
-    if type(value) in _PLAIN or isinstance(value, jax.Array):
+    kind = type(value)  # `isinstance` may ask the object for its `__class__`
+    if kind in _PLAIN or issubclass(kind, _ARRAYS):
         return value
-    if isinstance(value, Choice):
+    if kind is Choice:
         conditions = tuple(map(condition, value.options))
         return value if all(map(operator.is_, conditions, value.options)) else Choice(value.index, conditions)
     method = "__bool__" if has_own(value, "__bool__") else "__len__"
@@ -34,7 +37,7 @@ def condition(value: Any) -> Any:
 
 def asked(value: Any, method: str, ask: Callable[[Any], Any]) -> Any:
     """`ask(value)`, which calls a special method; where what that gives is an array, this."""
-    if isinstance(value, jax.Array) or not has_own(value, method):
+    if issubclass(type(value), _ARRAYS) or not has_own(value, method):
         return ask(value)
     answer = getattr(type(value), method)(value)
     return answer if isinstance(answer, jax.Array | Choice) else ask(_answering(method, type(value).__name__)(answer))
@@ -56,7 +59,7 @@ def has_own(value: Any, method: str) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def _answering(method: str, name: str) -> Callable[[Any], Any]:
+def _answering(method: str, name: str) -> Any:
     """A class whose objects have been given their answer, for Python to check."""
 
     def keep(self: Any, answer: Any) -> None:

@@ -41,6 +41,11 @@ def everything(value: Any, *, skip: Skip = lambda holder, key: False) -> Iterato
             pending.extend(part for key, part in parts(value) if not skip(value, key))
 
 
+def arrays(value: Any) -> Iterator[jax.Array]:
+    """The arrays in a value."""
+    return (part for part in everything(value) if isinstance(part, jax.Array))
+
+
 def is_record(value: Any) -> bool:
     """Is this an object of a user's class, with attributes that may be written?"""
     kind = type(value)

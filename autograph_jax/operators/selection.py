@@ -89,8 +89,17 @@ def pick(index: jax.Array, values: Sequence[Any]) -> Any:
     leaves = [as_array(jnp.stack(column)[index], leaf) for column, leaf in zip(columns, array_forms(form), strict=True)]
     picked = unflatten(form, iter(leaves))
     for value in values:
-        aliasing.doubt(picked, value)  # in NumPy it is this array itself, if it is the one
+        _share(picked, value)
     return picked
+
+
+def _share(picked: Any, value: Any) -> None:
+    """In NumPy what is picked is the array itself: a write to one would show in the other."""
+    if isinstance(picked, tuple) and isinstance(value, tuple):
+        for own, other in zip(picked, value, strict=True):
+            _share(own, other)
+    else:
+        aliasing.view(picked, value)
 
 
 def _joined(first: Form, second: Form) -> Form:

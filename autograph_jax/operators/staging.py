@@ -42,6 +42,7 @@ class Traced:
     raised: bool  # it ends by an exception, which is raised at run time
     ids: dict[Any, int]  # by key: the identity of what each place held at the end, for aliases
     bases: dict[Any, list[int]]  # by key: the identities of the arrays that it is a view of
+    parts: dict[Any, list[int]]  # by key: of the arrays in a list or object that it holds
 
     def __call__(
         self, leaves: Sequence[Any], run: Callable[..., Sequence[Any]] | None = None
@@ -121,7 +122,7 @@ def trace(
         jaxpr = jax.make_jaxpr(recorder)(*avals)
     found = state.outliving(recorder.found)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
-    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.raised, recorder.ids, recorder.bases)
+    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.raised, recorder.ids, recorder.bases, recorder.parts)
 
 
 @contextlib.contextmanager
@@ -185,7 +186,7 @@ class _Recorder:
 
     def _nothing(self) -> list[Any]:
         """A block that raises leaves nothing that anybody would read."""
-        self.result, self.ends, self.found, self.ids, self.bases = Static(None), {}, [], {}, {}
+        self.result, self.ends, self.found, self.ids, self.bases, self.parts = Static(None), {}, [], {}, {}, {}
         return []
 
     def _write_inputs(self, leaves: Iterator[Any]) -> dict[Any, Any]:
@@ -216,6 +217,7 @@ class _Recorder:
         self.ends, self.found = {}, []
         self.ids: dict[Any, int] = {RESULT: id(result)}
         self.bases: dict[Any, list[int]] = {RESULT: [id(base) for base in aliasing.bases(result)]}
+        self.parts: dict[Any, list[int]] = {RESULT: [id(part) for part in reach.arrays(result)]}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
         heap = [place for place, _ in trace.log.values() if place.found]
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
@@ -223,6 +225,8 @@ class _Recorder:
             value = place.read()
             self.ids[place.key] = id(value)
             self.bases[place.key] = [id(base) for base in aliasing.bases(value)]
+            if not isinstance(value, jax.Array):
+                self.parts[place.key] = [id(part) for part in reach.arrays(value)]
             if place.key in self.ends or _unchanged(start, value) and place.key not in self._apart:
                 continue
             if place.key in self._apart:

@@ -164,14 +164,19 @@ def outliving(places: list[Place]) -> list[Place]:
     `for x in xs: pair = [x, 0]; pair[1] = x` writes a list that is gone after the turn. Whether an object is gone is told by
     its reference count, after the trace has been rolled back: only our places are left to hold it.
     """
-    held = collections.Counter(id(place.target) for place in places)
-    return [place for place in places if place.target is None or _count(place) > held[id(place.target)]]
+    held = collections.Counter(id(_owner(place)) for place in places)
+    return [place for place in places if _owner(place) is None or _count(place) > held[id(_owner(place))]]
+
+
+def _owner(place: Place) -> Any:
+    """The object, or the variable of a function that has been called, that is gone when nobody holds it any more."""
+    return place.cell if isinstance(place, Cell) and place.found else place.target
 
 
 def _count(place: Place) -> int:
     """References to a place's object, apart from those that this call itself makes."""
-    target = place.target
-    return sys.getrefcount(target) - _OWN
+    owner = _owner(place)
+    return sys.getrefcount(owner) - _OWN
 
 
 class _Probe:
@@ -302,7 +307,7 @@ def write(place: Place, value: Any) -> None:
 
 
 def made(value: Any) -> Any:
-    """Remember an iterator or object that the running block makes for itself: it is gone, or made anew, when that runs again."""
+    """Remember an iterator or object that the running block makes for itself: when that runs again, it makes another one."""
     if _local.traces:
         _local.traces[-1].made[id(value)] = value
     return value
@@ -349,9 +354,9 @@ def cells_of(functions: tuple[Callable[..., Any] | None, ...]) -> dict[str, Cell
 
 
 def arrays_around(functions: tuple[Callable[..., Any] | None, ...], places: Iterable[Place]) -> dict[int, jax.Array]:
-    """The arrays that a block's variables and these places hold, by their ids."""
+    """The arrays that a block's variables and these places hold, also in lists and objects, by their ids."""
     values = [cell.read() for cell in cells_of(functions).values()] + [place.read() for place in places]
-    return {id(value): value for value in values if isinstance(value, jax.Array)}
+    return {id(part): part for value in values for part in reach.arrays(value)}
 
 
 def bind(functions: tuple[Callable[..., Any] | None, ...], names: tuple[str, ...]) -> None:

@@ -125,7 +125,7 @@ def note_content(target: Any) -> None:
 
 def set_attr(value: Any, target: Any, name: str) -> None:
     """`target.name = value`."""
-    if isinstance(target, Choice):
+    if type(target) is Choice:
         return _set_attr_of_choice(value, target, name)
     member = getattr(type(target), name, None)
     if isinstance(member, property) and isinstance(member.fset, types.FunctionType):

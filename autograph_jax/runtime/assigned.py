@@ -24,7 +24,7 @@ def note_variables(function: types.FunctionType) -> None:
         state.note(Global(function.__globals__, name))
 
 
-def noting(function: types.FunctionType) -> types.FunctionType:
+def noting(function: types.FunctionType) -> Any:
     """A function that is called by Python itself, and notes what it assigns; itself where it assigns nothing outside."""
     if not any(_assigned(function.__code__)):
         return function

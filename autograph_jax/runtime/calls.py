@@ -67,7 +67,7 @@ def call(function: Any) -> Function:
         if (bar := bar_maker(function)) is not None:
             return bar
         owner = function.__self__
-        classes.meet(owner if isinstance(owner, type) else type(owner))
+        classes.meet(owner if issubclass(type(owner), type) else type(owner))
         return types.MethodType(_function(function.__func__), function.__self__) if _is_plain_method(function) else function
     if kind is types.BuiltinMethodType:
         impure.check_random(function)
@@ -145,10 +145,10 @@ def _slot(function: Any) -> Function:
     """`object.__setattr__`, `super().__setitem__`, `list.append`: methods in C, which may change their object."""
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
-        target, *rest = (function.__self__, *arguments) if isinstance(function, types.MethodWrapperType) else arguments
-        if function.__name__ in ("__setattr__", "__delattr__"):
+        target, *rest = (function.__self__, *arguments) if type(function) is types.MethodWrapperType else arguments or (None,)
+        if function.__name__ in ("__setattr__", "__delattr__") and rest:
             subscripts.note_attr(target, rest[0])
-        else:
+        elif issubclass(type(target), _CONTAINERS):  # not `isinstance`, which may ask the object for its `__class__`
             subscripts.note_content(target)
         return function(*arguments, **keywords)
 
@@ -223,7 +223,7 @@ def _callable_object(target: Any) -> Function:
     """An object with `__call__`: a model, a solver. Objects of libraries (jitted functions, ufuncs) are called as they are."""
     kind = type(target)
     classes.meet(kind)
-    if isinstance(getattr(target, "__func__", None), types.FunctionType) and hasattr(target, "__self__"):
+    if is_array_library(kind.__module__) and isinstance(getattr(target, "__func__", None), types.FunctionType):
         return call(types.MethodType(target.__func__, target.__self__))  # equinox has bound methods of its own
     method = getattr(kind, "__call__", None)  # noqa: B004 - the function is wanted
     if is_left_alone(kind.__module__) or type(method) is not types.FunctionType:

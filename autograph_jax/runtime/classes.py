@@ -32,7 +32,7 @@ _LEFT = frozenset(
     getnewargs_ex instancecheck subclasscheck subclasshook""".split()
 )
 
-# Module state, guarded by the lock of conversions: the classes that have been seen to, by id while they live, and those under way.
+# Module state, guarded by the lock of conversions: the classes that have been seen to, by id while they live; those under way.
 _known: dict[int, weakref.ref[type]] = {}
 _under_way: set[int] = set()
 
@@ -59,20 +59,31 @@ def _meet(kind: type) -> None:
 
 
 def _convert_members(kind: type) -> None:
+    twins: dict[int, Any] = {}
     for name, member in list(vars(kind).items()):
         new = converted_member(name, member)
         if new is not member:
+            twins |= {id(old): twin for old, twin in zip(_functions(member), _functions(new), strict=True)}
             type.__setattr__(kind, name, new)  # past a metaclass that forbids it
+    for name, member in list(vars(kind).items()):  # `size = property(get_size)`: the two remain one function
+        if id(member) in twins:
+            type.__setattr__(kind, name, twins[id(member)])
     if kind.__ne__ is object.__ne__ and isinstance(vars(kind).get("__eq__"), types.FunctionType):
         type.__setattr__(kind, "__ne__", _not_equal)
+
+
+def _functions(member: Any) -> list[Any]:
+    if type(member) is property:
+        return [member.fget, member.fset, member.fdel]
+    return [getattr(member, "__func__", getattr(member, "func", member))]
 
 
 def converted_member(name: str, member: Any) -> Any:
     """A special method, or a property, with the converted functions in it; anything else as it is."""
     if type(member) is property:
-        parts = [member.fget, member.fset, member.fdel]
-        twins = [_twin(part) for part in parts]
-        return property(*twins, member.__doc__) if any(a is not b for a, b in zip(parts, twins, strict=True)) else member
+        parts = (member.fget, member.fset, member.fdel)
+        fget, fset, fdel = map(_twin, parts)
+        return member if (fget, fset, fdel) == parts else property(fget, fset, fdel, member.__doc__)
     if type(member) is functools.cached_property:
         return CachedProperty.of(member, _twin(member.func))
     if name in _LEFT or not (name.startswith("__") and name.endswith("__")):
@@ -101,7 +112,7 @@ _WRITES_METHODS = ("functools",)  # total_ordering puts comparisons into users' 
 
 def _not_equal(self: Any, other: Any) -> Any:
     """`a != b` as `object` has it, `not a == b`, which Python can only answer by a plain bool."""
-    equal = type(self).__eq__(self, other)
+    equal: Any = type(self).__eq__(self, other)  # pyright: ignore[reportCallIssue] - of the user's class
     return equal if equal is NotImplemented else expressions.not_(equal)
 
 

@@ -27,7 +27,8 @@ _MODULES = (conditionals, while_loops, for_loops, expressions, patterns, subscri
 class Operators(types.SimpleNamespace):
     """A constant of converted code, so it needs a hash and a short text."""
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return id(self)
 
     def __repr__(self) -> str:
         return "ag__"

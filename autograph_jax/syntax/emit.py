@@ -7,6 +7,7 @@ import ast
 import inspect
 import types
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import gast
 
@@ -36,11 +37,12 @@ def to_code(
     # Where the user has no lambda, each lambda stands for a piece of the function too.
     own_lambda = original.co_name == _LAMBDA or any(c.co_name == _LAMBDA for c in _inside(original))
     code = _as_original(code, original, frozenset(blocks) | (frozenset() if own_lambda else {_LAMBDA}))
-    return _with_constant(code, operators)
+    awaitable = original.co_flags & inspect.CO_ITERABLE_COROUTINE  # of a generator, set by `types.coroutine`
+    return _with_constant(code.replace(co_flags=code.co_flags | awaitable), operators)
 
 
 # Stands for the operators while the compiler runs, which takes no objects of ours; nobody can write a frozenset like this.
-_PLACE = frozenset({"ag__ of autograph_jax"})
+_PLACE: Any = frozenset({"ag__ of autograph_jax"})
 
 
 class _NamespaceAsConstant(ast.NodeTransformer):

@@ -9,7 +9,6 @@ import enum
 import functools
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-import jax.numpy as jnp
 import numpy as np
 
 from .harness import Table, check

@@ -624,6 +624,78 @@ def error_in_a_while_loop(n, x):
 row(error_in_a_while_loop, [5, 3], plain=[[1, 3]])
 
 
+class Pot:
+    def __init__(self, n, c):
+        self.n, self.c = n, c
+
+
+def put_into_one_of_two(j, b, a, pot):
+    chosen = pot if b else Pot(1, a)
+    chosen.c[0] = j
+    return a
+
+
+def array_in_one_of_two_objects(j, b, a, n, c):
+    return put_into_one_of_two(j, b, a, Pot(n, c))
+
+
+row(array_in_one_of_two_objects, [9, True, A120, 4, A120 + 1], [9, False, A120, 4, A120 + 1], want="either")
+
+
+def fills_its_own(p0):
+    d = jnp.arange(3)
+
+    def f1(i):
+        d[0] = sum(v for v in d)
+
+    f1(int(d.max()))
+
+
+def helper_whose_inner_function_writes_its_array(a, x):
+    if a[0] != sum(v for v in a) < max(a):
+        k = fills_its_own(x)
+    return x
+
+
+row(helper_whose_inner_function_writes_its_array, [A120, 2.0], [A120 + 7, 2.0])
+
+
+def array_in_a_dict_and_a_set(j):
+    return (j in {1: 2, 5: 6}, j in (1, 2), j in {1, 2})
+
+
+row(array_in_a_dict_and_a_set, [1], [7])
+
+
+def for_left_by_return_or_break_in_a_for(i, j, a, r):
+    for y in r:
+        for i in range(i, -1, -1):  # noqa: B020
+            if j < i:
+                return (int(False), a)
+            else:
+                break
+        pass
+    return (5, a)
+
+
+row(for_left_by_return_or_break_in_a_for, [2, 1, A120, A12], [2, 5, A120, A12])
+
+
+def match_with_return_and_break_in_a_loop(i, j, a, r):
+    for j in [j, a[0]]:  # noqa: B020
+        match i:
+            case 0:
+                return (r[1], a, True)
+            case 1 | 2:
+                pass
+            case _:
+                break
+    return (j * 1.0, a, False)
+
+
+row(match_with_return_and_break_in_a_loop, [0, 1, A120, A12], [2, 1, A120, A12], [5, 1, A120, A12])
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)

@@ -1,6 +1,6 @@
 """Calls: helpers, closures, nonlocal, lambdas, methods, properties, partial, decorators, recursion."""
 
-# ruff: noqa: E731  users do give names to lambdas
+# ruff: noqa: B008, E731  users do give names to lambdas, and call functions in defaults
 
 import functools
 
@@ -741,7 +741,7 @@ row(default_with_a_condition, [2.0], [0.5], [-2.0], staged="cond", grad=True, ba
 
 
 def default_of_a_lambda(x):
-    shifted = lambda y, by=x if x > 0 and x < 3 else 0.5: y + by
+    shifted = lambda y, by=(x if x > 0 and x < 3 else 0.5): y + by
     return shifted(x) + shifted(x, 1.0)
 
 

@@ -4,8 +4,11 @@ import dataclasses
 import enum
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+
+from autograph_jax import autograph
 
 from .harness import Table, check
 
@@ -73,7 +76,7 @@ row(slopes_through_a_tuple, [3.0, 2.0], [1.0, 2.0], staged="cond", grad=True, ba
 
 
 def truths_in_a_tuple(x, y):
-    match (x > 0, y > 0):
+    match (bool(x > 0), bool(y > 0)):
         case (True, True):
             return 1
         case (True, False):
@@ -87,8 +90,20 @@ def truths_in_a_tuple(x, y):
 row(truths_in_a_tuple, [1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0], staged="cond", batch=True)
 
 
+def comparisons_in_a_tuple(x, y):
+    match (x > 0, y > 0):
+        case (True, True):
+            return 1
+        case (True, _):
+            return 2
+    return 3
+
+
+row(comparisons_in_a_tuple, [1, 1], [1, -1], [-1, 1], staged="cond", batch=True)
+
+
 def truth_of_a_comparison(x):
-    match x > 0:
+    match bool(x > 0):
         case True:
             r = x
         case False:
@@ -159,7 +174,11 @@ def an_array_is_no_sequence(v):
             return v * 10
 
 
-row(an_array_is_no_sequence, [np.array([1.0, 2.0])])
+# No row: since version 2.4 a NumPy array is a sequence for `match`, and a JAX array is none.
+def test_an_array_of_jax_is_no_sequence():
+    v = jnp.array([1.0, 2.0])
+    for converted in (autograph(an_array_is_no_sequence), jax.jit(autograph(an_array_is_no_sequence))):
+        np.testing.assert_array_equal(converted(v), an_array_is_no_sequence(v))
 
 
 def array_among_others(x, v):

@@ -231,6 +231,15 @@ def array_of_a_walrus(v):
 row(array_of_a_walrus, [np.array([1.0, 2.0])], [np.array([1.0, 1.0])], [np.array([-1.0, 9.0])], staged="cond", batch=True)
 
 
+def of_plain_values(v):
+    if (n := v.shape[0]) > 1 and (m := n * 2) > 3:
+        return v * m
+    return v + n
+
+
+row(of_plain_values, [np.array([1.0, 2.0])], [np.array([5.0])])
+
+
 def in_a_comprehension(v):
     return sum([y for x in v if (y := x * 2) > 2])
 

@@ -21,6 +21,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from autograph_jax import autograph
 from autograph_jax.runtime import calls, convert
 from tests.cpython import inject
 from tests.cpython.modules import ROWS, Row
@@ -40,7 +41,7 @@ class Decorator:
             return function
         if self._mode == "broken":
             return lambda *_, **__: None
-        twin = convert.convert_function(function)
+        twin = autograph(function)
         if convert.is_converted(twin):
             self.converted += 1
         else:

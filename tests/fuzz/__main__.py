@@ -22,6 +22,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from tests.fuzz.programs import CONSTRUCTS
+
 CHUNK = 200  # programs for one process; its caches go with it
 MODES = ("plain", "eager", "jit", "vmap", "grad")
 
@@ -79,7 +81,7 @@ def read_options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="the first program (0); the others follow")
     parser.add_argument("--jobs", type=int, default=1, help="processes (1)")
     parser.add_argument("--modes", nargs="+", default=list(MODES), choices=MODES, help="all, where it is a program's turn")
-    parser.add_argument("--without", nargs="*", default=[], metavar="CONSTRUCT", help="constructs to switch off")
+    parser.add_argument("--without", nargs="*", default=[], choices=sorted(CONSTRUCTS), help="constructs to switch off")
     parser.add_argument("--verbose", action="store_true", help="also name the seeds that are refused")
     return parser.parse_args(arguments)
 

@@ -77,8 +77,8 @@ def while_(g: Generator) -> Block:
 def for_range(g: Generator) -> Block | None:
     name = g.target("int")
     count = str(g.below(4)) if g.chance(40) else f"{g.expression('int', 1)} % 4"
-    ranges = (f"range({count})", f"range({count})", f"range(1, {count})", f"reversed(range({count}))", f"range({count}, -1, -1)")
-    return loop(g, [f"for {name} in {g.pick(ranges)}:"], [name]) if name else None
+    ranges = ("range({})", "range({})", "range(1, {})", "reversed(range({}))", "range({}, -1, -1)")
+    return loop(g, [f"for {name} in {g.pick(ranges).format(count)}:"], [name]) if name else None
 
 
 @rule("compound", "for_array", 5)

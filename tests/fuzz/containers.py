@@ -10,7 +10,7 @@ from tests.fuzz.grammar import Generator, rule
 @rule("int", "list", 2)
 def int_of_list(g: Generator, depth: int) -> str | None:
     xs = g.variable("list")
-    return xs and g.pick((f"{xs}[{g.below(3)}]", f"(sum({xs}) % 31)", f"len({xs})", f"{xs}[-1]", f"sorted({xs})[1]", f"min({xs})"))
+    return xs and g.pick(("{}[0]", "{}[1]", "(sum({}) % 31)", "len({})", "{}[-1]", "sorted({})[1]", "min({})")).format(xs)
 
 
 @rule("int", "traced_list_index", 1)
@@ -52,7 +52,7 @@ def called_lambda(g: Generator, depth: int) -> str:
 @rule("int", "numpy", 1)
 def int_of_array(g: Generator, depth: int) -> str | None:
     a = g.variable("ints")
-    return a and g.pick((f"(sum({a}) % 31)", f"int({a}.max())", f"(jnp.sum({a}) % 31)", f"len({a})", f"abs({a}[0])", f"max({a})"))
+    return a and g.pick(("(sum({}) % 31)", "int({}.max())", "(jnp.sum({}) % 31)", "len({})", "abs({}[0])", "max({})")).format(a)
 
 
 @rule("int", "slice", 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.fuzz.grammar import Generator, rule
 
+
 # ------------------------------------------------------------------ literals and variables
 @rule("simple int", "literal")
 def int_literal(g: Generator) -> str:

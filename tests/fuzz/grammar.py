@@ -1,4 +1,4 @@
-"""The frame of the generator: choices, types and their variables, switches for constructs, and rules that are drawn by weight."""
+"""The frame of the generator: choices, typed variables, switches for constructs, and rules that are drawn by weight."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ EXACT = ("int", "int", "int", "float", "float", "bool", "ints", "ints", "floats"
 EXACT += ("box", "list", "pair", "dict", "maybe", "text", "number")
 SMOOTH = ("real", "real", "real", "real", "int", "bool", "reals")
 
-CONSTRUCTS = {"elif", "else", "exit_in_finally", "keyword_call", "lazy_walrus", "loop_else", "nonlocal", "unbound"}  # switches; rules add theirs
+# Switches; rules add theirs.
+CONSTRUCTS = {"elif", "else", "exit_in_finally", "keyword_call", "lazy_walrus", "loop_else", "nonlocal", "unbound"}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -255,13 +255,20 @@ def exceptions_are_dropped():
 # ------------------------------------------------------------------ lax
 @planted("jit")
 def branches_are_swapped():
-    return replaced(jax.lax, "cond", lambda original: lambda test, then, otherwise, *rest: original(test, otherwise, then, *rest))
+    def make(original: Any) -> Any:
+        return lambda test, then, otherwise, *operands: original(test, otherwise, then, *operands)
+
+    return replaced(jax.lax, "cond", make)
 
 
 @planted("jit")
 def carry_is_shadowed():
     """One variable is after a loop what it was before."""
-    return replaced(jax.lax, "while_loop", lambda original: lambda test, body, start: _last_kept(start, original(test, body, start)))
+
+    def make(original: Any) -> Any:
+        return lambda test, body, start: _last_kept(start, original(test, body, start))
+
+    return replaced(jax.lax, "while_loop", make)
 
 
 @planted("jit")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from tests.fuzz import compound, containers, reals, statements  # noqa: F401 - they register the rules
+from tests.fuzz import compound, containers, exits, reals, statements  # noqa: F401 - they register the rules
+from tests.fuzz.grammar import CONSTRUCTS as CONSTRUCTS
 from tests.fuzz.grammar import POOLS, Choices, Generator, Seeded
 
 HEAD = """\
@@ -69,8 +70,10 @@ def main(g: Generator) -> str:
 
 def function_body(g: Generator, bound: set[str], returns: tuple[str, ...], *, size: int, whole: bool = False) -> list[str]:
     g.bound, g.returns, g.budget = bound, returns, 3 * size
-    lines, exits = g.statements(size)
-    return lines if exits else [*lines, f"return {', '.join(end(g, kind) if whole else g.expression(kind) for kind in returns)}"]
+    lines, leaves = g.statements(size)
+    if leaves:
+        return lines
+    return [*lines, f"return {', '.join(end(g, kind) if whole else g.expression(kind) for kind in returns)}"]
 
 
 def end(g: Generator, kind: str) -> str:

@@ -24,7 +24,7 @@ def real_arithmetic(g: Generator, depth: int) -> str:
 @rule("real", "numpy", 5)
 def real_function(g: Generator, depth: int) -> str:
     value = g.expression("real", depth - 1)
-    return g.pick((f"jnp.sin({value})", f"jnp.tanh({value})", f"math.cos({value})", f"smooth_step({value})", f"1 / (2 + {value}**2)"))
+    return g.pick(("jnp.sin({})", "jnp.tanh({})", "math.cos({})", "smooth_step({})", "(1 / (2 + {}**2))")).format(value)
 
 
 @rule("real", "index", 2)

@@ -217,11 +217,11 @@ def _simpler_expressions(number: int, node: ast.AST) -> Iterator[Edit]:
 
 
 _FIELDS = {
-    ast.Assign: ("value",), ast.AugAssign: ("value",), ast.Return: ("value",), ast.If: ("test",), ast.While: ("test",),
-    ast.For: ("iter",), ast.IfExp: ("test", "body", "orelse"), ast.BinOp: ("left", "right"), ast.Compare: ("left", "comparators"),
-    ast.BoolOp: ("values",), ast.UnaryOp: ("operand",), ast.Call: ("args",), ast.Subscript: ("slice",), ast.Tuple: ("elts",),
-    ast.List: ("elts",), ast.NamedExpr: ("value",), ast.Expr: ("value",), ast.Lambda: ("body",), ast.Assert: ("test",),
-    ast.ListComp: ("elt",), ast.GeneratorExp: ("elt",), ast.match_case: ("guard",), ast.Match: ("subject",),
+    ast.Assign: ("value",), ast.AugAssign: ("value",), ast.NamedExpr: ("value",), ast.Expr: ("value",), ast.Return: ("value",),
+    ast.If: ("test",), ast.While: ("test",), ast.Assert: ("test",), ast.For: ("iter",), ast.Match: ("subject",),
+    ast.match_case: ("guard",), ast.IfExp: ("test", "body", "orelse"), ast.BinOp: ("left", "right"), ast.BoolOp: ("values",),
+    ast.Compare: ("left", "comparators"), ast.UnaryOp: ("operand",), ast.Call: ("args",), ast.Subscript: ("slice",),
+    ast.Tuple: ("elts",), ast.List: ("elts",), ast.Lambda: ("body",), ast.ListComp: ("elt",), ast.GeneratorExp: ("elt",),
 }  # fmt: skip
 
 
@@ -256,7 +256,9 @@ def _nth(tree: ast.Module, number: int) -> ast.AST:
 
 def _suites(node: ast.AST) -> list[list[ast.stmt]]:
     """The statement lists directly inside a node."""
-    lists = [getattr(node, name, None) or [] for name in ("body", "orelse", "finalbody") if not isinstance(node, ast.Lambda | ast.IfExp)]
+    if isinstance(node, ast.Lambda | ast.IfExp):
+        return []
+    lists = [getattr(node, name, None) or [] for name in ("body", "orelse", "finalbody")]
     lists += [handler.body for handler in getattr(node, "handlers", [])]
     lists += [case.body for case in getattr(node, "cases", [])]
     return [suite for suite in lists if suite]

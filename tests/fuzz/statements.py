@@ -1,11 +1,11 @@
-"""Simple statements of random programs: assignments of every kind, writes in place, exits."""
+"""Simple statements of random programs: assignments of every kind, writes in place."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from tests.fuzz.expressions import arguments, index
-from tests.fuzz.grammar import Block, Generator, rule
+from tests.fuzz.grammar import Generator, rule
 
 SCALARS = ("int", "float", "bool")
 
@@ -35,7 +35,8 @@ def box(g: Generator) -> str | None:
         made = f"Box({g.expression('int', 1)}, {g.expression('float', 1)}, {part})"
     if other is None or g.chance(40):
         return made
-    return g.pick((other, other, f"{other}.fill({g.expression('int', 1)})", f"({other} if {g.expression('bool', 1)} else {made})"))
+    chosen = f"({other} if {g.expression('bool', 1)} else {made})"
+    return g.pick((other, other, f"{other}.fill({g.expression('int', 1)})", chosen))
 
 
 def list_(g: Generator) -> str:
@@ -94,7 +95,8 @@ def augmented(g: Generator) -> list[str] | None:
     if kind == "ints":
         # In NumPy `a += 1` would show in other names of the array; JAX code rebinds, with and without us. So it is a fresh one.
         return [f"{name} = {name}.copy()", f"{name} {g.pick(('+=', '-='))} {value}", f"{name} %= 31"]
-    return [f"{name} {g.pick(('+=', '-=', '*=') if kind == 'int' else ('+=', '-='))} {value}", f"{name} %= {31 if kind == 'int' else 16.0}"]
+    symbol, modulus = (g.pick(("+=", "-=", "*=")), 31) if kind == "int" else (g.pick(("+=", "-=")), 16.0)
+    return [f"{name} {symbol} {value}", f"{name} %= {modulus}"]
 
 
 @rule("statement", "chained_assign", 1)
@@ -239,7 +241,8 @@ def attribute_write(g: Generator) -> list[str] | None:
 @rule("statement", "method", 2)
 def method(g: Generator) -> list[str] | None:
     o = g.variable("box")
-    return [g.pick((f"{o}.lower()", f"{o}.bump({g.expression('int', 1)})", f"{o}.fill({g.expression('int', 1)})"))] if o else None
+    argument = g.expression("int", 1)
+    return [g.pick((f"{o}.lower()", f"{o}.bump({argument})", f"{o}.fill({argument})"))] if o else None
 
 
 @rule("statement", "mutating_call", 2)
@@ -266,41 +269,3 @@ def log(g: Generator) -> list[str] | None:
 @rule("statement", "pass", 1)
 def nothing(g: Generator) -> list[str]:
     return ["pass"]
-
-
-# ------------------------------------------------------------------ exits
-@rule("statement", "break", 12)
-def break_(g: Generator) -> Block | None:
-    return left(g, "break") if g.loops else None
-
-
-@rule("statement", "continue", 10)
-def continue_(g: Generator) -> Block | None:
-    return left(g, "continue") if g.loops else None
-
-
-@rule("statement", "return", 4)
-def return_(g: Generator) -> Block | None:
-    return left(g, returned(g)) if g.depth else None
-
-
-@rule("statement", "raise", 1)
-def raise_(g: Generator) -> Block | None:
-    return left(g, f"raise Stop({g.expression('int', 1)})") if g.depth and not g.smooth and g.chance(40) else None
-
-
-@rule("statement", "assert", 1)
-def assert_(g: Generator) -> list[str] | None:
-    return [f"assert {g.expression('int', 1)} != {g.below(31)}"] if not g.smooth and g.chance(50) else None
-
-
-def left(g: Generator, statement: str) -> Block | None:
-    """The end of a suite; a suite directly in a function or a loop would end for all, so that is rare."""
-    if g.finals and not g.has("exit_in_finally"):
-        return None
-    return Block([statement], g.bound, exits=True) if g.guarded or g.chance(10) else None
-
-
-def returned(g: Generator) -> str:
-    values = [maybe(g) if kind == "maybe" else g.expression(kind) for kind in g.returns or ()]
-    return f"return {', '.join(values)}" if values else "return"

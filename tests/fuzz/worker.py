@@ -1,4 +1,4 @@
-"""Tests the programs of some seeds, in a process of its own, and prints a line of JSON about each: `python -m tests.fuzz.worker`.
+"""Tests the programs of some seeds in a process of its own, and prints a line of JSON about each.
 
 A process of its own, because a program may end it, or hang in compiled code, where no exception reaches it.
 """

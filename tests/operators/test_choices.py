@@ -11,7 +11,7 @@ import pytest
 
 import autograph_jax as ag
 from autograph_jax import autograph
-from autograph_jax.errors import ChoiceError, PredicateError
+from autograph_jax.errors import AliasError, ChoiceError, PredicateError
 from autograph_jax.operators import facts
 from autograph_jax.operators.choices import UNBOUND, Choice, decided
 from autograph_jax.operators.values import is_traced, truth
@@ -211,6 +211,21 @@ def test_no_such_element(name: str, k: int):
     with pytest.raises(type(python.value)) as raised:
         ag.jit(OUT_OF_RANGE[name])(jnp.int32(k))
     assert str(raised.value) == str(python.value)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_picked_array_is_the_one_in_the_table(nested: bool):
+    """In NumPy, a write to it would show in `first`."""
+
+    def f(x, k):
+        first, second = x * 1, x * 2
+        table = [(first, 0), (second, 0)] if nested else [first, second]
+        picked = table[k][0] if nested else table[k]
+        picked[0] = 5.0
+        return first, picked
+
+    with pytest.raises(AliasError, match="`first` would have to show the write"):
+        ag.jit(f)(jnp.arange(3.0), jnp.int32(0))
 
 
 def test_a_loop_that_counts_through_a_list_is_unrolled():

@@ -298,6 +298,23 @@ def test_code_can_be_hashed_compared_and_printed():
     assert "(ag__)" in dis.Bytecode(code).dis()
 
 
+def test_a_generator_that_can_be_awaited_stays_one():
+    @types.coroutine
+    def answer(x):
+        yield
+        return x if x else 1
+
+    async def wait(f, x):
+        return await f(x)
+
+    for f in both(answer):
+        waiting = wait(f, 2)
+        waiting.send(None)
+        with pytest.raises(StopIteration) as stopped:
+            waiting.send(None)
+        assert stopped.value.value == 2
+
+
 QUALNAMES = """
 def f(x):
     global Shared, shared
