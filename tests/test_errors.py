@@ -298,12 +298,12 @@ ROWS = {
         """,
         "jit(f)(1.0)",
         """
-        StructureError: this list has two structures, and which one is only known at run time  [AG0202]
+        StructureError: how many elements this list has is only known at run time  [AG0202]
           model.py:3, in f
             while x > 1:
                   ^^^^^
-          it enters this loop as list(), and a turn leaves it as list(float32[]).
-          help: give it one shape and structure on every path, for example by padding or by filling with zeros
+          A branch or a loop that traced data decides about adds or takes elements.
+          help: bound it: `path = ag.max_len([], 100)`; or write into an array and count: `path[n] = x; n += 1`
         """,
     ),
     "a value of two structures leaves a loop": Row(

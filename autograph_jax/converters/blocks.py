@@ -326,7 +326,7 @@ class _Blocks:
     def _with_walruses(self, body: gast.expr, node: gast.While) -> gast.expr:
         """`while x > 1 and (y := f(x)) > 2`: y may have no value before the loop and after it, but it has one in the body."""
         sure = walrus.bound_where(node.test, True) - walrus.bound_by(node.test)
-        names = sure & self._facts.unbound_before[node] & self._facts.live_before[node.body[0]]
+        names = sure & self._facts.unbound_before[node] & frozenset(_occurrences(node.body))
         constants = [template.constant(name, at=node.test) for name in sorted(names)]
         return _SURELY.expression(at=body, REST=body, NAMES=constants) if names else body
 
@@ -334,7 +334,8 @@ class _Blocks:
         if not writes(node.test):
             return [], template.lambda_of(node.test, at=node.test)
         statement = gast.copy_location(gast.Return(node.test), node.test)
-        definition, reference = self._block("test", [statement], _Context(False, frozenset()), node)
+        live_in = self._facts.live_head[node]
+        definition, reference = self._block("test", [statement], _Context(False, frozenset()), node, live_in=live_in)
         assert reference is not None
         return definition, reference
 
@@ -358,11 +359,12 @@ class _Blocks:
         node: gast.stmt,
         *,
         parameter: str | None = None,
+        live_in: frozenset[str] = frozenset(),
     ) -> tuple[list[gast.stmt], gast.expr | None]:
         """A function for these statements, and the expression that names it: a lambda if one value is all of it."""
         if all(isinstance(statement, gast.Pass) for statement in statements):
             return [], None
-        live_in = next((self._facts.live_before[s] for s in statements if s in self._facts.live_before), frozenset())
+        live_in = next((self._facts.live_before[s] for s in statements if s in self._facts.live_before), live_in)
         written = self._written(statements) - {parameter}
         shared = frozenset(name for name in written if not self._is_local(name, statements, live_in))
         self._depth += 1

@@ -69,7 +69,7 @@ class Tables:
 
 
 def _is_string(node: gast.AST, known: Names) -> bool:
-    return isinstance(node, gast.Constant) and isinstance(node.value, str) or _one_of(node, known, _is_string)
+    return isinstance(node, gast.Constant) and isinstance(node.value, str | bytes) or _one_of(node, known, _is_string)
 
 
 def _one_of(node: gast.AST, known: Names, test: Test) -> bool:

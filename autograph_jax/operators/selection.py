@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,8 @@ from autograph_jax.operators.forms import Form, array_forms, as_array, coerce, f
 from autograph_jax.operators.staging import joined
 from autograph_jax.operators.values import is_traced
 
-_SEQUENCES = {list: "list", tuple: "tuple", str: "string", bytes: "index", range: "range object"}
+# With what Python calls an index of each that is out of range.
+_SEQUENCES = {list: "list index", tuple: "tuple index", str: "string index", bytes: "index", range: "range object index"}
 
 
 def get_item(container: Any, index: Any) -> Any:
@@ -25,23 +27,30 @@ def get_item(container: Any, index: Any) -> Any:
         return container[index.item() if is_number else index]
     if isinstance(container, Choice):
         return of_choice(container, lambda option: get_item(option, index), "an element of it is read")
+    if not _reads_plainly(container):
+        return container[index]
     if isinstance(index, Choice):
         return of_choice(index, lambda option: container[option], "as an index")
-    if index.shape == () and jnp.issubdtype(index.dtype, jnp.integer) and _reads_plainly(container):
-        return _at_key(container, index) if isinstance(container, dict) else _at_position(container, index)
-    return container[index]
+    if index.shape != () or not jnp.issubdtype(index.dtype, jnp.integer):
+        return container[index]
+    if isinstance(container, dict):
+        return _at_key(container, index)
+    return _at_position(container, index) if isinstance(container, tuple(_SEQUENCES)) else container[index]
 
 
 def _reads_plainly(container: Any) -> bool:
-    """Is this a list, tuple, dict or the like, whose class has not its own way of reading an element?"""
-    return any(type(container).__getitem__ is kind.__getitem__ for kind in (*_SEQUENCES, dict) if isinstance(container, kind))
+    """Does reading an element change nothing? Not where a class of the user's does it, or a dict makes what is missing."""
+    if isinstance(container, jax.Array):
+        return True
+    kind = type(container)
+    return not isinstance(getattr(kind, "__getitem__", None), types.FunctionType) and not hasattr(kind, "__missing__")
 
 
 def _at_position(container: Sequence[Any], index: jax.Array) -> Any:
     """Python's element at a traced index, negative ones from the end."""
     lists.check_known(container)
-    kind = next(name for kind, name in _SEQUENCES.items() if isinstance(container, kind))
-    error = IndexError(f"{kind} index out of range")
+    name = next(name for kind, name in _SEQUENCES.items() if isinstance(container, kind))
+    error = IndexError(f"{name} out of range")
     if not container:
         raise checks.raised(error)
     index = dependence.as_index(index)

@@ -143,6 +143,17 @@ def alone_in_a_while_test(a):
 row(alone_in_a_while_test, [4.0], [1.0], [0.25], staged="loop")
 
 
+def carried_from_test_to_test(x):
+    n = 0
+    while n < 6 and (last if n > 0 else 0.0) < (last := x - n * n):  # noqa: F821 - pyflakes does not see the turn before
+        n = n + 1
+        x = x * 2
+    return x, n
+
+
+row(carried_from_test_to_test, [1.0], [3.0], [-1.0], staged="loop")
+
+
 def read_after_the_loop(x):
     last = 0.0
     while x < 10 and (last := x * 2) < 15:

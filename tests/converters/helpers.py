@@ -24,12 +24,22 @@ import gast
 import pytest
 
 from autograph_jax.analysis import analyse
-from autograph_jax.converters import blocks, convert_tree, expressions, generators, matches, plain, stores
+from autograph_jax.converters import (
+    blocks,
+    comprehensions,
+    convert_tree,
+    expressions,
+    generators,
+    live_loops,
+    matches,
+    plain,
+    stores,
+)
 from autograph_jax.runtime.convert import convert_function
 from autograph_jax.syntax import emit
 from autograph_jax.syntax.names import Names
 
-PASSES = ("plain", "matches", "stores", "generators", "blocks", "expressions")
+PASSES = ("plain", "matches", "live_loops", "stores", "generators", "blocks", "comprehensions", "expressions")
 _numbers = itertools.count()
 
 
@@ -77,6 +87,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 tree = plain.convert(tree, class_name)
             case "matches":
                 tree = matches.convert(tree, names)
+            case "live_loops":
+                live_loops.convert(tree, analyse(tree))
             case "stores":
                 tree = stores.convert(tree, analyse(tree), names)
             case "generators":
@@ -84,6 +96,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
             case "blocks":
                 facts = analyse(tree)
                 tree = blocks.convert(tree, facts, names)
+            case "comprehensions":
+                tree = comprehensions.convert(tree)
             case "expressions":
                 tree = expressions.convert(tree, facts, names)
     return tree

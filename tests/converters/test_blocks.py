@@ -970,7 +970,7 @@ ROWS = {
             x = 'outer'
             def then():
                 nonlocal xs
-                xs = [x * 2 for x in xs if x > 0]
+                xs = ag__.kept_list([ag__.kept(x > 0, lambda: x * 2) for x in xs])
             ag__.if_stmt(xs, then, None, 'xs')
             return (x, xs)
         """,

@@ -363,6 +363,8 @@ ROWS = {
             o = ag__.call(Noted)()
             y = ag__.set_item(ag__.call(say)(1), y, 0)
             ag__.set_attr(ag__.call(say)(2), o, 'a')
+            y
+            1
             return y
         """,
         [([0],)],

@@ -148,12 +148,12 @@ def final(g: Generator) -> Block:
     return block
 
 
-@rule("compound", "except", 2)
+@rule("compound", "except", 1)
 def try_except(g: Generator) -> Block:
     """Raises what it catches; where traced data decides about that, it is refused, so that is rare."""
     caught = g.pick(("Stop", "(Stop, KeyError)", "Stop as error", "KeyError"))
     fail = "{}['no key']" if "KeyError" in caught else f"raise Stop({g.expression('int', 1)})"
-    traced = "Stop" in caught and g.chance(30)
+    traced = "Stop" in caught and g.chance(20)
     raising = [f"if {g.expression('bool', 1)}:", f"    {fail}"] if traced else [g.pick(("pass", fail))]
     body = g.suite(most=2)
     handled = g.suite(most=2)

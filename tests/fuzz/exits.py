@@ -33,7 +33,7 @@ def assert_(g: Generator) -> list[str] | None:
 
 def left(g: Generator, statement: str) -> Block | None:
     """The end of a suite; a suite directly in a function or a loop would end for all, so that is rare."""
-    if g.finals and not g.has("exit_in_finally"):
+    if g.finals and not (g.has("exit_in_finally") and g.chance(10)):  # most are refused
         return None
     return Block([statement], g.bound, exits=True) if g.guarded or g.chance(10) else None
 

@@ -1,5 +1,6 @@
 """A value that is one of several Python values: what may be done with it, and how it leaves."""
 
+import collections
 import enum
 import math
 import operator
@@ -194,9 +195,24 @@ def test_an_element_that_is_no_integer_is_not_looked_up():
         jax.jit(autograph(lambda x: [1, 2][x]))(jnp.array([0, 1]))
 
 
+class Noting(dict):
+    def __getitem__(self, key):
+        return super().__getitem__(key)
+
+
+@pytest.mark.parametrize("table", [collections.defaultdict(int), collections.Counter(), Noting(a=1, b=2)])
+def test_a_table_that_does_something_when_it_is_read(table: Any):
+    before = dict(table)
+    with pytest.raises(ChoiceError, match="as a key"):
+        jax.jit(autograph(lambda x: table["a" if x > 0 else "b"]))(1.0)
+    assert dict(table) == before
+
+
 OUT_OF_RANGE = {
     "list": lambda k: [1, 2][k],
     "tuple": lambda k: (1, 2)[k],
+    "bytes": lambda k: b"ab"[k],
+    "range": lambda k: range(2)[k],
     "string": lambda k: "ab"[k],
     "none of a dict": lambda k: {0: 1, 1: 2}[k],
     "an empty list": lambda k: [[], [1]][0][k],
