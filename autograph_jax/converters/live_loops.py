@@ -53,12 +53,15 @@ class _LiveLoops(Pass):
         if isinstance(iterable, gast.Call) and isinstance(iterable.func, gast.Name) and iterable.func.id in _OVER_SEVERAL:
             iterable.args = [self._marked(argument, loop, written) for argument in iterable.args]
             return iterable
-        array = _array_of(iterable)
-        if array is None or not any(self._may_be_one(array, place.value) for place in written):
+        if _is_choice(iterable):
+            arrays = [array for node in gast.walk(iterable) if isinstance(node, gast.expr) and (array := _array_of(node))]
+        else:
+            arrays = [array] if (array := _array_of(iterable)) is not None else []
+        if not any(self._may_be_one(array, place.value) for place in written for array in arrays):
             return iterable
         self.found = True
-        stable = not (reads(iterable) | writes(iterable)) & writes([loop.target, *loop.body])
-        # Where the body gives the variable another array as well, nobody can say which of the two the loop is running over.
+        stable = not _is_choice(iterable) and not (reads(iterable) | writes(iterable)) & writes([loop.target, *loop.body])
+        # Where one of several arrays is looped over, or the body gives the variable another, nobody can say which it is.
         read = template.lambda_of(iterable, at=iterable) if stable else template.constant(None, at=iterable)
         return _LIVE.expression(at=iterable, VALUE=iterable, READ=read)
 
@@ -67,6 +70,11 @@ class _LiveLoops(Pass):
         if isinstance(array, gast.Name) and isinstance(written, gast.Name):
             return written.id == array.id or written.id in self._scopes[-1].aliases.get(array.id, frozenset())
         return gast.dump(array) == gast.dump(written)
+
+
+def _is_choice(expression: gast.expr) -> bool:
+    """`a if c else b`, `a or b`, `(x := a)`: one of the arrays in it."""
+    return isinstance(expression, gast.IfExp | gast.BoolOp | gast.NamedExpr)
 
 
 def _array_of(expression: gast.expr) -> gast.expr | None:

@@ -74,10 +74,6 @@ class _Plain(gast.NodeTransformer):
         node.attr = self._mangled(node.attr)
         return self.generic_visit(node)
 
-    def visit_keyword(self, node: gast.keyword) -> gast.AST:
-        node.arg = self._mangled(node.arg) if node.arg else None
-        return self.generic_visit(node)
-
     def visit_Nonlocal(self, node: gast.Nonlocal | gast.Global) -> gast.AST:
         node.names = [self._mangled(name) for name in node.names]
         return node
@@ -96,6 +92,10 @@ class _Plain(gast.NodeTransformer):
         return self.generic_visit(node)
 
     visit_MatchStar = visit_MatchAs
+
+    def visit_MatchMapping(self, node: gast.MatchMapping) -> gast.AST:
+        node.rest = self._mangled(node.rest) if node.rest else None
+        return self.generic_visit(node)
 
     def visit_MatchMapping(self, node: gast.MatchMapping) -> gast.AST:
         node.rest = self._mangled(node.rest) if node.rest else None

@@ -20,6 +20,7 @@ The value stands first because Python evaluates it first. A JAX array cannot cha
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 
 import gast
 
@@ -71,7 +72,7 @@ class _Stores(Pass):
     def function(self, node: gast.FunctionDef) -> gast.AST:
         self._scopes.append(self._facts[node])
         self._captured.append(set())
-        self._item_written.append(_item_written(node))
+        self._item_written.append(_item_written(node, self._facts[node].aliases))
         node.body = self._suite(node.body)
         captured = self._captured.pop()
         self._item_written.pop()
@@ -325,8 +326,8 @@ def _has_effects(place: _Place) -> bool:
     return len(steps) > 1 and any(writes(step.slice) for step in steps if isinstance(step, gast.Subscript))
 
 
-def _item_written(function: gast.AST) -> frozenset[str]:
-    """The variables whose arrays are written by items, and those that these are views of."""
+def _item_written(function: gast.AST, aliases: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The variables whose arrays are written by items, under this name or another, and those that these are views of."""
     subscripts = [n for n in gast.walk(function) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
     names = {root.id for n in subscripts if isinstance(root := _path(n)[0], gast.Name)}
     assigned = [n for n in gast.walk(function) if isinstance(n, gast.Assign)]
@@ -337,9 +338,13 @@ def _item_written(function: gast.AST) -> frozenset[str]:
         for target in node.targets
         if isinstance(target, gast.Name)
     ]
-    while more := {base for name, base in views if name in names} - names:
+    while more := ({base for name, base in views if name in names} | _aliases_of(names, aliases)) - names:
         names |= more
     return frozenset(names)
+
+
+def _aliases_of(names: set[str], aliases: Mapping[str, frozenset[str]]) -> set[str]:
+    return {alias for name in names for alias in aliases.get(name, ())}
 
 
 def _view_base(value: gast.expr) -> gast.expr | None:

@@ -88,7 +88,8 @@ def settle(
                 if place.key in (growing or ()):
                     entries[number] = growing[place.key].entered()
             if outer and outer.memory:
-                last = {_lasting(place): form for place, form in zip(places, forms, strict=True)}
+                kept = zip(places, forms, strict=True)
+                last = {_lasting(place): form for place, form in kept if not _holds_object(form)}
                 outer.memory.settled[key] = last, memory
             given = len(arguments), tainted_arguments
             return Settled(places, forms, exit, traced, entries, *given, aliases.same, aliases.views, growing or {})
@@ -111,6 +112,16 @@ def _start_from(last: dict[Any, Form], places: list[Place], forms: list[Form], a
         if _lasting(place) in last:
             with contextlib.suppress(Mismatch):
                 forms[number] = join(form, last[_lasting(place)])
+
+
+def _holds_object(form: Form) -> bool:
+    """Is there an object in it that would be kept alive? Whether a block's own objects are gone tells what is state."""
+    match form:
+        case Static(value):
+            return is_mutable(value)
+        case Tree(_, children) | Options(children):
+            return any(map(_holds_object, children))
+    return False
 
 
 def _lasting(place: Place) -> Any:

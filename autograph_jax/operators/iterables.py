@@ -124,7 +124,7 @@ def live(array: Any, read: Callable[[], Any] | None) -> Any:
         return array
     if read is None:
         raise AliasError(
-            "an array is written in place in the loop that runs over it, and its variable is given another array too",
+            "an array is written in place in the loop that runs over it, and the loop may run over another array as well",
             location=user_location(),
             help="loop over a copy, `for v in x.copy()`, or over the indices",
         )

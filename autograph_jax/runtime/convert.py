@@ -142,10 +142,19 @@ def _convert(function: types.FunctionType) -> Conversion:
     if reason is not None:
         text, node = reason
         location = node_location(source.filename, node, function.__qualname__)
-        log.info("%s stays as it is: %s", function.__qualname__, text)
+        if _is_logged(logging.INFO):
+            log.info("%s stays as it is: %s", function.__qualname__, text)
         return Conversion(None, source=source, reason=text, location=location)
     with _deep_recursion():
         return _converted_code(function, source)
+
+
+def _is_logged(level: int) -> bool:
+    """Only if the logger `autograph_jax` has a level of its own.
+
+    A handler that the user has put on the root logger takes locks, and may itself call what another thread is converting.
+    """
+    return bool(log.level) and log.isEnabledFor(level)
 
 
 @contextlib.contextmanager
@@ -165,7 +174,8 @@ def _converted_code(function: types.FunctionType, source: Source) -> Conversion:
     code = emit.to_code(
         new.tree, function.__code__, namespace=names.operators, operators=operators(), blocks=names.blocks
     )
-    log.debug("converted %s:\n%s", function.__qualname__, emit.to_text(new.tree))
+    if _is_logged(logging.DEBUG):
+        log.debug("converted %s:\n%s", function.__qualname__, emit.to_text(new.tree))
     return Conversion(code, new.tree, source, spans_of(new.facts), new.deciding)
 
 

@@ -696,6 +696,49 @@ def match_with_return_and_break_in_a_loop(i, j, a, r):
 row(match_with_return_and_break_in_a_loop, [0, 1, A120, A12], [2, 1, A120, A12], [5, 1, A120, A12])
 
 
+def own_dict(p0, p1):
+    g = {"u": p1 % 1, "v": p1}
+    for _ in range(3):
+        g["u"] = int(p0)
+
+
+def returned_from_a_try_with_a_dict_of_its_own(r, i, pot):
+    for j, _ in enumerate(r):
+        try:
+            return own_dict(10.5, i), None
+        finally:
+            pot.c[j] = 1
+
+
+def helper_with_a_dict_in_a_try(r, i, c):
+    pot = Pot(1, c)
+    returned_from_a_try_with_a_dict_of_its_own(r, i, pot)
+    return pot.c
+
+
+row(helper_with_a_dict_in_a_try, [A12, 3, A120])
+
+
+def view_of_an_array_written_by_another_name(a, j):
+    d = a[::-1]
+    e = a
+    e[1] = j
+    return d
+
+
+row(view_of_an_array_written_by_another_name, [A120, 5], want="either")
+
+
+def loop_over_one_of_two_arrays(a, r, j, x):
+    for n in a if True else jnp.array([1, 1, 1]):
+        a[0] = j % 1
+        r[n % 3] = x
+    return (r, a)
+
+
+row(loop_over_one_of_two_arrays, [A120, A120, 5, 6], want="either")
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)

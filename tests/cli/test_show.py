@@ -366,9 +366,9 @@ LAYOUT = {  # name: source, text
         "(another_function)\n    )",
     ),
     "a comprehension is one element": (
-        f"def f({LONG}):\n    return [function(x, y) for x, y in zip(alpha_alpha, beta_beta_beta, strict=True)]\n",
+        f"def f({LONG}):\n    return [function(x, y) for x, y in zip(alpha_alpha, beta_beta_beta, longest)]\n",
         f"def f({LONG}):\n    return [\n        ag__.call(function)(x, y) for x, y in "
-        "ag__.call(zip)(alpha_alpha, beta_beta_beta, strict=True)\n    ]",
+        "ag__.call(zip)(alpha_alpha, beta_beta_beta, longest)\n    ]",
     ),
     "a lambda keeps its parameters": (
         f"def f({LONG}):\n    return apply(lambda x, y: alpha_alpha * beta_beta_beta + x * y, 'x', {{1: gamma_gamma}}, "

@@ -294,6 +294,21 @@ ROWS = {
         None,
         [(0,), (1,)],
     ),
+    "names of keyword arguments are not private": Row(
+        """
+        class C:
+            def method(self, **given):
+                return given
+
+            def call(self, x):
+                return self.method(__x=x), dict(__y=x)
+
+        def f(x):
+            return C().call(x)
+        """,
+        None,
+        [(1,)],
+    ),
     "an annotation of a name in parentheses declares nothing": Row(
         """
         def f(x):

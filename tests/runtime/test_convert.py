@@ -402,3 +402,10 @@ def test_the_text_is_logged(caplog: pytest.LogCaptureFixture):
         autograph(f)
         autograph(functools.wraps(generator)(lambda xs: (yield)))
     assert "ag__.if_expr" in caplog.text and "it is a generator" in caplog.text
+
+
+def test_nothing_is_logged_for_the_root_logger_alone(caplog: pytest.LogCaptureFixture):
+    """Its handlers are the user's: one that waits for another thread, which is converting, would wait for ever."""
+    with caplog.at_level("DEBUG"):
+        assert autograph(lambda x: "positive" if x > 0 else "not")(1) == "positive"
+    assert not [record for record in caplog.records if record.name == "autograph_jax"]
