@@ -243,8 +243,8 @@ class _Blocks:
         if isinstance(statement, gast.Return | gast.Break | gast.Continue):
             return self._exit(statement, context)[0]
         native = copy.copy(statement)
-        if isinstance(statement, gast.If | gast.While):
-            native.test = _DECIDED.expression(at=statement.test, TEST=statement.test)
+        if isinstance(native, gast.If | gast.While):
+            native.test = _DECIDED.expression(at=native.test, TEST=native.test)
         for field in ("body", "orelse", "finalbody"):
             inside_loop = isinstance(statement, gast.While | gast.For) and field == "body"
             if getattr(statement, field, None) and not inside_loop:

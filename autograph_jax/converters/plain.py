@@ -97,10 +97,6 @@ class _Plain(gast.NodeTransformer):
         node.rest = self._mangled(node.rest) if node.rest else None
         return self.generic_visit(node)
 
-    def visit_MatchMapping(self, node: gast.MatchMapping) -> gast.AST:
-        node.rest = self._mangled(node.rest) if node.rest else None
-        return self.generic_visit(node)
-
     def _mangled(self, name: str) -> str:
         return mangled(name, self._class_name)
 

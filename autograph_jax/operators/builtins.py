@@ -35,15 +35,13 @@ def _extreme(
     default: Any,
 ) -> Any:
     """Python's rule: the first of the best, found by comparing one after the other."""
-    arguments = (_all_of(arguments[0]),) if len(arguments) == 1 else arguments
-    if len(arguments) == 1 and isinstance(arguments[0], bounded.Bounded) and key is None:
-        largest, given = builtin is builtins.max, default is not _NOTHING
-        return bounded.extreme(arguments[0], largest=largest, default=default, has_default=given)
     given = {} if default is _NOTHING else {"default": default}
-    one_array = len(arguments) == 1 and isinstance(arguments[0], jax.Array)
-    if one_array and key is None and arguments[0].ndim == 1 and arguments[0].size and is_traced(arguments[0]):
-        return _extreme_of_array(arguments[0], reduce)
-    elements = list(arguments[0]) if len(arguments) == 1 else list(arguments)
+    values = _all_of(arguments[0]) if len(arguments) == 1 else arguments
+    if isinstance(values, bounded.Bounded) and key is None:
+        return bounded.extreme(values, largest=builtin is builtins.max, default=default, has_default=bool(given))
+    if isinstance(values, jax.Array) and key is None and values.ndim == 1 and values.size and is_traced(values):
+        return _extreme_of_array(values, reduce)
+    elements = list(values)
     keys = elements if key is None else [hooks.call(key)(element) for element in elements]
     if not any(map(is_traced, keys)) and not (jax_private.tracing() and any(map(_compares_itself, keys))):
         if key is None:
@@ -114,7 +112,7 @@ def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: boo
     return result
 
 
-def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False) -> list[Any]:
+def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False) -> Any:
     """Stable, as Python's; elements of any structure are put in order by gathering."""
     iterable = _all_of(iterable)
     if isinstance(iterable, bounded.Bounded) and key is None:

@@ -85,7 +85,7 @@ def settle(
         if settled and not traced.found:
             entries = [place.read() for place in places]
             for number, place in enumerate(places):
-                if place.key in (growing or ()):
+                if growing and place.key in growing:
                     entries[number] = growing[place.key].entered()
             if outer and outer.memory:
                 kept = zip(places, forms, strict=True)

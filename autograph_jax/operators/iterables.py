@@ -284,7 +284,7 @@ def view(iterable: Any) -> View | None:
     if isinstance(iterable, bounded.Bounded):
         return BoundedRows(iterable)
     array = lists.rows_of_one(iterable)
-    return ListRows(array, iterable) if array is not None else None
+    return ListRows(array, list(iterable)) if array is not None else None
 
 
 def _is_numeric(array: Any) -> bool:

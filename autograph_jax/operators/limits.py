@@ -57,7 +57,7 @@ class Limited(list):
             raise bounded.full(self.capacity)
         super().extend(values)
 
-    def __iadd__(self, values: Iterable[Any]) -> Limited:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __iadd__(self, values: Iterable[Any]) -> Limited:
         self.extend(values)
         return self
 

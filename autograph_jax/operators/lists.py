@@ -50,7 +50,7 @@ class Earlier:
         raise not_known()
 
     __getitem__ = __iter__ = __len__ = __bool__ = __call__ = __float__ = __int__ = __index__ = _refuse
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __abs__ = __hash__ = __contains__ = _refuse  # pyright: ignore
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __abs__ = __hash__ = __contains__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
     __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = _refuse
     __jax_array__ = __array__ = __str__ = __format__ = _refuse
@@ -174,7 +174,8 @@ class Growth:
         else:
             before = []
         behind = [column[turn] for turn in range(turns) for column in columns[self.front :]]
-        return type(self.entry)([*before, *self.entry, *behind])
+        whole = [*before, *self.entry, *behind]
+        return tuple(whole) if isinstance(self.entry, tuple) else whole
 
 
 def _is(form: Form, value: Any) -> bool:
@@ -294,7 +295,7 @@ def _whole(make: Any) -> Any:
     return apply
 
 
-STACKING = {make: _whole(make) for make in (jnp.stack, jnp.array, jnp.asarray)}
+STACKING: dict[Any, Any] = {make: _whole(make) for make in (jnp.stack, jnp.array, jnp.asarray)}
 
 
 def rows_of_one(values: Any) -> jax.Array | None:

@@ -122,7 +122,8 @@ def trace(
         jaxpr = jax.make_jaxpr(recorder)(*avals)
     found = state.outliving(recorder.found)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
-    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.raised, recorder.ids, recorder.bases, recorder.parts)
+    aliases_found = recorder.ids, recorder.bases, recorder.parts
+    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.raised, *aliases_found)
 
 
 @contextlib.contextmanager

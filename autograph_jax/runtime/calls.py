@@ -130,7 +130,8 @@ def _numeric(function: Function) -> Function:
     def apply(*arguments: Any, **keywords: Any) -> Any:
         traced = any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves((arguments, keywords)))
         ours = jax_function(function) if traced else None
-        return lists.STACKING.get(ours, ours or function)(*arguments, **keywords)
+        ours = ours or function
+        return lists.STACKING.get(ours, ours)(*arguments, **keywords)
 
     return apply
 

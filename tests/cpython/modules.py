@@ -66,7 +66,7 @@ LIBRARY = {
         enum filecmp fileinput fnmatch functools genericpath getopt gettext glob graphlib gzip hmac html
         imaplib io ipaddress linecache locale logging mailbox mailcap mimetypes netrc ntpath operator optparse pathlib
         pickle pickletools pkgutil platform plistlib poplib posixpath pprint profile pstats pyclbr queue quopri reprlib
-        rlcompleter sched secrets selectors shelve shlex shutil smtplib socketserver stat string stringprep struct sunau
+        rlcompleter sched secrets selectors shelve shlex shutil smtplib stat string stringprep struct sunau
         symtable tabnanny tarfile tempfile timeit types typing uu uuid warnings wave weakref xdrlib zipapp zipfile"""
     ),
     "code": Row("test.test_code_module", ("code",)),
