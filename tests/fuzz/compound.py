@@ -179,7 +179,7 @@ def with_(g: Generator) -> Block | None:
 
 
 # ------------------------------------------------------------------ functions
-@rule("compound", "closure", 4)
+@rule("compound", "closure", 6)
 def nested_function(g: Generator) -> Block | None:
     """`def f1(v): ...`: reads variables around it, and may assign some of them; its own are others."""
     if g.frozen or g.smooth:
@@ -188,21 +188,20 @@ def nested_function(g: Generator) -> Block | None:
     if parameter is None:
         return None
     lines = [f"def {name}({parameter}):"]
-    outer = sorted(n for n in g.variables("int") + g.variables("ints") if n not in g.counters and n != parameter)
-    nonlocals = [g.pick(outer)] if outer and g.has("nonlocal") and g.chance(50) else []
+    outer = sorted(n for n in g.variables("int") if n not in g.counters and n != parameter)
+    nonlocals = [g.pick(outer)] if outer and g.has("nonlocal") and g.chance(60) else []
     lines += [f"    nonlocal {n}" for n in nonlocals]
     with g.function():
         g.frozen = g.bound - {parameter, *nonlocals}
         g.bind(parameter)
         g.returns = ("int",)
+        lines += [f"    {n} = {g.expression('int', 1)}" for n in nonlocals]
         body = g.suite(most=2)
         lines += body.indented()
         if not body.exits:
             g.bound = body.bound
             lines.append(f"    return {g.expression('int', 1)}")
     g.functions[name] = 1
-    if g.chance(30):
-        lines.append(f"{name}({g.expression('int', 1)})")
     return Block(lines, g.bound)
 
 

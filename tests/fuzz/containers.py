@@ -36,7 +36,7 @@ def int_of_maybe(g: Generator, depth: int) -> str | None:
     return g.variable("maybe") and g.pick((f"({other} if t is None else t)", f"(t if t is not None else {other})"))
 
 
-@rule("int", "closure", 3)
+@rule("int", "closure", 4)
 def local_call(g: Generator, depth: int) -> str | None:
     if not g.functions:
         return None

@@ -168,7 +168,7 @@ def view(g: Generator) -> list[str] | None:
     if source is None or name in (None, source) or g.chance(50):  # most are refused
         return None
     g.bind(str(name))
-    return [f"{name} = {source}[::-1]", *([f"{name}[0] = {g.expression('int', 1)}"] if g.chance(15) else [])]
+    return [f"{name} = {source}[::-1]", *([f"{name}[0] = {g.expression('int', 1)}"] if g.chance(40) else [])]
 
 
 @rule("statement", "alias", 1)
@@ -245,13 +245,19 @@ def method(g: Generator) -> list[str] | None:
     return [g.pick((f"{o}.lower()", f"{o}.bump({argument})", f"{o}.fill({argument})"))] if o else None
 
 
+@rule("statement", "closure", 6)
+def local_call(g: Generator) -> list[str] | None:
+    """A call of a nested function, for what it does."""
+    return [f"{g.pick(sorted(g.functions))}({g.expression('int', 1)})"] if g.functions else None
+
+
 @rule("statement", "mutating_call", 2)
 def mutating_call(g: Generator) -> list[str] | None:
     """A helper writes what it is given. An array that is read after it is refused, so objects are more frequent."""
     o, array = g.variable("box"), g.variable("ints")
     if o is not None and g.chance(90):
         return [f"shift({o}, {g.expression('int', 1)})"]
-    return [f"put({array}, {g.below(3)}, {g.expression('int', 1)})"] if array and g.chance(15) else None
+    return [f"put({array}, {g.below(3)}, {g.expression('int', 1)})"] if array and g.chance(20) else None
 
 
 @rule("statement", "list", 1)
