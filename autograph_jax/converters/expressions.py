@@ -256,6 +256,8 @@ class _Expressions(Pass):
         self.generic_visit(node)
         if not (node.msg and writes(node.msg)):
             message = [template.lambda_of(node.msg, at=node.msg)] if node.msg else []
+            if self._tries and not self._tries[-1]:  # what fails in this block may be caught in it, by Python
+                message = [*(message or [template.constant(None, at=node)]), template.constant(True, at=node)]
             node.test = _CHECKED.expression(at=node.test, TEST=node.test, MESSAGE=message)
         return [node]
 

@@ -30,12 +30,17 @@ def raised(error: Error, caught: bool = False) -> BaseException | type[BaseExcep
 
     `caught` says that a handler around the block would catch it: whether it runs, no staged program can tell.
     """
-    if not any(trace.active is not None for trace in state.traces()):
+    if not in_staged_branch():
         return error
     if caught:
         raise _uncatchable()
     raise_where(jnp.asarray(True), error)
     return Raised()
+
+
+def in_staged_branch() -> bool:
+    """Does traced data decide whether this code is reached?"""
+    return any(trace.active is not None for trace in state.traces())
 
 
 def _uncatchable() -> StagingError:
@@ -55,12 +60,17 @@ def caught() -> None:
         raise _uncatchable() from current
 
 
-def checked(condition: Any, message: Callable[[], Any] | None = None) -> Any:
-    """What `assert condition, message` asserts: the condition, or True where it is checked at run time."""
+def checked(condition: Any, message: Callable[[], Any] | None = None, tried: bool = False) -> Any:
+    """What `assert condition, message` asserts: the condition, or True where it is checked at run time.
+
+    `tried` says that a handler in the same block may catch what it raises.
+    """
     condition = objects.condition(condition)
-    if not is_traced(condition):
+    if not is_traced(condition) and (condition or tried or not in_staged_branch()):
         return condition
     error = AssertionError() if message is None else AssertionError(message())
+    if not is_traced(condition):
+        raise raised(error)
     raise_where(jnp.logical_not(truth(condition)), error)
     return True
 

@@ -739,6 +739,31 @@ def loop_over_one_of_two_arrays(a, r, j, x):
 row(loop_over_one_of_two_arrays, [A120, A120, 5, 6], want="either")
 
 
+def assertion_after_an_early_return(y):
+    if 3 != int(y) < 4:
+        w = 4
+    else:
+        return 1
+    assert w != 4
+    return w
+
+
+row(assertion_after_an_early_return, [15.0], [9.0], plain=[[2.0]])
+
+
+def error_of_an_assertion_caught_beside_it(y):
+    r = 0.0
+    if y > 0:
+        try:
+            assert r == 1.0
+        except AssertionError:
+            r = y
+    return r
+
+
+row(error_of_an_assertion_caught_beside_it, [1.0], [-1.0])
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)
