@@ -267,16 +267,17 @@ def test_doubtful_pairs_go_with_their_arrays():
     assert aliasing.is_doubtful(second, first)
     with pytest.raises(AliasError):
         aliasing.follow(first, second, jnp.zeros(2))
+    assert aliasing.doubtful_with(second)
     del first
     gc.collect()
-    assert not aliasing._doubtful
+    assert not aliasing.doubtful_with(second)
 
 
 def test_doubt_is_about_two_arrays():
     x = jnp.zeros(2)
     for pair in ((x, x), (x, 1), (None, x)):
         aliasing.doubt(*pair)
-    assert not aliasing._doubtful and not aliasing.is_doubtful(x, x)
+    assert not aliasing.is_doubtful(x, x) and not aliasing.doubtful_with(x)
 
 
 def test_follow():
