@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from autograph_jax.operators.markers import while_ as while_
     from autograph_jax.runtime.decorator import autograph as autograph
     from autograph_jax.runtime.decorator import source as source
-    from autograph_jax.runtime.transforms import jit as jit
+    from autograph_jax.runtime.jit import jit as jit
     from autograph_jax.runtime.unconverted import do_not_convert as do_not_convert
 
 __version__ = "0.1.0"
@@ -32,7 +32,7 @@ _HOMES = {
     "source": "autograph_jax.runtime.decorator",
     "do_not_convert": "autograph_jax.runtime.unconverted",
     "max_len": "autograph_jax.operators.limits",
-    "jit": "autograph_jax.runtime.transforms",
+    "jit": "autograph_jax.runtime.jit",
 }
 _HOMES |= {name: "autograph_jax.operators.markers" for name in ("cond", "scan", "stack", "stage", "unroll", "while_")}
 _HOMES |= {name: "autograph_jax.errors" for name in errors.NAMES}

@@ -2,6 +2,7 @@
 
 from autograph_jax.analysis.activity import free_names as free_names
 from autograph_jax.analysis.activity import nonlocal_writes as nonlocal_writes
+from autograph_jax.analysis.activity import own_variables as own_variables
 from autograph_jax.analysis.activity import reads as reads
 from autograph_jax.analysis.activity import writes as writes
 from autograph_jax.analysis.deciding import deciding_names as deciding_names

@@ -44,3 +44,9 @@ def nonlocal_writes(node: gast.AST) -> frozenset[str]:
     """
     scope = scope_by_node(scopes_in(node))[node]
     return scope.inner_writes() & scope.bound
+
+
+def own_variables(node: gast.AST) -> frozenset[str]:
+    """The variables of a function that no other function writes: `def f(x, y): ... def g(): nonlocal y; y = 1` has x and g."""
+    scope = scope_by_node(scopes_in(node))[node]
+    return scope.bound - scope.inner_writes()

@@ -238,18 +238,28 @@ class _Blocks:
                 setattr(native, field, [self._native_part(part, context) for part in getattr(statement, field)])
         return native
 
-    def _left_to_python(self, statement: gast.stmt, context: _Context) -> gast.stmt:
+    def _left_to_python(self, statement: gast.stmt, context: _Context, *, in_loop: bool = False) -> gast.stmt:
         """A statement of a `finally` that leaves: it ends an exception and a return under way, as only Python can."""
-        if isinstance(statement, gast.Return | gast.Break | gast.Continue):
+        leaves = gast.Return if in_loop else gast.Return | gast.Break | gast.Continue
+        if isinstance(statement, leaves):
             return self._exit(statement, context)[0]
+        if isinstance(statement, gast.FunctionDef | gast.AsyncFunctionDef | gast.ClassDef):
+            return self._functions.visit(statement)
         native = copy.copy(statement)
         if isinstance(native, gast.If | gast.While):
             native.test = _DECIDED.expression(at=native.test, TEST=native.test)
+        is_loop = isinstance(statement, gast.While | gast.For)
         for field in ("body", "orelse", "finalbody"):
-            inside_loop = isinstance(statement, gast.While | gast.For) and field == "body"
-            if getattr(statement, field, None) and not inside_loop:
-                suite = getattr(statement, field)
-                setattr(native, field, [self._left_to_python(inner, context) for inner in suite])
+            inside = in_loop or is_loop and field == "body"
+            if suite := getattr(statement, field, None):
+                setattr(native, field, [self._left_to_python(inner, context, in_loop=inside) for inner in suite])
+        if handlers := getattr(statement, "handlers", None):
+            setattr(native, "handlers", [self._left_handler(handler, context, in_loop) for handler in handlers])  # noqa: B010 - a copy
+        return native
+
+    def _left_handler(self, handler: gast.ExceptHandler, context: _Context, in_loop: bool) -> gast.ExceptHandler:
+        native = copy.copy(handler)
+        native.body = [self._left_to_python(inner, context, in_loop=in_loop) for inner in handler.body]
         return native
 
     def _native_part(self, part: gast.ExceptHandler | gast.match_case, context: _Context) -> gast.AST:

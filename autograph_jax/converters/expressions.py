@@ -150,6 +150,7 @@ class _Expressions(Pass):
         self.generic_visit(node)
         if is_operator(node.func) or _is_super(node.func):
             return node
+        _stand_at_method(node)
         node.func = _CALL.expression(at=node, FUNCTION=node.func)
         return node
 
@@ -291,6 +292,14 @@ def _binding(call: gast.expr, binds: list[gast.expr]) -> gast.expr:
         assert isinstance(call, gast.Call)
         call.keywords = [template.keyword("binds", template.tuple_of(binds, at=call), at=call)]
     return call
+
+
+def _stand_at_method(call: gast.Call) -> None:
+    """In a chain over several lines, a method's call stands where its name stands, as CPython's compiler has it."""
+    function = call.func
+    unpacks = any(isinstance(a, gast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
+    if isinstance(function, gast.Attribute) and not unpacks and function.end_lineno not in (None, call.lineno):
+        call.lineno, call.col_offset = function.end_lineno, function.end_col_offset - len(function.attr)
 
 
 def _is_super(function: gast.expr) -> bool:

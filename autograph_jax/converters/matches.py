@@ -37,7 +37,7 @@ from collections.abc import Iterator
 
 import gast
 
-from autograph_jax.analysis import writes
+from autograph_jax.analysis import own_variables, writes
 from autograph_jax.converters.base import Pass
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
@@ -64,12 +64,21 @@ class _Matches(Pass):
     def __init__(self, names: Names) -> None:
         self._names = names
         self._numbers = itertools.count(1)
+        self._own: frozenset[str] = frozenset()  # variables that only this function itself writes
+
+    def function(self, node: gast.FunctionDef) -> gast.AST:
+        around, self._own = self._own, own_variables(node)
+        self.generic_visit(node)
+        self._own = around
+        return node
 
     def visit_Match(self, node: gast.Match) -> list[gast.stmt]:
         self.generic_visit(node)
         tests = [part for case in node.cases for part in (case.pattern, case.guard) if part is not None]
-        if isinstance(node.subject, gast.Name) and node.subject.id not in writes(tests):
-            return self._chain(node.cases, node.subject.id)
+        has_guard = any(case.guard for case in node.cases)  # which may call what rebinds the subject
+        name = node.subject.id if isinstance(node.subject, gast.Name) else None
+        if name and name not in writes(tests) and (name in self._own or not has_guard):
+            return self._chain(node.cases, name)
         subject = self._names.fresh("subject")
         target = template.name(subject, at=node.subject, store=True)
         return [template.assign([target], node.subject, at=node.subject), *self._chain(node.cases, subject)]

@@ -57,7 +57,7 @@ class Choice:
         if len(kept) == 1:
             return self.options[kept[0]]
         table = [kept.index(p) if p in kept else 0 for p in range(len(self.options))]
-        return Choice(jnp.asarray(table)[self.index], tuple(self.options[p] for p in kept))
+        return Choice(jnp.asarray(table, jnp.int32)[self.index], tuple(self.options[p] for p in kept))
 
     def map(self, function: Callable[[Any], Any]) -> Any:
         """Each option replaced; options that become the same object are one."""
@@ -69,7 +69,7 @@ class Choice:
             new += [] if same else [option]
         if len(new) == 1:
             return new[0]
-        index = self.index if table == list(range(len(table))) else jnp.asarray(table)[self.index]
+        index = self.index if table == list(range(len(table))) else jnp.asarray(table, jnp.int32)[self.index]
         return Choice(index, tuple(new))
 
     def __eq__(self, other: object) -> Any:

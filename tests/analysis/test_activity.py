@@ -3,7 +3,7 @@
 import gast
 import pytest
 
-from autograph_jax.analysis import free_names, nonlocal_writes, reads, writes
+from autograph_jax.analysis import free_names, nonlocal_writes, own_variables, reads, writes
 from tests.analysis.helpers import names
 
 # program, reads, writes
@@ -177,3 +177,8 @@ def test_type_parameters_and_aliases_of_python_3_12():
     assert free_names(function) == {"T", "w"}
     assert (reads(klass), writes(klass)) == (frozenset(), {"C"})
     assert (reads(alias), writes(alias), free_names(alias)) == ({"v"}, {"X"}, {"v"})
+
+
+def test_own_variables():
+    body = "global h; y = 1; h = 2\n  def g():\n    nonlocal y; y = 2; z = 3\n  return z"
+    assert own_variables(gast.parse(f"def f(x):\n  {body}").body[0]) == names("x g")

@@ -1448,6 +1448,82 @@ ROWS = {
         """,
         [(5000,)],
     ),
+    "return in a loop of a finally in a loop": Row(
+        """
+        def f(xs):
+            for x in xs:
+                try:
+                    say(x)
+                finally:
+                    for y in [1, 2]:
+                        if y > x:
+                            return y
+                        say('y')
+                say('after')
+            return x
+        """,
+        None,
+        [([3, 1, 0],), ([3, 4],), ([],)],
+    ),
+    "continue in a handler of a finally": Row(
+        """
+        def f(xs):
+            for x in xs:
+                try:
+                    say(x)
+                finally:
+                    try:
+                        1 / x
+                    except ZeroDivisionError:
+                        continue
+                say('after')
+            return x
+        """,
+        None,
+        [([0, 1],), ([1],)],
+    ),
+    "break in a loop of a finally": Row(
+        """
+        def f(xs):
+            for x in xs:
+                try:
+                    say(x)
+                finally:
+                    while True:
+                        if x > 1:
+                            break
+                        x += 1
+                        for y in [x]:
+                            if y == 0:
+                                continue
+                    else:
+                        break
+                    if x > 2:
+                        break
+                say('after')
+            return x
+        """,
+        None,
+        [([0, 1],), ([1, 3, 4],)],
+    ),
+    "a function in a finally that leaves": Row(
+        """
+        def f(xs):
+            for x in xs:
+                try:
+                    say(x)
+                finally:
+                    def g(v):
+                        if v:
+                            return 'inner'
+                        return 'outer'
+                    if g(x) == 'inner':
+                        return x
+            return g(0)
+        """,
+        None,
+        [([0, 1, 2],), ([0],)],
+    ),
 }
 
 

@@ -517,6 +517,41 @@ ROWS = {
         """,
         [([1, 2],), ([],)],
     ),
+    "a chain of methods over several lines": Row(
+        """
+        def f(x):
+            return (str(x)
+                    .upper()
+                    .index(x,
+                           1))
+        """,
+        """
+        def f(x):
+            return ag__.call(ag__.call(ag__.call(str)(x).upper)().index)(x, 1)
+        """,
+        [(1,), ('a',)],
+    ),
+    "a chain of methods that unpacks its arguments": Row(
+        """
+        def f(x):
+            return (str(x)
+                    .upper(**{})
+                    .index(*[x]))
+        """,
+        None,
+        [(1,)],
+    ),
+    "methods in C with too few arguments": Row(
+        """
+        def f(method):
+            return method()
+        """,
+        """
+        def f(method):
+            return ag__.call(method)()
+        """,
+        [(set.add,), (object.__setattr__,), (list.append,), ([].__setitem__,), (dict.update,)],
+    ),
 }
 
 

@@ -672,6 +672,26 @@ ROWS = {
         """,
         [(0,)],
     ),
+    "a guard that rebinds the subject in a function": Row(
+        """
+        def f(x):
+            y = None
+
+            def g():
+                nonlocal x
+                x = 1
+                return False
+
+            match x:
+                case 0 if g():
+                    y = 0
+                case 1:
+                    y = 1
+            return x, y
+        """,
+        None,
+        [(0,), (1,)],
+    ),
 }
 
 
