@@ -20,9 +20,24 @@ if TYPE_CHECKING:
     from autograph_jax.operators.markers import stage as stage
     from autograph_jax.operators.markers import unroll as unroll
     from autograph_jax.operators.markers import while_ as while_
+    from autograph_jax.runtime.checkify import checkify as checkify
+    from autograph_jax.runtime.checkpoint import checkpoint as checkpoint
     from autograph_jax.runtime.decorator import autograph as autograph
     from autograph_jax.runtime.decorator import source as source
+    from autograph_jax.runtime.derivatives import grad as grad
+    from autograph_jax.runtime.derivatives import hessian as hessian
+    from autograph_jax.runtime.derivatives import jacfwd as jacfwd
+    from autograph_jax.runtime.derivatives import jacrev as jacrev
+    from autograph_jax.runtime.derivatives import value_and_grad as value_and_grad
     from autograph_jax.runtime.jit import jit as jit
+    from autograph_jax.runtime.linearization import jvp as jvp
+    from autograph_jax.runtime.linearization import linearize as linearize
+    from autograph_jax.runtime.linearization import vjp as vjp
+    from autograph_jax.runtime.mapped import pmap as pmap
+    from autograph_jax.runtime.mapped import shard_map as shard_map
+    from autograph_jax.runtime.mapped import vmap as vmap
+    from autograph_jax.runtime.programs import closure_convert as closure_convert
+    from autograph_jax.runtime.programs import make_jaxpr as make_jaxpr
     from autograph_jax.runtime.unconverted import do_not_convert as do_not_convert
 
 __version__ = "0.1.0"
@@ -33,8 +48,17 @@ _HOMES = {
     "do_not_convert": "autograph_jax.runtime.unconverted",
     "max_len": "autograph_jax.operators.limits",
     "jit": "autograph_jax.runtime.jit",
+    "checkify": "autograph_jax.runtime.checkify",
+    "checkpoint": "autograph_jax.runtime.checkpoint",
 }
 _HOMES |= {name: "autograph_jax.operators.markers" for name in ("cond", "scan", "stack", "stage", "unroll", "while_")}
+_TRANSFORMS = {
+    "derivatives": "grad value_and_grad jacfwd jacrev hessian",
+    "linearization": "jvp vjp linearize",
+    "mapped": "vmap pmap shard_map",
+    "programs": "make_jaxpr closure_convert",
+}
+_HOMES |= {name: f"autograph_jax.runtime.{home}" for home, names in _TRANSFORMS.items() for name in names.split()}
 _HOMES |= {name: "autograph_jax.errors" for name in errors.NAMES}
 __all__ = ["__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll] - _HOMES has the names
 

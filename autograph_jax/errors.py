@@ -39,7 +39,7 @@ class Location:
     def lines(self) -> list[str]:
         """The place as the lines of a message: file and line, the user's text, carets under it."""
         where = f"{self.filename}:{self.line}" + (f", in {self.function}" if self.function else "")
-        text = linecache.getline(self.filename, self.line).rstrip("\n")
+        text = _text_of(self.filename, self.line).rstrip("\n")
         if not text.strip():
             return [f"  {where}"]
         indent = len(text) - len(text.lstrip())
@@ -198,4 +198,12 @@ def node_location(filename: str, node: Any, function: str) -> Location:
 
 def _characters(filename: str, line: int, utf8_offset: int) -> int:
     """CPython counts columns in UTF-8 bytes, a caret in characters: `if ä > x:`."""
-    return len(linecache.getline(filename, line).encode()[:utf8_offset].decode(errors="replace"))
+    return len(_text_of(filename, line).encode()[:utf8_offset].decode(errors="replace"))
+
+
+def _text_of(filename: str, line: int) -> str:
+    """A line of a file; empty where it is not to be had, whatever a loader of the user's raises."""
+    try:
+        return linecache.getline(filename, line)
+    except Exception:
+        return ""

@@ -37,3 +37,15 @@ def _x64_is_left_as_found() -> Iterator[None]:
     after = jax.config.jax_enable_x64
     jax.config.update("jax_enable_x64", before)
     assert after == before, "the test left jax_enable_x64 changed; use the x64 fixture"
+
+
+_tests_since = 0  # JAX's caches were last emptied. Module state of a worker.
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """JAX keeps what it has compiled, about 1 MB a test. After each file it would compile the same small things again."""
+    global _tests_since
+    _tests_since += 1
+    if _tests_since >= 500 and (nextitem is None or nextitem.path != item.path):
+        jax.clear_caches()
+        _tests_since = 0

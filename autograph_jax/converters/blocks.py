@@ -34,6 +34,7 @@ from collections.abc import Iterator, Sequence
 import gast
 
 from autograph_jax.analysis import Facts, writes
+from autograph_jax.analysis.collect import parameters
 from autograph_jax.converters import exits, generators, walrus
 from autograph_jax.converters.base import Pass
 from autograph_jax.converters.unsupported import is_generator
@@ -222,7 +223,7 @@ class _Blocks:
             return _RETURN(at=value, VALUE=value)
         return [template.assign([template.name(context.exit_name, at=value, store=True)], value, at=value)]
 
-    # Statements that stay Python's: with, try, match
+    # Statements that stay Python's: with, try
 
     def _native(self, statement: gast.stmt, context: _Context) -> gast.stmt:
         """A copy of the statement with its suites converted; the statement itself still answers what it writes."""
@@ -233,9 +234,8 @@ class _Blocks:
                 setattr(native, field, [self._left_to_python(inner, context) for inner in suite])
             elif suite:
                 setattr(native, field, self._native_suite(suite, context))
-        for field in ("handlers", "cases"):
-            if getattr(statement, field, None):
-                setattr(native, field, [self._native_part(part, context) for part in getattr(statement, field)])
+        if isinstance(native, gast.Try | gast.TryStar):
+            native.handlers = [self._native_handler(handler, context) for handler in native.handlers]
         return native
 
     def _left_to_python(self, statement: gast.stmt, context: _Context, *, in_loop: bool = False) -> gast.stmt:
@@ -253,8 +253,8 @@ class _Blocks:
             inside = in_loop or is_loop and field == "body"
             if suite := getattr(statement, field, None):
                 setattr(native, field, [self._left_to_python(inner, context, in_loop=inside) for inner in suite])
-        if handlers := getattr(statement, "handlers", None):
-            setattr(native, "handlers", [self._left_handler(handler, context, in_loop) for handler in handlers])  # noqa: B010 - a copy
+        if isinstance(native, gast.Try | gast.TryStar):
+            native.handlers = [self._left_handler(handler, context, in_loop) for handler in native.handlers]
         return native
 
     def _left_handler(self, handler: gast.ExceptHandler, context: _Context, in_loop: bool) -> gast.ExceptHandler:
@@ -262,16 +262,16 @@ class _Blocks:
         native.body = [self._left_to_python(inner, context, in_loop=in_loop) for inner in handler.body]
         return native
 
-    def _native_part(self, part: gast.ExceptHandler | gast.match_case, context: _Context) -> gast.AST:
-        native = copy.copy(part)
-        native.body = self._native_suite(part.body, context)
+    def _native_handler(self, handler: gast.ExceptHandler, context: _Context) -> gast.ExceptHandler:
+        native = copy.copy(handler)
+        native.body = self._native_suite(handler.body, context)
         return native
 
     def _native_suite(self, statements: list[gast.stmt], context: _Context) -> list[gast.stmt]:
         return self._suite(statements, context) or [gast.copy_location(gast.Pass(), statements[0])]
 
     def _exiting_native(self, statement: gast.stmt, rest: list[gast.stmt], context: _Context) -> list[gast.stmt]:
-        """A with, try or match whose inside may leave: the marker is kept until the statement has ended."""
+        """A with or try whose inside may leave: the marker is kept until the statement has ended."""
         exit_name = self._names.fresh("exit")
         inner = _Context(context.in_loop, self._live_before(rest, context.live_out), exit_name, goes_on=True)
         none = template.constant(None, at=statement)
@@ -460,6 +460,7 @@ def _from_around(statements: Sequence[gast.AST]) -> frozenset[str]:
         if isinstance(node, gast.FunctionDef):
             own = {name for s in node.body if isinstance(s, gast.Nonlocal) for name in s.names}
             bound = {s.target.id for s in node.body if isinstance(s, gast.AnnAssign) and isinstance(s.target, gast.Name)}
+            bound |= {parameter.id for parameter in parameters(node)}
             names |= own | (_from_around(node.body) - bound - (writes(node.body) - own))
         else:
             pending.extend(gast.iter_child_nodes(node))

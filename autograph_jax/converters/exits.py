@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import gast
 
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
-NATIVE = (gast.With, gast.Try, gast.TryStar, gast.Match)
+NATIVE = (gast.With, gast.Try, gast.TryStar)
 _LOOPS = (gast.For, gast.While)
 
 
@@ -45,13 +45,11 @@ def _contains(node: gast.AST | Sequence[gast.AST], kinds: tuple[type, ...], *, i
 def suites(statement: gast.stmt) -> list[list[gast.stmt]]:
     """The statement lists directly inside a compound statement."""
     lists = [getattr(statement, name, None) or [] for name in ("body", "orelse", "finalbody")]
-    lists += [handler.body for handler in getattr(statement, "handlers", [])]
-    lists += [case.body for case in getattr(statement, "cases", [])]
-    return lists
+    return lists + [handler.body for handler in getattr(statement, "handlers", [])]
 
 
 def exits_staged(statement: gast.stmt) -> bool:
-    """Does a with, try or match hold an `if` or loop that may leave? (A bare `return` in it is left to Python.)"""
+    """Does a with or try hold an `if` or loop that may leave? (A bare `return` in it is left to Python.)"""
     final = getattr(statement, "finalbody", None) or []
     for inner in (s for suite in suites(statement) if suite is not final for s in suite):
         if isinstance(inner, gast.If | gast.While | gast.For):

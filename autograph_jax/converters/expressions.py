@@ -299,6 +299,7 @@ def _stand_at_method(call: gast.Call) -> None:
     function = call.func
     unpacks = any(isinstance(a, gast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
     if isinstance(function, gast.Attribute) and not unpacks and function.end_lineno not in (None, call.lineno):
+        assert function.end_col_offset is not None
         call.lineno, call.col_offset = function.end_lineno, function.end_col_offset - len(function.attr)
 
 

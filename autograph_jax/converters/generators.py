@@ -72,13 +72,12 @@ def with_suites(statement: gast.stmt, convert_suite: Callable[[Suite], Suite]) -
         suite = getattr(statement, field, None)
         if isinstance(suite, list) and suite:
             setattr(copied, field, convert_suite(suite))
-    for field in ("handlers", "cases"):
-        if parts := getattr(statement, field, None):
-            setattr(copied, field, [_with_body(part, convert_suite) for part in parts])
+    if isinstance(copied, gast.Try | gast.TryStar):
+        copied.handlers = [_with_body(handler, convert_suite) for handler in copied.handlers]
     return copied
 
 
-def _with_body(part: gast.ExceptHandler | gast.match_case, convert_suite: Callable[[Suite], Suite]) -> gast.AST:
-    copied = copy.copy(part)
-    copied.body = convert_suite(part.body)
+def _with_body(handler: gast.ExceptHandler, convert_suite: Callable[[Suite], Suite]) -> gast.ExceptHandler:
+    copied = copy.copy(handler)
+    copied.body = convert_suite(handler.body)
     return copied

@@ -182,6 +182,9 @@ class _Stores(Pass):
         """The target with parts taken out that have effects, or that the value changes: `a[f()] += g()`, `a[i] += (i := 1)`."""
         written = writes(value)
         target.value = self._stable_part(target.value, before, written)
+        if self._scopes:  # what is called may change more: variables that functions share
+            facts = self._scopes[-1]
+            written |= facts.nonlocal_writes | facts.declared_nonlocal | facts.declared_global
         if isinstance(target, gast.Subscript) and not (_is_pure_value(target.slice) and not written & reads(target.slice)):
             target.slice = self._stable_part(_index(target.slice), before, written)
         return target

@@ -10,12 +10,13 @@ doubtful, and a write through one of them is an error.
 from __future__ import annotations
 
 import dataclasses
+import dis
 import gc
 import inspect
 import sys
 import types
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -32,9 +33,9 @@ def follow(alias: Any, old: Any, new: Any) -> Any:
     """What another variable holds after `old` was written in place and became `new`."""
     if alias is old:
         return new
-    if new is not old and is_doubtful(alias, old):
+    if new is not old and any(is_doubtful(part, old) for part in reach.arrays(alias)):
         raise _doubtful_error()
-    if new is not old and any(alias is other for other in _related(old)):
+    if new is not old and any(part is other for other in _related(old) for part in reach.arrays(alias)):
         raise AliasError(
             "an array is written in place, and a variable that shares its memory in NumPy would have to show the write",
             location=user_location(),
@@ -73,6 +74,12 @@ def doubtful_with(array: Any) -> list[jax.Array]:
         if any(array is one for one in pair):
             found += [other for other in pair if other is not None and other is not array]
     return found
+
+
+def kin(value: Any) -> list[int]:
+    """The ids of the arrays in a value, and of those that these may be or are views of."""
+    arrays = [array for array in reach.arrays(value) if array.ndim]
+    return [id(other) for array in arrays for other in (array, *doubtful_with(array), *bases(array))]
 
 
 def is_doubtful(first: Any, second: Any) -> bool:
@@ -151,8 +158,14 @@ def check_write(array: Any, *, place: tuple[Any, Any] | None = None, aliases: tu
         if holder is not None:
             raise _alias_error(holder, base is array)
     for other in doubtful_with(array):
-        if _holder(other, place) is not None or any(alias is other for alias in aliases):
+        if _holder(other, place) is not None or any(reach.holds(alias, lambda part: part is other) for alias in aliases):
             raise _doubtful_error()
+
+
+def arrays_around(functions: Sequence[Callable[..., Any] | None], places: Iterable[state.Place]) -> dict[int, jax.Array]:
+    """The arrays that a block's variables and these places hold, and those that these may be or are views of, by their ids."""
+    held = state.arrays_around(functions, places)
+    return {id(array): array for own in held for array in (own, *doubtful_with(own), *bases(own))}
 
 
 def view(value: Any, base: Any) -> Any:
@@ -162,6 +175,13 @@ def view(value: Any, base: Any) -> Any:
         known = bases(value)
         _views[key] = (weakref.ref(value, lambda _: _views.pop(key, None)), [*map(weakref.ref, known), weakref.ref(base)])
     return value
+
+
+def view_parts(value: Any, base: Any) -> None:
+    """A value may share memory with `base`, or something in it may: a list or a choice in which a turn has put that array."""
+    for part in reach.arrays(value):
+        if part is value or isinstance(base, jax.Array) and part.ndim <= base.ndim and part.dtype == base.dtype:
+            view(part, base)
 
 
 def bases(value: Any) -> list[jax.Array]:
@@ -208,7 +228,7 @@ def _holder(array: Any, place: tuple[Any, Any] | None, direct: bool = True) -> H
     for running in _running_functions(direct):
         for name in (running.names | running.roots) & running.variables.keys():
             value = running.variables[name]
-            if name in running.names if value is array else _holds(value, array, place):
+            if name in running.names if value is array else _holds(value, array, place, running):
                 return running.frame, name
         for name, value in running.frame.f_globals.items():
             if value is array:
@@ -239,12 +259,14 @@ def held_elsewhere(written: state.Place, place: state.Place) -> bool:
 class _Running:
     """A converted function that is running: its variables, and which of them are read later.
 
-    `roots` are variables that take a new value, but keep what they contain: d in `d['a'][i] = v`.
+    `roots` are variables that take a new value, but keep what they contain: d in `d['a'][i] = v`. `taken` are those that the
+    statement under way gives the new array, or those of a function inside that does.
     """
 
     frame: types.FrameType
     names: frozenset[str]
     roots: frozenset[str]
+    taken: frozenset[str]
     variables: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 
@@ -252,21 +274,21 @@ def _running_functions(direct: bool = True) -> Iterator[_Running]:
     """The converted functions that are running, innermost first. The blocks of one share its variables and are one."""
     frame: types.FrameType | None = sys._getframe(1)
     running: _Running | None = None
-    written_through: set[str] = set()
-    innermost = True
+    taken: frozenset[str] | None = None  # not known before the innermost
     while frame is not None:
         later = hooks.read_later(frame)
         if later is not None:
             if running is None:
                 # The innermost statement has read all that it reads; one that called it may read on after the call.
-                names = later.names if innermost else later.names | later.again
-                running = _Running(frame, names - written_through, later.roots - written_through)
+                if taken is None:
+                    taken = _stored_next(frame) if direct else frozenset()
+                    running = _Running(frame, later.names, later.roots, taken)
+                else:
+                    running = _Running(frame, (later.names | later.again) - taken, later.roots - taken, taken)
             running.variables = {**_variables(frame), **running.variables}
             if not hooks.is_block(frame.f_code):
                 yield running
-                # Variables of the functions around that this one assigns take the new array.
-                written_through = set(hooks.assigned(frame.f_code)) if direct else set()
-                running, innermost = None, False
+                running, taken = None, running.taken & set(frame.f_code.co_freevars)
         frame = frame.f_back
     yield from _waiting_generators()
 
@@ -288,7 +310,7 @@ def _waiting_generators() -> Iterator[_Running]:
             variables = _variables(frame)
             started = inspect.getgeneratorstate(generator) != inspect.GEN_CREATED
             names = later.names | later.again if started else frozenset(variables)
-            yield _Running(frame, names - set(frame.f_code.co_freevars), later.roots, variables)
+            yield _Running(frame, names - set(frame.f_code.co_freevars), later.roots, frozenset(), variables)
 
 
 def _variables(frame: types.FrameType) -> dict[str, Any]:
@@ -300,11 +322,37 @@ def _variables(frame: types.FrameType) -> dict[str, Any]:
     return copied
 
 
-def _holds(value: Any, array: Any, place: tuple[Any, Any] | None) -> bool:
+def _holds(value: Any, array: Any, place: tuple[Any, Any] | None, running: _Running) -> bool:
     def is_written(holder: Any, key: Any) -> bool:
+        if isinstance(holder, types.FunctionType):
+            return key in running.taken and _is_variable(reach.cell(holder, key), key, running.frame)
         return place is not None and holder is place[0] and key == place[1]
 
     return reach.holds(value, lambda part: part is array, skip=is_written)
+
+
+def _is_variable(cell: types.CellType, name: str, frame: types.FrameType) -> bool:
+    """Is what a closure captures the variable of a running function? A frame does not give its cells, so this looks whether
+    it shows what the cell is filled with."""
+    value, mark = cell.cell_contents, object()
+    try:
+        cell.cell_contents = mark
+        return _variables(frame).get(name) is mark
+    finally:
+        cell.cell_contents = value
+
+
+def _stored_next(frame: types.FrameType) -> frozenset[str]:
+    """The variables that take what the call under way in a frame gives: x and y in `x, y = ag__.set_item(v, x, i, y)`."""
+    names: set[str] = set()
+    for instruction in dis.get_instructions(frame.f_code):
+        if instruction.offset <= frame.f_lasti or instruction.opname == "UNPACK_SEQUENCE":
+            continue
+        if not instruction.opname.startswith("STORE_"):
+            break
+        stored = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+        names.update(stored[:1] if instruction.opname == "STORE_FAST_LOAD_FAST" else stored)
+    return frozenset(names)
 
 
 def _alias_error(holder: Holder, same: bool) -> AliasError:

@@ -7,18 +7,17 @@ the user's exception itself (`caught`); a bare `jax.jit` gives JAX's error, with
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
+from jax.experimental import checkify
 
 from autograph_jax.errors import AutographError, StagingError, user_location
 from autograph_jax.operators import jax_private, objects, printing, progress_bars, state
+from autograph_jax.operators.failures import CheckText, Error, Failure, Failures, errors_are_values
 from autograph_jax.operators.values import is_traced, truth
-
-Error = BaseException | type[BaseException]
 
 
 class Raised(BaseException):
@@ -89,32 +88,37 @@ def made() -> int:
 
 
 def raise_where(condition: Any, error: Error) -> None:
-    """Raise an error at run time where a traced condition holds, and the code that asks is really reached."""
-    _checks_made[0] += 1
-    condition = jnp.logical_and(printing.active_here(), condition)
-    kind, arguments = (error, ()) if isinstance(error, type) else (type(error), error.args)
-    leaves, tree = jax.tree.flatten(arguments, is_leaf=lambda value: value is None)
-    traced = [position for position, leaf in enumerate(leaves) if isinstance(leaf, jax.Array)]
+    """Raise an error at run time where a traced condition holds, and the code that asks is really reached.
 
-    def report(failed: Any, *known: Any) -> None:
-        if not np.any(failed):
+    In a staged loop that does not call Python, the loop ends there, and the error is raised when it is over.
+    """
+    _checks_made[0] += 1
+    failure, loop = Failure(error, user_location()), state.failures()
+    if loop is not None:
+        loop.note(condition, failure)
+    else:
+        _raise(jnp.asarray(condition, jnp.int32), [failure], failure.values)
+        failure.values = []
+
+
+def raise_after_loop(loop: Failures, after: dict[Any, Any]) -> None:
+    """Raise the error that has ended a loop; `after` it, its places hold these values, by their keys."""
+    _raise(after[loop.code.key], loop.known, loop.values(after))
+
+
+def _raise(code: Any, known: Sequence[Failure], values: Sequence[Any]) -> None:
+    """At run time: raise the error of this number, if it is not 0."""
+    code = jnp.where(printing.active_here(), code, 0)
+    if errors_are_values():
+        checkify.check(code == 0, CheckText(known), code, *values)
+        return
+
+    def report(code: Any, *values: Any) -> None:
+        if not code:
             return
-        for position, value in zip(traced, known, strict=True):
-            leaves[position] = printing.plain(value)
-        final = _rebuilt(error, kind, jax.tree.unflatten(tree, leaves)) if traced else error
+        final = known[int(code) - 1].with_values(values)
         _raised[:] = [final]
         progress_bars.close_all()
         raise final
 
-    values = [leaves[position] for position in traced]
-    jax.lax.cond(condition, lambda: jax.debug.callback(report, condition, *values, ordered=True), lambda: None)
-
-
-def _rebuilt(error: Any, kind: type, arguments: tuple[Any, ...]) -> BaseException:
-    """The user's exception with the values that its arguments have at run time."""
-    texts = tuple(str(a) if isinstance(a, printing.Text) else a for a in arguments)
-    try:
-        return kind(*texts)
-    except TypeError:  # a class whose constructor takes other arguments than it keeps
-        error.args = texts
-        return error
+    jax.lax.cond(code != 0, lambda: jax.debug.callback(report, code, *values, ordered=True), lambda: None)

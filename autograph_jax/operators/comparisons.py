@@ -8,6 +8,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from autograph_jax.operators import jax_private
 from autograph_jax.operators.values import is_traced, truth
 
 _ORDER: dict[str, Callable[[Any, Any], Any]] = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -81,9 +82,10 @@ def every(conditions: Iterable[Any]) -> Any:
 
 def has_traced_parts(value: Any) -> bool:
     """Is this traced, or a tuple, list or dict with something traced in it?"""
-    if isinstance(value, tuple | list):
+    kind = type(value)  # not `isinstance`, which asks a user's object for its `__class__`
+    if issubclass(kind, tuple | list):
         return any(map(has_traced_parts, value))
-    return any(map(has_traced_parts, value.values())) if isinstance(value, dict) else is_traced(value)
+    return any(map(has_traced_parts, value.values())) if issubclass(kind, dict) else is_traced(value)
 
 
 def _as_bool(condition: Any) -> Any:
@@ -92,8 +94,10 @@ def _as_bool(condition: Any) -> Any:
 
 def _same_container(left: Any, right: Any) -> type | None:
     """tuple, list or dict, if both are one and a part is traced; Python compares a tuple and a list without looking inside."""
+    if not jax_private.tracing():
+        return None  # and a list that holds itself is not gone through
     for kind in (tuple, list, dict):
-        if isinstance(left, kind) and isinstance(right, kind):
+        if issubclass(type(left), kind) and issubclass(type(right), kind):
             plain = type(left).__eq__ is kind.__eq__ and type(right).__eq__ is kind.__eq__
             return kind if plain and (has_traced_parts(left) or has_traced_parts(right)) else None
     return None

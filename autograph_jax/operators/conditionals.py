@@ -12,6 +12,7 @@ from autograph_jax.errors import StagingError, user_location
 from autograph_jax.operators import aliasing, checks, facts, lists, objects, reach, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.exits import Return
+from autograph_jax.operators.failures import Carried
 from autograph_jax.operators.forms import (
     Array,
     Form,
@@ -121,9 +122,6 @@ def _cond(
         first = run(then, True, apart)
     if apart := _changed_beside_another(watched, second, first):
         second = run(otherwise, False, apart)
-    if first.raised and second.raised:
-        jax.lax.cond(predicate, lambda: _run(first), lambda: _run(second))
-        raise checks.Raised()
     result = first.result if second.raised else second.result if first.raised else None
     result = result or joined(what, first.result, second.result, before="one path gives", after="the other")
     places = {key: place for branch in (first, second) for key, (place, _) in branch.ends.items() if key in kept}
@@ -131,13 +129,15 @@ def _cond(
     written = {key: slots for key, form in ends.items() if (slots := _slots(places[key], form, first, second))}
     branches = [_Branch(branch, number, result, ends, places, written) for number, branch in enumerate((first, second))]
     outputs = jax.lax.cond(predicate, _named(then, branches[0]), _named(otherwise, branches[1]))
-    outer = state.arrays_around(functions, places.values())
+    outer = aliasing.arrays_around(functions, places.values())
     computed = [result, *(form for key, form in ends.items() if key not in written)]
     leaves, operands = outputs[: len(computed)], outputs[len(computed) :]
     value, *values = [unflatten(form, iter(part)) for form, part in zip(computed, leaves, strict=True)]
     new = dict(zip([key for key in ends if key not in written], values, strict=True))
     new |= _write_after(written, places, operands)
     new = _with_aliases({key: new[key] for key in ends}, places, first, second, outer)
+    modules = state.of_modules(functions)
+    new |= {key: _of_module(new[key], key, first, second, modules, predicate) for key in ends if modules}
     for key in ends:
         if not isinstance(places[key], state.Content):  # which stays the same object
             aliasing.doubt_container(new[key], places[key].read())
@@ -147,26 +147,44 @@ def _cond(
         for branch in (first, second):
             for base in branch.bases_of(key, new, outer):
                 aliasing.view(new[key], base)
-            held = branch.parts.get(key) or [id(part) for part in reach.arrays(places[key].read())]
-            _doubt_parts(new[key], [outer[part] for part in held if part in outer])
+            _doubt_parts(new[key], [outer[part] for part in branch.kin_of(places[key]) if part in outer])
         state.write(places[key], new[key])
+    if first.raised and second.raised:
+        raise checks.Raised()
     for branch in (first, second):
         for base in branch.bases_of(RESULT, new, outer):
             aliasing.view(value, base)
         _doubt_parts(value, [outer[part] for part in branch.parts.get(RESULT, ()) if part in outer])
         if not branch.raised:
             _doubt_objects(value, branch.result)
+    value = _of_module(value, RESULT, first, second, modules, predicate)
     state.bind(functions, names)
     return _with_result_aliases(value, first, second, outer)
 
 
+def _of_module(value: Any, key: Any, first: Traced, second: Traced, modules: dict[int, Any], predicate: jax.Array) -> Any:
+    """What paths leave that give a list or dict of the module's: itself, if both give it; else a write to it is doubtful."""
+    if not issubclass(type(value), list | dict):
+        return value
+    given = [modules.get(branch.ids.get(key, 0)) for branch in (first, second) if not branch.raised]
+    if given and given[0] is not None and all(one is given[0] for one in given):
+        return given[0]
+    for one in given:
+        aliasing.doubt_container(value, one)
+    if len(given) == 2 and any(one is not None for one in given) and next(reach.arrays(value), None) is None:
+        options = tuple(value if one is None else one for one in given)  # which hold the same, and are two
+        return Choice(jnp.where(predicate, 0, 1), options)
+    return value
+
+
 def _doubt_parts(value: Any, arrays: Sequence[jax.Array]) -> None:
-    """What a joined list or object has in it may be these arrays, of one path or the other."""
-    if arrays and not isinstance(value, jax.Array):
-        for part in reach.arrays(value):
-            for array in arrays:
-                if part.shape == array.shape and part.dtype == array.dtype:
-                    aliasing.doubt(part, array)
+    """A joined value may be one of these arrays, what a joined list, object or choice has in it also a view of one."""
+    for part in reach.arrays(value) if arrays else ():
+        for array in arrays:
+            if part.dtype == array.dtype and part.shape == array.shape:
+                aliasing.doubt(part, array)
+            elif part.dtype == array.dtype and part.ndim < array.ndim and part is not value:
+                aliasing.view(part, array)
 
 
 def _changed_beside_another(watched: Sequence[state.Place], branch: Traced, other: Traced) -> set[Any]:
@@ -235,14 +253,13 @@ class _Branch:
         equations = [e for slots in self._written.values() for slot in slots if (e := slot.equations[self._number])]
         atoms = [atom for equation in equations for atom in equation.invars[1:]]
         value, values, given = self._branch.run_giving(atoms, without=self._written)
-        if self._branch.raised:
-            kept = [self._result, *(form for key, form in self._ends.items() if key not in self._written)]
-            no_writes = [slot.operands(self._number, {}) for slots in self._written.values() for slot in slots]
-            return [zeros(form) for form in kept] + no_writes
-        leaves = [coerce(value, self._result)]
+        raised = self._branch.raised
+        leaves = [zeros(self._result) if raised else coerce(value, self._result)]
         for key, form in self._ends.items():
             if key not in self._written:
-                leaves.append(coerce(values[key] if key in values else self._places[key].read(), form))
+                unread = raised and not isinstance(self._places[key], Carried)
+                end = values[key] if key in values else self._places[key].read()
+                leaves.append(zeros(form) if unread else coerce(end, form))
         known = dict(zip(map(id, atoms), given, strict=True))
         return leaves + [slot.operands(self._number, known) for slots in self._written.values() for slot in slots]
 
@@ -258,13 +275,13 @@ def _with_aliases(
             if pair[0] == pair[1] and pair[0] in outer:
                 new[key] = outer[pair[0]]  # both paths give the same array from outside: no new one
             new[key] = leaders.setdefault(pair, new[key])
+    together = [{key: {*branch.kin_of(places[key])} for key in new} for branch in (first, second)]
     for key, pair in identities.items():
         for other, other_pair in identities.items():
             if key is not other and any(a == b for a, b in zip(pair, other_pair, strict=True)):
                 aliasing.doubt(new[key], new[other])
-        for end in pair:
-            if end in outer:
-                aliasing.doubt(new[key], outer[end])
+            elif key is not other and any(kin[key] & kin[other] for kin in together):
+                _doubt_parts(new[key], list(reach.arrays(new[other])))
     return new
 
 
@@ -277,10 +294,6 @@ def _doubt_objects(new: Any, form: Form) -> None:
             _doubt_objects(part, child)
 
 
-def _run(branch: Traced) -> None:
-    branch(())
-
-
 def _nothing() -> None:
     return None
 
@@ -288,9 +301,9 @@ def _nothing() -> None:
 def _joined_end(place: state.Place, first: Traced, second: Traced) -> Form:
     """What a place holds after the branches; a branch that did not write it leaves what was there.
 
-    After a branch that raises nobody reads it.
+    After a branch that raises nobody reads it, but which error it is.
     """
-    if first.raised or second.raised:
+    if (first.raised or second.raised) and not isinstance(place, Carried):
         return _end(place, second if first.raised else first)
     forms = [_end(place, branch) for branch in (first, second)]
     return joined(shown(place), *forms, before="one path leaves", after="the other")

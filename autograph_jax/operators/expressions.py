@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 
 from autograph_jax.errors import UnboundError, user_location
@@ -16,6 +17,8 @@ from autograph_jax.operators.values import is_traced, truth
 
 Thunk = Callable[[], Any]
 Names = tuple[str, ...]
+_ARRAYS = (jax.Array, jax.core.Tracer)
+_CONTAINERS = (dict, set, frozenset, list, tuple, range)
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     **{symbol: comparisons.ordered(symbol) for symbol in ("<", "<=", ">", ">=")},
     "==": comparisons.equal, "!=": comparisons.not_equal,
@@ -99,8 +102,8 @@ def compare(left: Any, symbol: str, right: Any, *more: Any, binds: Names = ()) -
 
 def is_(left: Any, right: Any) -> Any:
     """`left is right`; of a value that may be None on some path, whether it is."""
-    if not isinstance(left, Choice):
-        if isinstance(right, Choice):
+    if type(left) is not Choice:  # not `isinstance`, which asks a user's object for its `__class__`
+        if type(right) is Choice:
             return is_(right, left)
         aliasing.check_identity(left, right)
         return left is right
@@ -112,7 +115,7 @@ def is_(left: Any, right: Any) -> Any:
 
 
 def is_not(left: Any, right: Any) -> Any:
-    if not isinstance(left, Choice) and not isinstance(right, Choice):
+    if type(left) is not Choice and type(right) is not Choice:
         aliasing.check_identity(left, right)
         return left is not right
     return not_(is_(left, right))
@@ -120,20 +123,23 @@ def is_not(left: Any, right: Any) -> Any:
 
 def in_(value: Any, container: Any) -> Any:
     """`value in container`; an array is compared with each element of a static container."""
-    if isinstance(container, bounded.Bounded):
+    if type(container) is bounded.Bounded:
         return bounded.contains(container, value)
-    if isinstance(container, Choice):
+    if type(container) is Choice:
         return selection.of_choice(container, lambda option: in_(value, option), "`in`")
     return comparisons.contains(container, value) if _compares_traced(value, container) else objects.contains(container, value)
 
 
 def _compares_traced(value: Any, container: Any) -> bool:
-    if not isinstance(container, dict | set | frozenset | list | tuple | range):
+    kind = type(container)
+    if not issubclass(kind, _CONTAINERS):
         return False
+    if issubclass(type(value), _ARRAYS):
+        return True
     if not jax_private.tracing():
-        return isinstance(value, jax.Array)
-    parts = [value, *(container if isinstance(container, list | tuple) else ())]  # what is traced has no hash
-    return isinstance(value, jax.Array) or any(map(comparisons.has_traced_parts, parts))
+        return False
+    parts = [value, *(container if issubclass(kind, list | tuple) else ())]  # what is traced has no hash
+    return any(map(comparisons.has_traced_parts, parts))
 
 
 def not_in(value: Any, container: Any) -> Any:

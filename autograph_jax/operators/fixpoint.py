@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import jax
@@ -16,6 +16,7 @@ import numpy as np
 
 from autograph_jax.errors import AliasError, StagingError, user_location
 from autograph_jax.operators import aliasing, dependence, lists, reach, state
+from autograph_jax.operators.failures import Failures, notes_errors_and_calls_python
 from autograph_jax.operators.forms import (
     Array,
     Form,
@@ -32,7 +33,7 @@ from autograph_jax.operators.forms import (
 )
 from autograph_jax.operators.loops import run_turn
 from autograph_jax.operators.settled import NO_EXIT, Settled, exit_of
-from autograph_jax.operators.staging import Aliases, Traced, joined, shown, trace
+from autograph_jax.operators.staging import RESULT, Aliases, Traced, joined, shown, trace
 from autograph_jax.operators.state import Cell, Content, Place
 
 Block = Callable[..., Any]
@@ -64,23 +65,30 @@ def settle(
         last, memory = outer.memory.settled[key]
         _start_from(last, places, forms, outer.inputs)
         memory.next_round()
+    around = state.failures()
+    memory.failures = None if memory.raises_at_once else around or Failures()
     exit: Form = NO_EXIT
     aliases = Aliases()
     growing: dict[Any, lists.Growth] | None = {} if may_grow else None
     for _ in range(_MOST_ROUNDS):
         block = body if gives_more else _alone(body)
         _share(places, forms, aliases)
-        outer_arrays = state.arrays_around(functions, places)
+        if memory.failures is not None and memory.failures is not around:
+            memory.failures.begin()
+        outer_arrays = aliasing.arrays_around(functions, places)
         inputs = list(zip(places, forms, strict=True))
         traced = trace(block, functions, (), inputs, arguments=[*arguments, _BOOL], aliases=aliases, memory=memory)
         memory.next_round()
+        if notes_errors_and_calls_python(traced.jaxpr.jaxpr, traced.ends, memory.failures):
+            memory.failures, memory.raises_at_once = None, True
+            continue
         new_forms = _next_forms(places, forms, traced, growing)
         new_exit = joined("how this loop is left", exit, exit_of(traced), before="once by", after="once by")
         _check_replaced(places, forms, new_forms, traced)
         settled = new_forms == forms or _only_strengthened(forms, new_forms, traced)
         forms, exit = new_forms, new_exit
         settled = _keep_sharing(aliases, traced) and settled
-        settled = not _taken_as_views(traced, outer_arrays, aliases) and settled
+        settled = not _taken_as_views(traced, outer_arrays, places, aliases) and settled
         settled = not _put_into_lists(places, traced, growing or {}, aliases) and settled
         if settled and not traced.found:
             entries = [place.read() for place in places]
@@ -92,7 +100,10 @@ def settle(
                 last = {_lasting(place): form for place, form in kept if not _holds_object(form)}
                 outer.memory.settled[key] = last, memory
             given = len(arguments), tainted_arguments
-            return Settled(places, forms, exit, traced, entries, *given, aliases.same, aliases.views, growing or {})
+            shared = aliases.same, aliases.views
+            return Settled(
+                places, forms, exit, traced, entries, *given, *shared, growing or {}, memory.failures, memory.failures is around
+            )
         places, forms = places + traced.found, forms + [_start(place) for place in traced.found]
     raise StagingError(
         "the variables of this loop don't settle: each turn makes something new of them",
@@ -168,21 +179,34 @@ def _check_replaced(places: Sequence[Place], forms: Sequence[Form], new_forms: S
             )
 
 
-def _taken_as_views(traced: Traced, outer: dict[int, jax.Array], aliases: Aliases) -> bool:
-    """Does a turn leave a view in a place, `row = m[i]`, so that the next turn begins with one?"""
+def _taken_as_views(traced: Traced, outer: dict[int, jax.Array], places: Sequence[Place], aliases: Aliases) -> bool:
+    """Does a turn leave in a place a view, `row = m[i]`, or an array that is held elsewhere: `e = a`, `prev = cur`?
+
+    Then the next turn, and what comes after the loop, begin with one.
+    """
     before = len(aliases.views)
-    for key, found in traced.bases.items():
-        if key in traced.ends:
-            for base in found:
-                for other in [other for other, own in traced.ids.items() if own == base and other in traced.ends]:
-                    _add_view(key, other, aliases)
-                if base in outer:
-                    _add_view(key, outer[base], aliases)
+    for key in [*traced.ends, RESULT]:
+        for base in _shared(key, traced, outer, places):
+            if isinstance(base, jax.Array) or key != base and aliases.same.get(key) != base and aliases.same.get(base) != key:
+                _add_view(key, base, aliases)
     return len(aliases.views) > before
 
 
+def _shared(key: Any, traced: Traced, outer: dict[int, jax.Array], places: Sequence[Place]) -> Iterator[Any]:
+    """Whose memory a turn leaves in a place: that of other places, by key, or arrays from before the loop."""
+    entries = {traced.starts[place.key]: place for place in places if place.key in traced.starts}
+    keys = [place.key for place in [*places, *traced.found] if place.key in traced.ends]
+    for base in traced.parts.get(key, ()):
+        yield from (other for other in keys if traced.ids[other] == base)
+        if base in outer:
+            yield outer[base]
+        if base in entries and entries[base].key != key and isinstance(entry := entries[base].read(), jax.Array):
+            yield entry
+
+
 def _add_view(key: Any, base: Any, aliases: Aliases) -> None:
-    if not any(key == known and base is other for known, other in aliases.views):
+    array = isinstance(base, jax.Array)
+    if not any(key == known and (base is other if array else base == other) for known, other in aliases.views):
         aliases.views.append((key, base))
 
 

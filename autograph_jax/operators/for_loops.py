@@ -183,7 +183,7 @@ def _for_scan(rows: iterables.View, settled: Settled, body: Block) -> Any:
 def _for_while(rows: iterables.View, settled: Settled, body: Block) -> Any:
     def going(carry: Any) -> jax.Array:
         index, state_carry = carry
-        return settled.not_left(state_carry, index < rows.length)
+        return settled.not_left(state_carry, index < rows.length, ends=True)
 
     def turn(carry: Any) -> Any:
         index, state_carry = carry

@@ -38,6 +38,11 @@ def tracing() -> bool:
     return False
 
 
+def current_trace() -> object:
+    """What JAX does with operations at present: stage them, differentiate them, run them."""
+    return object() if _current is None else _current.trace
+
+
 def is_abstract(tracer: jax.core.Tracer) -> bool:
     """Has this tracer no concrete value behind it (as it has under an eager `jax.grad`)?"""
     if _to_concrete is not None:

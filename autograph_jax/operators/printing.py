@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.operators import state
+from autograph_jax.operators import kept, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.values import is_traced
 
@@ -87,12 +87,14 @@ def at_run_time(action: Any, values: Sequence[Any]) -> None:
 
 
 def active_here() -> jax.Array:
-    """Whether this code is really reached, by the conditions of all staged blocks around it."""
+    """Whether this code is really reached: by the conditions of all staged blocks around it, and without an error before."""
     active = jnp.asarray(True)
     for trace in state.traces():
         if trace.active is not None:
             active = jnp.logical_and(active, trace.active)
-    return active
+    kept.asked()
+    error = loop.code.read() if (loop := state.failures()) is not None else 0
+    return jnp.logical_and(active, error == 0) if isinstance(error, jax.Array) else active
 
 
 def plain(value: Any) -> Any:

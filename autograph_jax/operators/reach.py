@@ -97,9 +97,16 @@ def parts(value: Any) -> Iterator[tuple[Any, Any]]:
         yield "__func__", value.__func__
     elif isinstance(value, functools.partial):
         yield from enumerate([value.func, *value.args, *value.keywords.values()])
-    elif not isinstance(value, type | types.ModuleType | jax.Array | Choice):
+    elif isinstance(value, Choice):
+        yield from enumerate(value.options)
+    elif not isinstance(value, type | types.ModuleType | jax.Array):
         kept = ((name, attribute(value, name, _EMPTY)) for name in attributes(value))
         yield from ((name, part) for name, part in kept if part is not _EMPTY)
+
+
+def cell(function: types.FunctionType, name: str) -> types.CellType:
+    """The cell of a variable that a function captures."""
+    return (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
 
 
 def _is_filled(cell: types.CellType) -> bool:

@@ -9,10 +9,11 @@ from typing import Any, cast
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import aliasing, dependence, lists, state
+from autograph_jax.operators import aliasing, checks, dependence, lists, state
 from autograph_jax.operators.choices import UNBOUND, Choice
+from autograph_jax.operators.failures import Carried, Failures, errors_are_values
 from autograph_jax.operators.forms import Form, Options, Static, Tree, array_forms, coerce, flatten, unflatten
-from autograph_jax.operators.staging import Traced
+from autograph_jax.operators.staging import RESULT, Traced
 from autograph_jax.operators.state import Aside, Content, Place
 from autograph_jax.operators.writes import writes_last
 
@@ -34,8 +35,10 @@ class Settled:
     argument_count: int
     tainted_arguments: bool  # do these, all but the index, come from traced data?
     same: dict[Any, Any]  # by key: the place whose array a place shares throughout
-    views: list[tuple[Any, Any]]  # which place holds a view of which, or of an array from outside
+    views: list[tuple[Any, Any]]  # which place holds a view of which, or of an array from outside; or that itself
     growing: dict[Any, lists.Growth]  # by key: the lists that get longer
+    failures: Failures | None  # what it raises when it is over
+    hands_on: bool  # to the loop around, which raises it then
 
     def __post_init__(self) -> None:
         self._entry_leaves = [coerce(v, f) for v, f in zip(self.entries, self.forms, strict=True)]
@@ -195,13 +198,25 @@ class Settled:
             new["exit"] = coerce(exit, self.exit)
         return new, more, rows
 
-    def not_left(self, carry: dict[str, Any], going: Any) -> Any:
-        """Go on, given the test: unless the body has left."""
-        if not self.has_exit:
-            return going
-        assert isinstance(self.exit, Options)
-        here = carry["exit"][0] == self.exit.forms.index(NO_EXIT)
-        return here if going is True else jnp.logical_and(going, here)
+    def not_left(self, carry: dict[str, Any], going: Any, *, ends: bool = False) -> Any:
+        """Go on, given the test: unless the body has left, or an error has ended it or the loop around.
+
+        `ends` says that the test alone will end the loop, too.
+        """
+        if self.has_exit:
+            assert isinstance(self.exit, Options)
+            going = _both(going, carry["exit"][0] == self.exit.forms.index(NO_EXIT))
+        # JAX's checkify maps no loop that one lane leaves before another: an error ends only what would go on for ever.
+        error = 0 if ends and errors_are_values() else self._error(carry)
+        return _both(going, error == 0) if isinstance(error, jax.Array) else going
+
+    def _error(self, carry: dict[str, Any]) -> Any:
+        """The number of the error that has ended this loop or, before it began, the one around."""
+        if self.failures is None:
+            return 0
+        code = self.failures.code
+        own = [leaves[0] for place, leaves in zip(self.places, self._place_leaves(carry), strict=True) if place.key == code.key]
+        return own[0] if own else code.read()
 
     def finish(self, carry: dict[str, Any], *, turns: bool) -> Any:
         """Write what the loop left into its places, and give how it left. `turns`: there surely was a turn."""
@@ -210,17 +225,22 @@ class Settled:
             if place.key in self.traced.ends and place.key not in self.growing:
                 own = unflatten(form, iter(leaves))
                 value = values[place.key] = values.get(self.same.get(place.key), own)
+                if isinstance(place, Carried) and not self.hands_on:
+                    continue
                 if not isinstance(place, Content):  # which stays the same object
                     aliasing.doubt_container(value, self.entries[self.places.index(place)])
                 state.write(place, _after_a_turn(value, self.traced.ends[place.key][1]) if turns else value)
+        exit = values[RESULT] = unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
         self._relate(values)
-        return unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
+        if self.failures is not None and not self.hands_on and self.failures.code.key in self.traced.ends:
+            checks.raise_after_loop(self.failures, values)
+        return exit
 
     def _relate(self, values: dict[Any, Any]) -> None:
         """Views stay views: what a place holds after the loop, of what it entered with, and of what a turn leaves in it."""
         for key, base in self.views:
             if key in values:
-                aliasing.view(values[key], base if isinstance(base, jax.Array) else values.get(base))
+                aliasing.view_parts(values[key], base if isinstance(base, jax.Array) else values.get(base))
         for place, entry in zip(self.places, self.entries, strict=True):
             for base in aliasing.bases(entry):
                 for new in self._after(base, values):
@@ -249,6 +269,10 @@ class Settled:
     def uses_index(self) -> bool:
         jaxpr = self.traced.jaxpr.jaxpr
         return dependence.uses(jaxpr, jaxpr.invars[-1 - self.argument_count])
+
+
+def _both(first: Any, second: Any) -> Any:
+    return second if first is True else jnp.logical_and(first, second)
 
 
 def _after_a_turn(value: Any, end: Form) -> Any:

@@ -12,12 +12,12 @@ import jax
 import jax.extend
 
 from autograph_jax.errors import ShapeError, StructureError, user_location
-from autograph_jax.operators import aliasing, checks, jax_private, lists, nnx, reach, recursion, state
+from autograph_jax.operators import aliasing, checks, jax_private, kept, lists, nnx, reach, recursion, state
+from autograph_jax.operators.failures import Carried
 from autograph_jax.operators.forms import (
     Form,
     Mismatch,
     Options,
-    Static,
     Tree,
     array_forms,
     flatten,
@@ -42,7 +42,8 @@ class Traced:
     raised: bool  # it ends by an exception, which is raised at run time
     ids: dict[Any, int]  # by key: the identity of what each place held at the end, for aliases
     bases: dict[Any, list[int]]  # by key: the identities of the arrays that it is a view of
-    parts: dict[Any, list[int]]  # by key: of the arrays in a list or object that it holds
+    parts: dict[Any, list[int]]  # by key: of the arrays in what it holds, and of those that these may be
+    starts: dict[Any, int]  # by key: the identity of what each input held at the start
 
     def __call__(
         self, leaves: Sequence[Any], run: Callable[..., Sequence[Any]] | None = None
@@ -59,6 +60,10 @@ class Traced:
             found += [values[other] for other, own in self.ids.items() if own == base and other in values]
             found += [outer[base]] if base in outer else []
         return found
+
+    def kin_of(self, place: Place) -> list[int]:
+        """The arrays in what a place holds at the end, and those that these may be, by their ids."""
+        return self.parts[place.key] if place.key in self.parts else aliasing.kin(place.read())
 
     def position(self, key: Any) -> int | None:
         """Where among the outputs the array of a place is; None for a place that was not written."""
@@ -118,11 +123,11 @@ def trace(
     recursion.check(block)
     if not state.traces():
         state.take_escaped()  # of a program that has ended
-    with _room_to_recurse():
+    with _room_to_recurse(), kept.apart():
         jaxpr = jax.make_jaxpr(recorder)(*avals)
     found = state.outliving(recorder.found)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
-    aliases_found = recorder.ids, recorder.bases, recorder.parts
+    aliases_found = recorder.ids, recorder.bases, recorder.parts, recorder.starts
     return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.raised, *aliases_found)
 
 
@@ -155,16 +160,19 @@ class _Recorder:
         self._block, self._functions, self._watched = block, functions, watched
         self._inputs, self._arguments, self._active, self._aliases = inputs, arguments, active, aliases
         self._memory, self._apart = memory, apart
+        self._failures = memory.failures if memory is not None else state.failures()
+        self._inside = state.inside_another()
         self._changeable = nnx.changeable(functions)
         self.raised = False
+        self.starts: dict[Any, int] = {}
         self.__name__ = getattr(block, "__name__", "block")
         self.__qualname__ = getattr(block, "__qualname__", "block")
 
     def __call__(self, *leaves: Any) -> list[Any]:
         remaining = iter(leaves)
         places = [place for place, _ in self._inputs] if self._memory is not None else None
-        trace = state.Trace(self._active, places, self._memory)
-        trace.block = self._block
+        trace = state.Trace(self._active, places, self._memory, self._failures)
+        trace.block, trace.inside = self._block, self._inside
         with state.running(trace):
             try:
                 self._older = state.noted(self._functions) | nnx.enter(self._changeable)
@@ -177,18 +185,12 @@ class _Recorder:
                 try:
                     result = self._block(*arguments)
                 except checks.Raised:
-                    self.raised = True
-                    return self._nothing()
+                    self.raised, result = True, None
                 return self._ends(trace, starts, result)
             finally:
                 for holder, _ in self._aliases.held:
                     holder.clear()
                 trace.roll_back()
-
-    def _nothing(self) -> list[Any]:
-        """A block that raises leaves nothing that anybody would read."""
-        self.result, self.ends, self.found, self.ids, self.bases, self.parts = Static(None), {}, [], {}, {}, {}
-        return []
 
     def _write_inputs(self, leaves: Iterator[Any]) -> dict[Any, Any]:
         starts = {}
@@ -201,33 +203,38 @@ class _Recorder:
                 aliasing.doubt(value, values.get(others.get(id(other)), other))
             aliasing.view(value, place.read())  # whoever holds what the loop enters with would see a write in the first turn
             state.write(place, value)
+            self.starts[place.key] = id(value)
             # A container that is made anew for each turn may be changed in place: then it is no longer what it was.
             starts[place.key] = _REBUILT if isinstance(form, Tree | Options) else place.read()
         for first, second in self._aliases.doubtful:
             aliasing.doubt(values.get(first), values.get(second))
         for key, base in self._aliases.views:
-            aliasing.view(values[key], base if isinstance(base, jax.Array) else values.get(base))
+            aliasing.view_parts(values.get(key), base if isinstance(base, jax.Array) else values.get(base))
         for holder, key in self._aliases.held:
             holder[:] = [values[key]]
         return starts
 
     def _ends(self, trace: state.Trace, starts: dict[Any, Any], result: Any) -> list[Any]:
-        """The leaves of the result and of every place that was written; their Forms are kept."""
+        """The leaves of the result and of every place that was written; their Forms are kept.
+
+        A block that raises leaves nothing that anybody would read, but which error it is.
+        """
         is_new = _made_in(trace)
         self.result, leaves = flatten_end(result, self._older, is_new)
         self.ends, self.found = {}, []
         self.ids: dict[Any, int] = {RESULT: id(result)}
         self.bases: dict[Any, list[int]] = {RESULT: [id(base) for base in aliasing.bases(result)]}
-        self.parts: dict[Any, list[int]] = {RESULT: [id(part) for part in reach.arrays(result)]}
+        self.parts: dict[Any, list[int]] = {RESULT: aliasing.kin(result)}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
         heap = [place for place, _ in trace.log.values() if place.found]
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
+            if self.raised and not isinstance(place, Carried):
+                continue
             start = starts[place.key] if place.key in starts else trace.log[place.key][1]
             value = place.read()
             self.ids[place.key] = id(value)
             self.bases[place.key] = [id(base) for base in aliasing.bases(value)]
-            if not isinstance(value, jax.Array):
-                self.parts[place.key] = [id(part) for part in reach.arrays(value)]
+            self.parts[place.key] = aliasing.kin(value)
             if place.key in self.ends or _unchanged(start, value) and place.key not in self._apart:
                 continue
             if place.key in self._apart:
@@ -257,6 +264,8 @@ def _unchanged(start: Any, value: Any) -> bool:
         return len(start) == len(value) and all(a is b for a, b in zip(start, value, strict=True))
     if type(start) is dict and type(value) is dict:
         return start.keys() == value.keys() and all(start[key] is value[key] for key in start)
+    if type(start) is frozenset and type(value) is frozenset:
+        return set(map(id, start)) == set(map(id, value))
     return False
 
 

@@ -17,7 +17,8 @@ from typing import Any
 
 import jax
 
-from autograph_jax.operators import hooks, reach
+from autograph_jax.errors import StructureError, user_location
+from autograph_jax.operators import hooks, jax_private, reach
 from autograph_jax.operators.choices import UNBOUND, Choice
 
 
@@ -137,9 +138,16 @@ class Content:
     def read(self) -> Any:
         if isinstance(self.target, dict):
             return dict(self.target)
-        return set(self.target) if isinstance(self.target, set) else list(self.target)
+        return frozenset(self.target) if isinstance(self.target, set) else list(self.target)
 
     def write(self, value: Any) -> None:
+        if type(value) is Choice:
+            raise StructureError(
+                f"what {self.name} holds depends on traced data",
+                location=user_location(),
+                details=["Two paths leave different elements in it."],
+                help="keep an array of bools, one for each element that there may be",
+            )
         methods = _plain_methods(self.target)
         methods.clear(self.target)
         if isinstance(self.target, dict | set):
@@ -195,6 +203,8 @@ class Memory:
 
     def __init__(self) -> None:
         self.settled: dict[Hashable, Any] = {}
+        self.failures: Any = None  # what the loop raises when it is over; None: it raises at the place itself
+        self.raises_at_once = False  # for good, since it calls Python anyway
         self._seen: collections.Counter[Hashable] = collections.Counter()
 
     def next_round(self) -> None:
@@ -207,20 +217,30 @@ class Memory:
 
 
 class Trace:
-    """What is noted while one block is traced. `inputs` and `memory` are those of the loop around, if there is one."""
+    """What is noted while one block is traced. `inputs`, `memory`, `failures` are those of the loop around, if there is one."""
 
-    def __init__(self, active: Any = None, inputs: Sequence[Place] | None = None, memory: Memory | None = None) -> None:
+    def __init__(
+        self,
+        active: Any = None,
+        inputs: Sequence[Place] | None = None,
+        memory: Memory | None = None,
+        failures: Any = None,
+    ) -> None:
         outer = _local.traces[-1] if _local.traces else None
         self.log: dict[Hashable, tuple[Place, Any]] = {}
         self.active = active
         self.inputs: Sequence[Place] = inputs if inputs is not None else outer.inputs if outer else ()
         self.memory: Memory | None = memory or (outer.memory if outer else None)
+        self.failures = failures
+        self.jax_trace = jax_private.current_trace()
+        self.inside = False  # of a function that JAX traces by itself
         self.block: Any = None
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
 
     def roll_back(self) -> None:
         for place, old in reversed(self.log.values()):
             place.write(old)
+        self.made.clear()  # an exception among them holds the frames that it has passed, and those this trace
 
 
 class Attempt(Trace):
@@ -247,6 +267,16 @@ def traces() -> list[Trace]:
     return _local.traces
 
 
+def inside_another() -> bool:
+    """Does JAX do something of its own between the innermost block and here? `jax.vmap(f)(xs)` in a loop: `f` is inside."""
+    return bool(_local.traces) and _local.traces[-1].jax_trace is not jax_private.current_trace()
+
+
+def failures() -> Any:
+    """Where the staged loop around keeps its errors; None where there is none, or where what is computed is no state of its."""
+    return _local.traces[-1].failures if _local.traces and not inside_another() else None
+
+
 @contextlib.contextmanager
 def running(trace: Trace) -> Iterator[Trace]:
     _local.traces.append(trace)
@@ -259,7 +289,7 @@ def running(trace: Trace) -> Iterator[Trace]:
 @contextlib.contextmanager
 def attempt() -> Iterator[Attempt]:
     """Something that may turn out not to be the way: if it is given up, or raises, what it wrote is put back."""
-    trace = Attempt()
+    trace = Attempt(failures=failures())
     try:
         with running(trace):
             yield trace
@@ -353,10 +383,10 @@ def cells_of(functions: tuple[Callable[..., Any] | None, ...]) -> dict[str, Cell
     return found
 
 
-def arrays_around(functions: tuple[Callable[..., Any] | None, ...], places: Iterable[Place]) -> dict[int, jax.Array]:
-    """The arrays that a block's variables and these places hold, also in lists and objects, by their ids."""
+def arrays_around(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place]) -> list[jax.Array]:
+    """The arrays that a block's variables and these places hold, also in lists and objects."""
     values = [cell.read() for cell in cells_of(functions).values()] + [place.read() for place in places]
-    return {id(part): part for value in values for part in reach.arrays(value)}
+    return [part for value in values for part in reach.arrays(value)]
 
 
 def bind(functions: tuple[Callable[..., Any] | None, ...], names: tuple[str, ...]) -> None:
@@ -390,3 +420,16 @@ def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
                 for attribute in reach.attributes(value):
                     note(Attribute(value, attribute))
     return older
+
+
+def of_modules(functions: Sequence[Callable[..., Any] | None]) -> dict[int, Any]:
+    """The lists and dicts that the code of blocks names among the globals, by id: `scale = COARSE if x > 0 else FINE`."""
+    named = [(function.__globals__, _global_names(function.__code__)) for function in _originals(functions)]
+    found = [space[name] for space, names in named for name in names if name in space]
+    containers = [value for value in found if issubclass(type(value), (list, dict))]
+    return {id(part): part for value in containers for part in reach.everything(value) if issubclass(type(part), (list, dict))}
+
+
+def _global_names(code: types.CodeType) -> set[str]:
+    inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return set(code.co_names).union(*map(_global_names, inner))

@@ -44,7 +44,7 @@ def set_item(value: Any, target: Any, index: Any, *aliases: Any) -> Any:
 def _set_item(value: Any, target: Any, index: Any) -> Any:
     if isinstance(target, jax.Array) or isinstance(target, np.ndarray) and _has_array(value, index):
         return _updated(target, index, value)
-    if isinstance(value, jax.Array) and isinstance(target, tuple):
+    if issubclass(type(target), tuple) and isinstance(value, jax.Array):
         raise ImmutableError(
             "an array in a tuple is written in place, and neither JAX arrays nor tuples can change",
             location=user_location(),
@@ -90,7 +90,16 @@ def _updated(target: Any, index: Any, value: Any) -> jax.Array:
         return jnp.where(_over(value.mask, array), value.values, array)
     if _is_mask(index) and jnp.ndim(value) <= array.ndim - index.ndim:
         return jnp.where(_over(index, array), value, array)
+    if _is_everything(index) and jnp.ndim(value) <= array.ndim:
+        # No scatter, on which XLA's simplifier for CPUs can abort the process: "Invalid binary instruction opcode map".
+        whole = jnp.broadcast_to(jnp.asarray(value, array.dtype), array.shape)
+        return jax.lax.dynamic_update_slice(array, whole, (0,) * array.ndim)
     return array.at[index].set(value)
+
+
+def _is_everything(index: Any) -> bool:
+    """Is this `x[:]` or `x[...]`, which writes all of an array?"""
+    return index is ... or isinstance(index, slice) and index.start is index.stop is index.step is None
 
 
 def _index(index: Any) -> Any:

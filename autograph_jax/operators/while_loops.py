@@ -94,7 +94,7 @@ def _staged_while(
     try:
         settled = settle(body, functions, names)
         condition = trace(decide, functions, (), settled.inputs)
-        if condition.ends:
+        if condition.ends or condition.jaxpr.effects:  # a print, or an error: once for each time that Python asks
             return _staged_while_with_test_in_body(decide, body, functions, names, must=must)
     except Exception as error:
         if must:

@@ -30,7 +30,7 @@ from autograph_jax.porting.names import is_numeric_function, jax_function
 from autograph_jax.runtime import classes, strict
 from autograph_jax.runtime.assigned import note_variables
 from autograph_jax.runtime.convert import convert_function, is_converted
-from autograph_jax.runtime.libraries import is_array_library, is_left_alone
+from autograph_jax.runtime.libraries import is_array_library, is_left_alone, module_of
 from autograph_jax.runtime.unconverted import is_marked, switched_off
 from autograph_jax.runtime.wrappers import wrapped_in_library
 
@@ -55,6 +55,12 @@ _OVERRIDES: dict[Any, Function] = {
 }
 _ALWAYS: dict[Any, Function] = {**operator_builtins.TAKING_FUNCTIONS, warnings.warn: impure.warn}
 _CONTAINERS = (list, dict, set, collections.deque)
+# Methods of these that change nothing; not `__getitem__`, since a defaultdict makes what is missing.
+_READING = frozenset(
+    """copy count difference fromkeys get index intersection isdisjoint issubset issuperset items keys symmetric_difference
+    union values __contains__ __eq__ __format__ __getattribute__ __hash__ __iter__ __len__ __ne__ __new__ __repr__
+    __reversed__ __str__""".split()
+)
 
 
 def call(function: Any) -> Function:
@@ -71,7 +77,7 @@ def call(function: Any) -> Function:
         return types.MethodType(_function(function.__func__), function.__self__) if _is_plain_method(function) else function
     if kind is types.BuiltinMethodType:
         impure.check_random(function)
-        if isinstance(function.__self__, _CONTAINERS):
+        if isinstance(function.__self__, _CONTAINERS) and function.__name__ not in _READING:
             subscripts.note_content(function.__self__)
         return _builtin(function)
     if kind is type or isinstance(function, type):
@@ -146,10 +152,11 @@ def _slot(function: Any) -> Function:
     """`object.__setattr__`, `super().__setitem__`, `list.append`: methods in C, which may change their object."""
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
+        # Not `isinstance`, which may ask the object for its `__class__`.
         target, *rest = (function.__self__, *arguments) if type(function) is types.MethodWrapperType else arguments or (None,)
         if function.__name__ in ("__setattr__", "__delattr__") and rest:
             subscripts.note_attr(target, rest[0])
-        elif issubclass(type(target), _CONTAINERS):  # not `isinstance`, which may ask the object for its `__class__`
+        elif issubclass(type(target), _CONTAINERS) and function.__name__ not in _READING:
             subscripts.note_content(target)
         return function(*arguments, **keywords)
 
@@ -224,9 +231,10 @@ def _callable_object(target: Any) -> Function:
     """An object with `__call__`: a model, a solver. Objects of libraries (jitted functions, ufuncs) are called as they are."""
     kind = type(target)
     classes.meet(kind)
-    if is_array_library(kind.__module__) and isinstance(getattr(target, "__func__", None), types.FunctionType):
+    module = module_of(kind)
+    if is_array_library(module) and isinstance(getattr(target, "__func__", None), types.FunctionType):
         return call(types.MethodType(target.__func__, target.__self__))  # equinox has bound methods of its own
     method = getattr(kind, "__call__", None)  # noqa: B004 - the function is wanted
-    if is_left_alone(kind.__module__) or type(method) is not types.FunctionType:
+    if is_left_alone(module) or type(method) is not types.FunctionType:
         return target
     return types.MethodType(_function(method), target)

@@ -21,7 +21,7 @@ from autograph_jax.operators import expressions, hooks, reach
 from autograph_jax.operators.cached import CachedProperty
 from autograph_jax.runtime import convert
 from autograph_jax.runtime.assigned import noting
-from autograph_jax.runtime.libraries import is_left_alone, is_users
+from autograph_jax.runtime.libraries import is_left_alone, is_users, module_of
 from autograph_jax.runtime.unconverted import is_marked, is_marked_class, switched_off
 from autograph_jax.runtime.wrappers import wrapped_in_library
 
@@ -51,7 +51,7 @@ def _meet(kind: type) -> None:
     key = id(kind)
     _under_way.add(key)
     try:
-        if is_users(kind.__module__) and not is_marked_class(kind):
+        if is_users(module_of(kind)) and not is_marked_class(kind):
             _convert_members(kind)
         _known[key] = weakref.ref(kind, lambda _: _known.pop(key, None))
     finally:
@@ -62,7 +62,7 @@ def _convert_members(kind: type) -> None:
     twins: dict[int, Any] = {}
     for name, member in list(vars(kind).items()):
         new = converted_member(name, member)
-        if new is not member:
+        if new is not member and not _is_of_types(kind, name):
             twins |= {id(old): twin for old, twin in zip(_functions(member), _functions(new), strict=True)}
             type.__setattr__(kind, name, new)  # past a metaclass that forbids it
     for name, member in list(vars(kind).items()):  # `size = property(get_size)`: the two remain one function
@@ -70,6 +70,12 @@ def _convert_members(kind: type) -> None:
             type.__setattr__(kind, name, twins[id(member)])
     if kind.__ne__ is object.__ne__ and isinstance(vars(kind).get("__eq__"), types.FunctionType):
         type.__setattr__(kind, "__ne__", _not_equal)
+
+
+def _is_of_types(kind: type, name: str) -> bool:
+    """Would setting this name on the class set one of `type`'s own: `__bases__`, `__class__`, `__module__`, `__doc__`?"""
+    meta: type = type(kind)
+    return any(hasattr(type(vars(base)[name]), "__set__") for base in meta.__mro__ if name in vars(base))
 
 
 def _functions(member: Any) -> list[Any]:

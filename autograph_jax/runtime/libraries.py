@@ -30,6 +30,11 @@ def is_left_alone(module: str | None) -> bool:
     return root in ARRAY_LIBRARIES or root in LEFT_ALONE or root in sys.stdlib_module_names and root != "__main__"
 
 
+def module_of(kind: type) -> Any:
+    """Where a class was made; its `__module__`, past a property of its metaclass."""
+    return type.__dict__["__module__"].__get__(kind)
+
+
 def _root(module: str | None) -> str:
     return (module or "").partition(".")[0]
 

@@ -11,6 +11,7 @@ from autograph_jax.analysis import Facts, writes
 from autograph_jax.syntax.names import is_operator
 
 Position = tuple[int, int]
+_COMPOUND = (gast.If, gast.While, gast.For, gast.With, gast.Try, gast.TryStar)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,13 +53,12 @@ def _span(start: Position, end: Position, statements: list[tuple[gast.stmt, Fact
 
 
 def _rebound(statement: gast.stmt) -> frozenset[str]:
-    compound = (gast.If, gast.While, gast.For, gast.With, gast.Try, gast.Match)
-    return frozenset() if isinstance(statement, compound) else writes(statement)
+    return frozenset() if isinstance(statement, _COMPOUND) else writes(statement)
 
 
 def _names(statement: gast.stmt, facts: Facts) -> frozenset[str]:
-    if isinstance(statement, gast.If | gast.While | gast.For | gast.With | gast.Try | gast.Match):
-        inner = [*statement.body, *getattr(statement, "orelse", [])] if not isinstance(statement, gast.Match) else []
+    if isinstance(statement, _COMPOUND):
+        inner = [*statement.body, *getattr(statement, "orelse", [])]
         after = frozenset(name for s in inner for name in facts.live_before.get(s, frozenset()))
         return facts.live_after[statement] | after | facts.escaping
     return facts.live_after[statement] | facts.escaping

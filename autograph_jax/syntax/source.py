@@ -60,8 +60,11 @@ def source_of(function: types.FunctionType) -> Source:
 
 def _lines(filename: str, module_globals: dict[str, object]) -> list[str]:
     """The file's lines as inspect finds them: also IPython cells and doctests, which put their text into linecache."""
-    linecache.checkcache(filename)
-    return linecache.getlines(filename, module_globals)
+    try:
+        linecache.checkcache(filename)
+        return linecache.getlines(filename, module_globals)
+    except Exception:  # of the module's own loader, or while Python is still importing `tokenize`, which reads the file
+        return []
 
 
 @functools.lru_cache(maxsize=64)

@@ -631,6 +631,222 @@ def row_read_in_nested_loops(m, n):
 either(row_read_in_nested_loops, [M, 2], [M, 0])
 
 
+# ------------------------------------------------------------------ one array or another, decided inside of blocks
+def taken_in_one_branch(a, b):
+    e = None
+    if b:
+        e = a
+    a[0] = 9.0
+    return e is None or e[0]
+
+
+either(taken_in_one_branch, [X, True], [X, False])
+
+
+def taken_or_none(a, b):
+    e = a if b else None
+    a[0] = 9.0
+    return e
+
+
+either(taken_or_none, [X, True], [X, False])
+
+
+def unbound_or_taken(a, b):
+    if b:
+        e = a
+    a[0] -= 9.0
+    return e
+
+
+either(unbound_or_taken, [X, True])
+
+
+def taken_two_branches_deep(a, b, n):
+    e = a * 0
+    if n > 3:
+        if b:
+            e = a
+    a[0] = 9.0
+    return e
+
+
+either(taken_two_branches_deep, [X, True, 5], [X, True, 1], [X, False, 5])
+
+
+def into_a_list_in_a_branch(m, b):
+    rows = [m[0] * 0]
+    if b:
+        rows[0] = m[1]
+    m[1, 0] = 9.0
+    return rows[0]
+
+
+either(into_a_list_in_a_branch, [M, True], [M, False])
+
+
+def taken_in_a_loop(a, n):
+    e = a * 0
+    for i in range(n):
+        e = a
+    a[0] = 9.0
+    return e
+
+
+either(taken_in_a_loop, [X, 2], [X, 0])
+
+
+def taken_in_a_loop_that_is_left(a, n):
+    e = a * 0
+    for i in range(n):
+        if i > 1:
+            e = a
+            break
+    a[0] = 9.0
+    return e
+
+
+either(taken_in_a_loop_that_is_left, [X, 4], [X, 1])
+
+
+def taken_in_a_loop_in_a_branch(a, b, n):
+    e = a * 0
+    if b:
+        for i in range(n):
+            e = a
+    a[0] = 9.0
+    return e
+
+
+either(taken_in_a_loop_in_a_branch, [X, True, 2], [X, True, 0], [X, False, 2])
+
+
+def into_a_list_in_a_loop_in_a_branch(a, b, n):
+    held = [a * 0]
+    if b:
+        for i in range(n):
+            held[0] = a
+    a[0] = 9.0
+    return held[0]
+
+
+either(into_a_list_in_a_loop_in_a_branch, [X, True, 2], [X, False, 2])
+
+
+def view_or_own_array_in_a_loop(m, b, n):
+    e = m * 0
+    while n > 0:
+        if b:
+            e = m
+        n -= 1
+    row = e[0]
+    row[0] = 9.0
+    return m
+
+
+either(view_or_own_array_in_a_loop, [M, True, 2], [M, False, 2])
+
+
+def returned_from_a_loop_of_an_inner_function(a, n):
+    e = a * 0
+
+    def g():
+        for i in range(3):
+            if i > n:
+                return a
+        return e
+
+    f = g()
+    a[0] = 9.0
+    return f
+
+
+either(returned_from_a_loop_of_an_inner_function, [X, 1], [X, 5])
+
+
+def buffers_that_rotate(a, n):
+    e = a * 0
+    f = e
+    while n > 0:
+        f[1] = n
+        e, f = f, a
+        n -= 1
+    return a, e, f
+
+
+either(buffers_that_rotate, [X, 3], [X, 1], [X, 0])
+
+
+def last_state_may_be_the_first(a, n):
+    c = a
+    p = a * 0
+    while n > 0:
+        p, c = c, c + 1
+        n -= 1
+    p[0] = 9.0
+    return a, p
+
+
+either(last_state_may_be_the_first, [X, 1], [X, 3])
+
+
+def either_of_two_where_one_is_written(m, n):
+    e = m + 1
+    f = e
+    if n > 3:
+        f = m
+    e[0, 0] = 9.0
+    return f
+
+
+either(either_of_two_where_one_is_written, [M, 5], [M, 1])
+
+
+# ------------------------------------------------------------------ functions that share a variable see its writes
+def inner_function_writes_twice(a, n):
+    def put(k):
+        a[1] += k
+        return 3.0
+
+    put(n)
+    put(n + 1)
+    return a
+
+
+row(inner_function_writes_twice, [X, 1])
+
+
+def inner_function_reads_what_is_written(a, n):
+    def at(k):
+        return a[k]
+
+    s = 0.0
+    for k in range(1, 3):
+        a[n] += k
+        s += at(k)
+    return a, s
+
+
+row(inner_function_reads_what_is_written, [X, 1])
+
+
+def inner_function_of_an_earlier_call(a):
+    first = _reader(a)
+    second = _reader(a)
+    a[0] = 9.0
+    return first() + second()
+
+
+def _reader(a):
+    def read():
+        return a[0]
+
+    return read
+
+
+either(inner_function_of_an_earlier_call, [X])
+
+
 def test_there_are_forty_patterns():
     assert len(table.rows) >= 40
 

@@ -764,6 +764,68 @@ def error_of_an_assertion_caught_beside_it(y):
 row(error_of_an_assertion_caught_beside_it, [1.0], [-1.0])
 
 
+def function_that_changes_the_index(i, a):
+    def f():
+        nonlocal i
+        i = 1
+        return 2
+
+    a[i] -= f()
+    return a, i
+
+
+row(function_that_changes_the_index, [0, A120], [2, A120])
+
+
+def parameter_assigned_in_a_branch_of_an_inner_function(j, b):
+    if True:
+
+        def f(j):
+            if b:
+                j, _ = (2, 1)
+            return j
+
+        if j > 3:
+            j = f(j)
+    return j
+
+
+row(parameter_assigned_in_a_branch_of_an_inner_function, [1, True], [4, True], [4, False])
+
+
+def list_in_a_branch_that_catches(i, n):
+    if i >= n:
+        pass
+    else:
+        xs = [i, 1, i - 2]
+        try:
+            xs[1] = 3
+            raise ValueError(i)
+        except ValueError:
+            pass
+    return i
+
+
+row(list_in_a_branch_that_catches, [1, 3], [4, 3])
+
+
+def none_or_a_number_in_an_early_return(b, y, j):
+    def early():
+        if y > 1:
+            if b:
+                return (1, j)
+            t = None
+        else:
+            t = j
+        return (t, 2)
+
+    t, k = early()
+    return k if t is None else t * 10 + k
+
+
+row(none_or_a_number_in_an_early_return, [True, 2.0, 3], [False, 2.0, 3], [False, 0.0, 3])
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)

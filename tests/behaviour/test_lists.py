@@ -316,6 +316,116 @@ def nested_comprehension(m):
 row(nested_comprehension, [np.array([[1.0, -2.0], [-3.0, 4.0]])], [np.zeros((2, 2))], later="B", batch=True)
 
 
+def set_that_branches_look_at(x):
+    seen = {1, 2}
+    if x > 0:
+        y = x * len(seen)
+    else:
+        y = x if 3 in seen else -x
+    return y
+
+
+row(set_that_branches_look_at, [2.0], [-2.0], staged="cond", grad=True, batch=True)
+
+
+def set_that_a_loop_looks_at(x):
+    seen = {1, 2}
+    while x < 5 and 1 in seen:
+        x = x + len(seen)
+    return x
+
+
+row(set_that_a_loop_looks_at, [0.5], [7.0], staged="loop")
+
+
+def set_that_both_paths_change_alike(x):
+    seen = {1, 2}
+    if x > 0:
+        seen.add(5)
+        x = x + 1
+    else:
+        seen |= {5}
+    return x * sum(seen)
+
+
+row(set_that_both_paths_change_alike, [2.0], [-2.0], staged="cond")
+
+
+def set_that_one_path_changes(x):
+    seen = {1, 2}
+    if x > 0:
+        seen.add(5)
+    return x * len(seen)
+
+
+row(set_that_one_path_changes, [2.0], [-2.0], want="either")
+
+
+NAMES = {"a", "b"}
+RATES = {"a": 1.0}
+STEPS = [1, [2, 3]]
+
+
+def module_containers_from_both_paths(x):
+    if x > 0:
+        names, rates, steps = NAMES, RATES, STEPS
+        x = x + 1
+    else:
+        names, rates, steps = NAMES, RATES, STEPS
+    return x if names is NAMES and rates is RATES and steps is STEPS and steps[1] is STEPS[1] else -x
+
+
+row(module_containers_from_both_paths, [2.0], [-2.0], staged="cond")
+
+
+def module_list_or_another_is_read(x):
+    names = STEPS if x > 0 else [4, [5, 6]]
+    return x * names[0] + names[1][0] + len(names)
+
+
+row(module_list_or_another_is_read, [2.0], [-2.0], staged="cond")
+
+
+def module_dict_or_another_is_read(x):
+    rates = RATES if x > 0 else {"a": 3.0}
+    total = 0.0
+    for name, rate in rates.items():
+        total = total + rate * x if name in rates else 0.0
+    return total + rates.get("a") + sum(rates.values())
+
+
+row(module_dict_or_another_is_read, [2.0], [-2.0], staged="cond")
+
+COARSE = [1.0]
+FINE = [2.0]
+
+
+def list_of_the_module_written_by_another_name(x):
+    kept = COARSE[0]
+    scale = COARSE if x > 0 else FINE
+    scale[0] = 5.0
+    result = COARSE[0]
+    COARSE[0], FINE[0] = kept, 2.0
+    return result * x
+
+
+row(list_of_the_module_written_by_another_name, [2.0], [-2.0], want="either")
+
+
+NONE_YET = []
+
+
+def empty_list_of_the_module_or_a_new_one(x):
+    found = NONE_YET if x > 0 else []
+    found.append(x)
+    result = len(NONE_YET)
+    NONE_YET.clear()
+    return result * x
+
+
+row(empty_list_of_the_module_or_a_new_one, [2.0], [-2.0], want="either")
+
+
 @table.each_way
 def test_lists(row, way, record_property):
     check(row, way, record_property)

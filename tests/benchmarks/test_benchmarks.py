@@ -50,6 +50,31 @@ def test_nesting(script, capsys):
     assert all(math.isfinite(float(row[6])) for row in rows)
 
 
+@pytest.mark.parametrize("script", ["checks"], indirect=True)
+def test_checks(script, capsys):
+    script.main(["--turns", "200", "--seconds", "0"])
+    rows = table(capsys.readouterr().out)
+    assert [row[0] for row in rows] == [name for name, *_ in script.LOOPS]
+    assert all(math.isfinite(float(row[3])) for row in rows)
+
+
+@pytest.mark.parametrize("script", ["checks"], indirect=True)
+def test_what_checks_compares_computes_the_same(script):
+    for _, ours, bare, by_hand, _ in script.LOOPS:
+        error, value = script.checkify.checkify(by_hand)(jnp.float32(1.0), 200)
+        assert error.get() is None
+        assert jnp.allclose(jnp.array([ours(1.0, 200), bare(1.0, 200)]), value)
+
+
+@pytest.mark.parametrize("script", ["progress"], indirect=True)
+def test_progress(script, capsys):
+    pytest.importorskip("tqdm")
+    script.main(["--sizes", "2", "--turns", "20", "--seconds", "0"])
+    rows = table(capsys.readouterr().out)
+    assert len(rows) == sum(1 + static for _, static, *_ in script.LOOPS)
+    assert all(math.isfinite(float(row[5])) for row in rows)
+
+
 @pytest.mark.parametrize("kinds", [("if",), ("while",), ("while", "if"), ("sum",)])
 @pytest.mark.parametrize("shape", ["nested", "in_a_row"])
 @pytest.mark.parametrize("script", ["nesting"], indirect=True)

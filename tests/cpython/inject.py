@@ -8,6 +8,7 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import linecache
 import sys
 import types
 from collections.abc import Callable, Collection
@@ -20,6 +21,9 @@ Decorate = Callable[[types.FunctionType], types.FunctionType]
 def install(modules: Collection[str], decorate: Decorate) -> None:
     """From now on these modules, imported anew, have each function decorated; so have the examples of doctests."""
     setattr(builtins, _NAME, decorate)
+    for name in modules:  # before `tokenize` is imported anew: Python reads source through it
+        if (origin := _origin(name)) is not None:
+            linecache.getlines(origin)
     for name in [name for name in sys.modules if any(_together(name, module) for module in modules)]:
         del sys.modules[name]
     sys.meta_path.insert(0, _Finder(frozenset(modules)))
@@ -29,6 +33,11 @@ def install(modules: Collection[str], decorate: Decorate) -> None:
     import doctest
 
     doctest.compile = compile_decorated  # type: ignore[attr-defined] - a global of the module hides the builtin
+
+
+def _origin(name: str) -> str | None:
+    spec = importlib.util.find_spec(name)
+    return spec.origin if spec is not None else None
 
 
 def _together(name: str, module: str) -> bool:

@@ -1,67 +1,15 @@
-"""Which argument is meant by a number or a name, and the one spelling that every call becomes."""
+"""Which argument is meant by a number or a name."""
 
 import functools
-import inspect
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 from autograph_jax.errors import ArgumentError
-from autograph_jax.runtime.arguments import (
-    LEFT_OUT,
-    Argument,
-    called_signature,
-    forwarder,
-    name_of,
-    naming_signature,
-    resolve,
-)
-
-# ------------------------------------------------------------------ functions under test
-
-
-def seed(a, /, b, *, c): ...
-def solve(x, n=3, *, tol=1e-6): ...
-def variadic(x, *rest, c=0): ...
-def keywords(x, /, y=1, **options): ...
-def anything(*args, **kwargs): ...
-def nothing(): ...
-
-
-def passes_on(function):
-    @functools.wraps(function)
-    def wrapper(*args, **kwargs):
-        return function(*args, **kwargs)
-
-    return wrapper
-
-
-def passes_self_on(method):
-    @functools.wraps(method)
-    def wrapper(self, *args, **kwargs):
-        return method(self, *args, **kwargs)
-
-    return wrapper
-
-
-def adds_an_argument(function):
-    @functools.wraps(function)
-    def wrapper(extra, *args, **kwargs):
-        return function(*args, **kwargs)
-
-    return wrapper
-
-
-class Model:
-    def step(self, x, n=2): ...
-    def __call__(self, x, *, n): ...
-    def collect(*args): ...
-
-    @passes_self_on
-    def wrapped(self, x, n): ...
-
+from autograph_jax.runtime.arguments import Argument, resolve, resolve_entries
+from autograph_jax.runtime.signatures import name_of, naming_signature
+from tests.runtime.functions import Model, adds_an_argument, anything, keywords, nothing, passes_on, seed, solve, variadic
 
 # ------------------------------------------------------------------ numbers and names become arguments
 
@@ -306,115 +254,38 @@ def test_without_a_prefix_the_options_are_argnums_and_argnames():
         resolve(naming_signature(solve), 4, None, option="", function="solve")
 
 
-# ------------------------------------------------------------------ one spelling of every call
+def test_whole_arguments_and_keywords_have_a_name_where_they_may():
+    for function, name in [(variadic, "rest"), (keywords, "options")]:
+        (found,) = resolve(naming_signature(function), None, name, option="", function="f", whole=True)
+        assert found == Argument(name, None, None)
 
 
-class Static:
-    """Marks what is treated as static."""
-
-    def __init__(self, *arguments: Argument) -> None:
-        self.arguments = arguments
-
-    def one(self, value: Any, name: str, /) -> Any:
-        return f"{name}={value!r}"
-
-    def positional(self, values: tuple[Any, ...], first: int, /) -> tuple[Any, ...]:
-        return tuple((i, v) for i, v in enumerate(values, first))
-
-    def keywords(self, values: dict[str, Any], /) -> dict[str, Any]:
-        return {name: self.one(value, name) for name, value in values.items()}
+# ------------------------------------------------------------------ a value for each argument
 
 
-def record(*args: Any, **kwargs: Any) -> Any:
-    return args, kwargs
+def entries(function, given):
+    return resolve_entries(naming_signature(function), given, option="in_axes", function=name_of(function))
 
 
-def forwarding(function: Any, *static: Argument, call: Callable[..., Any] = record) -> Any:
-    return forwarder(function, function, call, statics=Static(*static), finish=repr, pending=[])
+def test_entries_by_name_and_by_number():
+    assert {a.name: said for a, said in entries(seed, {"c": 2, 0: 1}).items()} == {"c": 2, "a": 1}
+    assert {a.name: said for a, said in entries(variadic, {"rest": 0, 2: 1}).items()} == {"rest": 0, "rest[1]": 1}
 
 
-def shadows(call, statics, finish, pending, result): ...
-def defaulted(x, y=None, n=2, *, m=None, k=()): ...
-
-
-N = Argument("n", 2, "n")
-SPELLINGS = {
-    "seed": (seed, (), ["1, 2, c=3", "1, b=2, c=3", "1, c=3, b=2", "1, 2, **{'c': 3}"], ((1, 2), {"c": 3})),
-    "left out": (defaulted, (), ["1", "x=1", "1, None"], ((1, None, LEFT_OUT), {"m": None, "k": LEFT_OUT})),
-    "left out before one": (defaulted, (), ["1, n=5", "n=5, x=1"], ((1, None, 5), {"m": None, "k": LEFT_OUT})),
-    "static": (defaulted, (N,), ["1", "1, n=2", "1, None, 2"], ((1, None, "n=2"), {"m": None, "k": LEFT_OUT})),
-    "*rest": (variadic, (), ["1, 2, 3"], ((1, 2, 3), {"c": LEFT_OUT})),
-    "static in *rest": (variadic, (Argument("rest[1]", 2, None),), ["1, 2, 3"], ((1, (1, 2), (2, 3)), {"c": LEFT_OUT})),
-    "**options": (keywords, (), ["1, z=3, y=2", "1, 2, z=3"], ((1, 2), {"z": 3})),
-    "a key like a positional-only name": (keywords, (), ["1, 2, x=3"], ((1, 2), {"x": 3})),
-    "static in **options": (keywords, (Argument("z", None, "z"),), ["1, 2, z=3"], ((1, 2), {"z": "z=3"})),
-    "names of ours": (shadows, (), ["1, 2, 3, 4, 5", "1, 2, 3, result=5, pending=4"], ((1, 2, 3, 4, 5), {})),
-    "partial": (functools.partial(solve, n=1), (), ["1", "x=1"], ((1,), {"n": LEFT_OUT, "tol": LEFT_OUT})),
-    "method": (Model().step, (), ["1, 2", "1, n=2", "n=2, x=1"], ((1, 2), {})),
-    "method of *args": (Model().collect, (), ["1, 2"], ((1, 2), {})),
-    "callable object": (Model(), (), ["1, n=2", "n=2, x=1"], ((1,), {"n": 2})),
-    "wrapper": (passes_on(solve), (), ["1, n=2"], ((1,), {"n": 2})),
-    "lambda": (lambda x, y=1: x, (), ["1", "x=1"], ((1, LEFT_OUT), {})),
-    "builtin": (min, (), ["1, 2"], ((1, 2), {})),
+ENTRIES_REFUSED = {
+    "unknown": ({"tool": 0}, "`in_axes='tool'`: `solve` has no parameter `tool`", "did you mean `tol`?"),
+    "out of range": ({3: 0}, "`in_axes=3`: `solve` has 3 parameters", "count from 0 to 2, or from -1 to -3"),
+    "twice": ({"n": 0, 1: 0}, "`in_axes=1`: `n` of `solve` is meant twice", "give it once"),
+    "a tuple": (
+        {("x", "n"): 0},
+        "`in_axes=('x', 'n')`: an argument of `solve` is given by its number or its name, not by ('x', 'n')",
+        "write `in_axes={0: ...}`, or `in_axes={'name': ...}`",
+    ),
 }
 
 
-@pytest.mark.parametrize("function, static, spellings, expected", SPELLINGS.values(), ids=SPELLINGS.keys())
-def test_all_spellings_of_a_call_become_one(function, static, spellings, expected):
-    forward = forwarding(function, *static)
-    for spelling in spellings:
-        assert eval(f"forward({spelling})") == expected, spelling
-
-
-FUNCTIONS = [seed, solve, variadic, keywords, anything, nothing, shadows, defaulted, Model.step, Model().step, Model()]
-WRONG = ["", "1", "1, 2, 3, 4, 5, 6", "q=1", "1, x=1", "1, 2, a=1", "1, 2, 3, c=3", "1, 2", "1, n=3, c=4", "c=1"]
-
-
-@pytest.mark.parametrize("call", WRONG)
-@pytest.mark.parametrize("function", FUNCTIONS, ids=name_of)
-def test_a_wrong_call_raises_what_the_function_would(function, call):
-    forward = forwarding(function)
-    assert _type_error(f"called({call})", forward) == _type_error(f"called({call})", function)
-
-
-def _type_error(call: str, called: Any) -> str | None:
-    try:
-        eval(call)
-    except TypeError as error:
-        return str(error)
-    return None
-
-
-def test_the_result_is_finished_once_something_is_pending():
-    pending: list[bool] = []
-    forward = forwarder(nothing, nothing, lambda: 1, statics=Static(), finish=repr, pending=pending)
-    assert forward() == 1
-    pending.append(True)
-    assert forward() == "1"
-
-
-def test_a_forwarder_looks_like_the_function():
-    """The docstring."""
-    forward = forwarding(passes_on(solve))
-    assert (forward.__name__, forward.__qualname__, forward.__module__) == ("solve", "solve", __name__)
-    assert forward.__globals__ is globals()  # doctest looks for it
-    assert inspect.signature(forward) == inspect.signature(solve)
-    assert forwarding(test_a_forwarder_looks_like_the_function).__doc__ == "The docstring."
-    assert forwarding(functools.partial(solve, 1)).__name__ == "solve"
-    assert inspect.signature(forwarding(Model().step)) == inspect.signature(Model().step)
-    assert inspect.signature(forwarding(Model())) == inspect.signature(Model())
-    assert str(LEFT_OUT) == "<default>"
-
-
-def test_a_forwarder_in_a_class_is_a_method():
-    class Solver:
-        step = forwarding(Model.step)
-
-    solver = Solver()
-    assert solver.step(1, n=3) == ((solver, 1, 3), {})
-
-
-def test_the_signature_of_a_wrapper_is_its_own_for_calls():
-    assert str(called_signature(adds_an_argument(solve))) == "(extra, *args, **kwargs)"
-    assert str(called_signature(functools.partial(passes_on(solve), 1))) == "(*args, **kwargs)"
-    assert str(naming_signature(passes_on(solve))) == "(x, n=3, *, tol=1e-06)"
+@pytest.mark.parametrize("given, what, help", ENTRIES_REFUSED.values(), ids=ENTRIES_REFUSED.keys())
+def test_entries_that_mean_no_argument_are_refused(given, what, help):
+    with pytest.raises(ArgumentError) as caught:
+        entries(solve, given)
+    assert (caught.value.what, caught.value.help) == (what, help)

@@ -22,6 +22,7 @@ import autograph_jax as ag
 from autograph_jax import autograph, do_not_convert
 from autograph_jax.runtime import classes, libraries
 from autograph_jax.runtime.convert import is_converted
+from tests.converters.helpers import Row, check_calls
 
 
 def converted(kind: type) -> set[str]:
@@ -660,3 +661,81 @@ def test_a_decorated_class_and_its_bases():
 
     assert converted(Base) == {"__neg__"} and converted(Decorated) == {"method", "once", "__repr__"}
     assert Decorated().once == 1 and "once" in vars(Decorated)
+
+
+UNUSUAL = {
+    "an object that is asked for its attributes": Row(
+        """
+        class C:
+            def __getattribute__(self, name):
+                say(name)
+                return super().__getattribute__(name)
+
+        def f(x):
+            c = C()
+            c.y = x
+            c.y += 1
+            if c.y:
+                c.z = [c]
+            c.z[0].y = 5
+            return c.y, c is c, c is not c, c == c, c in [c], c not in {c}, (c, 1) < (c, 2), not c, [c][0].y
+        """,
+        None,
+        [(1,)],
+    ),
+    "an object that names another class": Row(
+        """
+        class C:
+            @property
+            def __class__(self):
+                say('asked')
+                return int
+
+        def f(x):
+            c = C()
+            if c:
+                d = [c]
+            for e in d:
+                pass
+            d.append(c)
+            e = {1: c}
+            e[2] = c
+            c.x = 1
+            return c is c, c == 1, not c, c and c, c.x
+        """,
+        None,
+        [(1,)],
+    ),
+    "a metaclass whose classes have no module": Row(
+        """
+        class M(type):
+            @property
+            def __module__(self):
+                return 1 / 0
+
+        C = M('C', (), {'__call__': lambda self: 1})
+
+        def f(x):
+            return C()()
+        """,
+        None,
+        [(1,)],
+    ),
+    "properties with names of type's own": Row(
+        """
+        class C:
+            __bases__ = property(lambda self: (1,) if self else 0)
+            __name__ = property(lambda self: 'mine' if self else '')
+
+        def f(x):
+            return C().__bases__, C().__name__, C.__name__
+        """,
+        None,
+        [(1,)],
+    ),
+}
+
+
+@pytest.mark.parametrize("row", UNUSUAL.values(), ids=UNUSUAL)
+def test_unusual_classes_are_pythons(row: Row):
+    check_calls(row)

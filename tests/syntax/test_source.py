@@ -302,6 +302,16 @@ def test_deleted_file(tmp_path: Path):
     assert "no file holds its text" in message_of(f)
 
 
+def test_a_loader_that_fails():
+    class Loader:
+        def get_source(self, name: str) -> str:
+            raise AttributeError("not yet")
+
+    namespace = {"__name__": "loaded", "__loader__": Loader()}
+    exec(compile("def f(x):\n    return x\n", "/nowhere/failing.py", "exec"), namespace)
+    assert "no file holds its text" in message_of(namespace["f"])
+
+
 PROGRAM = """
 import autograph_jax as ag
 

@@ -1,0 +1,200 @@
+"""`ag.jit`: a function is converted, then compiled by `jax.jit`; arguments mean the same however they are passed."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import types
+from collections.abc import Callable, Sequence
+from inspect import Signature
+from typing import Any, TypeVar, overload
+
+import jax
+
+from autograph_jax.operators import checks
+from autograph_jax.runtime import outputs
+from autograph_jax.runtime.arguments import Argument, Spec
+from autograph_jax.runtime.canonical import Callee, Canonical, decorate
+from autograph_jax.runtime.forwarding import Finish
+from autograph_jax.runtime.statics import Statics, refuse_overlap
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def jit(
+    function: F,
+    /,
+    *,
+    static_argnums: Spec = None,
+    static_argnames: Spec = None,
+    donate_argnums: Spec = None,
+    donate_argnames: Spec = None,
+    **options: Any,
+) -> F: ...
+@overload
+def jit(
+    *,
+    static_argnums: Spec = None,
+    static_argnames: Spec = None,
+    donate_argnums: Spec = None,
+    donate_argnames: Spec = None,
+    **options: Any,
+) -> Callable[[F], F]: ...
+def jit(
+    function: Any = None,
+    /,
+    *,
+    static_argnums: Spec = None,
+    static_argnames: Spec = None,
+    donate_argnums: Spec = None,
+    donate_argnames: Spec = None,
+    **options: Any,
+) -> Any:
+    """Convert a function with `autograph` and compile it with `jax.jit`, whose other options it takes.
+
+    Static and donated arguments are given by number or by name, whatever kind of parameter they are, and stay static or
+    donated however a call passes them. Numbers count the parameters of the signature, keyword-only ones too; negative
+    ones count from its end. All spellings of a call share one program.
+
+    Static values are compared by type and value: `(1,)`, `(True,)`, `(1.0,)`, `0.0` and `-0.0` have a program each.
+    Lists, dicts and sets of hashable values may be static. As in `jax.jit`, a default that a call leaves out is a
+    constant of the program.
+
+    The result is a function (a bound method for a bound method), with `lower`, `trace`, `eval_shape` and `clear_cache`.
+
+        >>> @jit(static_argnames="n")
+        ... def power(x, /, n=2):
+        ...     y = 1.0
+        ...     for _ in range(n):
+        ...         y = y * x
+        ...     return y
+        >>> print(power(3.0), power(2.0, 3), power(2.0, n=3))
+        9.0 8.0 8.0
+
+    Raises NotAFunctionError for what cannot be called; ArgumentError for an argument that is not there, is meant twice,
+    or is both static and donated, and, when called, for a static value that cannot be compared.
+    """
+    given = dict(static=(static_argnums, static_argnames), donate=(donate_argnums, donate_argnames))
+    return decorate(function, lambda f: _jit(f, given, options))
+
+
+def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, Any]) -> Any:
+    callee = Callee(function)
+    chosen = {option: callee.arguments(option, *spec) for option, spec in given.items()}
+    refuse_overlap(chosen["static"], chosen["donate"], callee.name)
+    shardings = _by_argument(callee, options.get("in_shardings"), chosen["static"])
+    canonical = callee.canonical(*chosen.values(), shardings or ())
+    program, pending = _program(canonical)
+    numbers: Any = {f"{option}_argnums": canonical.positions(arguments) or None for option, arguments in chosen.items()}
+    ordered: Any = {} if shardings is None else {"in_shardings": _in_order(canonical, shardings, chosen["static"])}
+    jitted: Any = jax.jit(program, **options | numbers | ordered)
+    statics = canonical.statics(chosen["static"])
+    made = canonical.forwarder(jitted, static=statics, finish=Finish(lambda out: _finish(out, pending), pending))
+    plain = made.__func__ if isinstance(made, types.MethodType) else made
+    plain.clear_cache = jitted.clear_cache
+    as_spelled = None if "in_shardings" in options else jax.jit(_as_spelled(canonical, program), **_spelled(chosen), **options)
+    for attribute in ("lower", "trace", "eval_shape"):
+        method = getattr(jitted if as_spelled is None else as_spelled, attribute)
+        setattr(plain, attribute, _stage(canonical, statics, method, as_spelled is not None))
+    shapes = plain.eval_shape
+    plain.eval_shape = functools.wraps(shapes)(lambda *args, **kwargs: outputs.unpacked(shapes(*args, **kwargs)))
+    return made
+
+
+def _by_argument(callee: Callee, shardings: Any, static: Sequence[Argument]) -> dict[Argument, Any] | None:
+    """`in_shardings` for each argument; None for one that holds for all. In a tuple, static arguments have no place."""
+    if isinstance(shardings, dict):
+        return callee.entries("in_shardings", shardings)
+    if type(shardings) not in (tuple, list):
+        return None
+    arguments = (next(iter(callee.entries("in_shardings", {n: None}))) for n in itertools.count())
+    dynamic = (argument for argument in arguments if argument not in static)
+    return {next(dynamic): sharding for sharding in shardings}
+
+
+def _in_order(canonical: Canonical, shardings: dict[Argument, Any], static: Sequence[Argument]) -> tuple[Any, ...]:
+    ordered: list[Any] = [None] * len(canonical)
+    for argument, sharding in shardings.items():
+        ordered[canonical.position(argument)] = sharding
+    left_out = canonical.positions(static)
+    return tuple(sharding for position, sharding in enumerate(ordered) if position not in left_out)
+
+
+# ------------------------------------------------------------------ what JAX traces
+
+_PROGRAM = "__autograph_jax_program__"
+
+
+def _program(canonical: Canonical) -> tuple[Callable[..., Any], list[str]]:
+    """What `jax.jit` gets in place of the function; and a list that says, once it has returned, what to do with its output.
+
+    Kept with the body, so that `ag.jit(f)` in a loop compiles once: JAX caches by the identity of what it gets.
+    """
+    body = canonical.body
+    kept = vars(body).get(_PROGRAM)
+    if kept is None:
+        kept = vars(body)[_PROGRAM] = _make_program(body)
+    return kept
+
+
+def _make_program(body: Callable[..., Any]) -> tuple[Callable[..., Any], list[str]]:
+    pending: list[str] = []
+
+    def program(*values: Any) -> Any:
+        before = checks.made()
+        out = outputs.packed([body(*values)])
+        if checks.made() > before or outputs.has_choice(out):
+            pending.append(_WAIT)
+        elif not pending and outputs.has_kept(out):
+            pending.append(_BUILD)
+        return out
+
+    functools.update_wrapper(program, body)
+    return program, pending
+
+
+_WAIT, _BUILD = "wait", "build"
+
+
+def _finish(out: Any, pending: list[str]) -> Any:
+    """The output of a program that may raise, or that gives a Choice, waited for; objects and choices as themselves."""
+    return outputs.unpacked(jax.block_until_ready(out) if _WAIT in pending else out)
+
+
+# ------------------------------------------------------------------ lower, trace, eval_shape
+
+
+def _as_spelled(canonical: Canonical, program: Callable[..., Any]) -> Callable[..., Any]:
+    """The program called as the caller spells it, because what `lower` compiles must be called with the same spelling."""
+    forward = canonical.forwarder(program)
+
+    @functools.wraps(program)
+    def spelled(*arguments: Any, **keywords: Any) -> Any:
+        return forward(*arguments, **keywords)
+
+    vars(spelled)["__signature__"] = Signature(canonical.parameters)
+    return spelled
+
+
+def _spelled(chosen: dict[str, tuple[Argument, ...]]) -> dict[str, Any]:
+    """Numbers and names for each: JAX infers the one from the other only where just one is given."""
+    spelled: dict[str, Any] = {}
+    for option, arguments in chosen.items():
+        if arguments:
+            spelled[f"{option}_argnums"] = tuple(a.position for a in arguments if a.position is not None)
+            spelled[f"{option}_argnames"] = tuple(a.keyword for a in arguments if a.keyword is not None)
+    return spelled
+
+
+def _stage(canonical: Canonical, statics: Statics, method: Callable[..., Any], as_spelled: bool) -> Callable[..., Any]:
+    if not as_spelled:
+        return canonical.forwarder(method, static=statics)
+    if not statics.arguments:
+        return method
+
+    @functools.wraps(method)
+    def spelled(*arguments: Any, **keywords: Any) -> Any:
+        return method(*statics.positional(arguments), **statics.keywords(keywords))
+
+    return spelled

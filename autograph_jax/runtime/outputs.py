@@ -1,0 +1,129 @@
+"""What a compiled function returns beside arrays: strings, enums, objects, and choices come out as themselves.
+
+A call that is compiled already runs no Python, so what is no array stands in the output's tree, in a node without leaves. An
+object that holds arrays is a node with these as its leaves, and is built anew for each call.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.core
+import numpy as np
+
+from autograph_jax.operators import forms, reach
+from autograph_jax.operators.choices import Choice, decided
+
+_NUMBERS = (bool, int, float, complex)
+
+
+@dataclasses.dataclass(frozen=True)
+class Kept:
+    """An output that JAX does not know. Under a bare `jax.jit`, or from `lower(...).compile()`, its `value` is the output."""
+
+    shape: _Shape
+    leaves: list[Any]
+
+    @property
+    def value(self) -> Any:
+        value = forms.unflatten(self.shape.form, iter(self.leaves))
+        return copy.copy(value) if self.shape.copied else value
+
+
+@dataclasses.dataclass(frozen=True)
+class _Shape:
+    """The Form of such an output; `copied` if it has no parts but the function has made it, so that each call gets its own."""
+
+    form: Any
+    copied: bool
+
+    def __hash__(self) -> int:
+        return hash(type(self.form))
+
+
+jax.tree_util.register_pytree_node(
+    Kept, lambda kept: (kept.leaves, kept.shape), lambda shape, leaves: Kept(shape, list(leaves))
+)
+
+
+def packed(box: list[Any]) -> Any:
+    """The output, in a list that holds it alone, as JAX can return it."""
+    leaves, structure = jax.tree.flatten(box, is_leaf=_is_choice)
+    if all(map(_is_jax_type, leaves)):
+        return box[0]
+    packages: list[Any] = []
+    leaves.reverse()
+    while leaves:
+        value = leaves.pop()
+        packages.append(value if _is_jax_type(value) else _pack(value))
+    return jax.tree.unflatten(structure, packages)[0]
+
+
+def _is_jax_type(value: Any) -> bool:
+    if isinstance(value, Choice):
+        return not any(reach.holds_traced(leaf) for leaf in jax.tree.leaves(value.options) if not _is_jax_type(leaf))
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.kind in "biufcV"
+    kind = type(value)
+    ours_or_jaxs = kind.__module__.partition(".")[0] in ("jax", "jaxlib", "autograph_jax") and not isinstance(value, type)
+    # An iterator can be read once; to return one from every call would be wrong, and JAX refuses it.
+    return isinstance(value, (jax.Array, *_NUMBERS)) or ours_or_jaxs or hasattr(kind, "__jax_array__") or _is_iterator(value)
+
+
+def _is_iterator(value: Any) -> bool:
+    return isinstance(value, Iterator)
+
+
+def _is_choice(value: Any) -> bool:
+    return isinstance(value, Choice)
+
+
+def _pack(value: Any) -> Any:
+    """A value that nobody else holds is one that the function has made."""
+    references = sys.getrefcount(value)
+    traced = reach.holds_traced(value)
+    made = isinstance(value, Choice) or forms.is_mutable(value) and (traced or references <= _OWN[0])
+    form, leaves = forms.flatten(value, is_new=lambda part: made and (part is value or reach.holds_traced(part)))
+    if isinstance(form, forms.Static) and traced:
+        return value  # a closure over traced values, say; JAX refuses it
+    _OWN[0] = _OWN[0] or references
+    return Kept(_Shape(form, made and isinstance(form, forms.Static)), leaves)
+
+
+# References to an object that only the output holds, which differ between versions of CPython. Set below, once.
+_OWN = [0]
+packed([set()])
+
+
+def unpacked(out: Any) -> Any:
+    """The output as the function returned it: objects built, each Choice replaced by the option taken where that is known."""
+    leaves, structure = jax.tree.flatten(out, is_leaf=_is_ours)
+    if not any(map(_is_ours, leaves)):
+        return out  # as it is: an option may be a dict or list that the user knows
+    return jax.tree.unflatten(structure, map(_value, leaves))
+
+
+def _is_ours(value: Any) -> bool:
+    return isinstance(value, Choice | Kept)
+
+
+def has_choice(out: Any) -> bool:
+    return any(map(_is_choice, jax.tree.leaves(out, is_leaf=_is_ours)))
+
+
+def has_kept(out: Any) -> bool:
+    return any(isinstance(leaf, Kept) for leaf in jax.tree.leaves(out, is_leaf=_is_ours))
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, Kept):
+        return value.value
+    if not isinstance(value, Choice):
+        return value
+    option = decided(value.index, value.options)
+    return option if isinstance(option, Choice) and option.index is value.index else unpacked(option)
