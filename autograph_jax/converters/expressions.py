@@ -27,7 +27,7 @@ import gast
 
 from autograph_jax.analysis import Facts, writes
 from autograph_jax.analysis.collect import parameters
-from autograph_jax.converters import walrus
+from autograph_jax.converters import exits, walrus
 from autograph_jax.converters.base import Pass
 from autograph_jax.converters.tables import Tables
 from autograph_jax.syntax import template
@@ -124,6 +124,8 @@ class _Expressions(Pass):
             # An exception of a staged block, or one of ours, must not be taken for one that the program raised.
             handler.body = [*_CAUGHT(at=handler.body[0]), *self._suite(handler.body)]
         node.orelse, node.finalbody = self._suite(node.orelse), self._suite(node.finalbody)
+        if exits.may_exit(node.finalbody):  # which ends an exception too
+            node.finalbody = [*_CAUGHT(at=node.finalbody[0]), *node.finalbody]
         return node
 
     def _suite(self, statements: list[gast.stmt]) -> list[gast.stmt]:

@@ -162,7 +162,7 @@ def _went_on(value: Any) -> Any:
     if isinstance(value, Choice):
         taken = value.only(lambda option: isinstance(option, tuple))
         return jnp.logical_and(value.where(lambda option: isinstance(option, tuple)), taken[0])
-    return value[0]
+    return value is not LEFT and value[0]
 
 
 def _run_with_going(settled: Settled, first: Any, body: Block) -> Any:

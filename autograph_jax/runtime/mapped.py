@@ -78,7 +78,7 @@ def pmap(
 ) -> Any:
     """Convert a function with `autograph` and run it on several devices with `jax.pmap`, whose other options it takes.
 
-    `in_axes` and `out_axes` are as for `vmap`; static, broadcasted and donated arguments are given by number or name as for `jit`.
+    `in_axes` and `out_axes` are as for `vmap`; static and donated arguments are given by number or name as for `jit`.
 
     Raises ArgumentError for an argument that is not there, is meant twice, or is both static and donated.
     """
@@ -168,7 +168,7 @@ class _PerArgument:
             if position not in reached and jax.tree.leaves(value):
                 name = canonical.name(position)
                 raise ArgumentError(
-                    f"`{self.option}` has {len(self.for_all)} entries for `{self.callee.name}`, and none for `{name}`",
+                    f"`{self.option}` says nothing of `{name}` of `{self.callee.name}`",
                     location=user_location(),
-                    help=f"give `{name}` an entry, or give them by name: `{self.option}={{{name!r}: ...}}`",
+                    help=f"give it an entry, or give entries by name: `{self.option}={{{name!r}: ...}}`",
                 )

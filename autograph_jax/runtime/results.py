@@ -32,7 +32,7 @@ def by_name(body: Callable[..., Any], option: str, said: Any, rest: Any) -> ByNa
     def apart(*values: Any) -> Any:
         return _apart(body(*values), said, option, body.__name__)
 
-    return ByName(apart, (dict(said), rest, None), _together)
+    return ByName(apart, (dict(said), rest, rest), _together)
 
 
 @jax.tree_util.register_static
@@ -41,7 +41,7 @@ class _Structure(NamedTuple):
     names: tuple[str, ...]
 
 
-def _apart(result: Any, said: Mapping[str, Any], option: str, function: str) -> tuple[dict[str, Any], dict[str, Any], _Structure]:
+def _apart(result: Any, said: Mapping[str, Any], option: str, function: str) -> tuple[Any, Any, _Structure]:
     parts, treedef = jax.tree_util.tree_flatten_with_path(result, is_leaf=lambda part: part is not result)
     names = [_name(path) for path, _ in parts]
     values = dict(zip(names, (value for _, value in parts), strict=True))

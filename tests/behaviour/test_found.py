@@ -826,6 +826,38 @@ def none_or_a_number_in_an_early_return(b, y, j):
 row(none_or_a_number_in_an_early_return, [True, 2.0, 3], [False, 2.0, 3], [False, 0.0, 3])
 
 
+def finally_that_ends_an_exception(b, n):
+    try:
+        if b:
+            raise ValueError(1)
+    except ValueError:
+        n = n + 1
+    finally:
+        return n  # noqa: B012
+
+
+row(finally_that_ends_an_exception, [True, 1], [False, 1], want="either")
+
+
+def while_whose_test_writes_and_body_always_leaves(j, n):
+    seen = [0]
+
+    def limit():
+        seen[0] += 1
+        return 3
+
+    while n < limit():
+        match j:
+            case 0:
+                break
+            case _:
+                return seen[0] * 10 + j
+    return seen[0]
+
+
+row(while_whose_test_writes_and_body_always_leaves, [3, 1], [0, 1], [0, 5])
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import enum
 import functools
 import inspect
 import itertools
@@ -193,6 +194,34 @@ class Named:
 Pair = collections.namedtuple("Pair", "a b")
 
 
+class Method(enum.Enum):
+    NEWTON = 1
+    HALLEY = 2
+
+
+@jax.tree_util.register_pytree_node_class
+class Tree:
+    """A pytree without a hash."""
+
+    __hash__ = None  # pyright: ignore
+
+    def __init__(self, parts: Any, data: Any) -> None:
+        self.parts, self.data = parts, data
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tree) and (self.parts, self.data) == (other.parts, other.data)
+
+    def __repr__(self) -> str:
+        return f"Tree({self.parts}, {self.data})"
+
+    def tree_flatten(self):
+        return (self.parts, self.data), None
+
+    @classmethod
+    def tree_unflatten(cls, _, children):
+        return cls(*children)
+
+
 def helper(x, n: Any = 1): ...
 
 
@@ -210,6 +239,9 @@ DIFFERENT = {
     "named tuples": (Pair(1, 2), (1, 2), Pair(True, 2)),
     "dataclasses": (Settings(1), Settings(True), Settings(0.0), Settings(-0.0)),
     "partials": (functools.partial(helper, n=1), functools.partial(helper, n=True), helper),
+    "small arrays": (np.arange(3), np.arange(3.0), np.arange(3)[None], np.array([0, 1, 3]), np.array([-0.0, 1, 2])),
+    "pytrees": (Tree([1], "a"), Tree([True], "a"), Tree((1,), "a"), Tree([1], "b"), [[1], "a"]),
+    "enums": (Method.NEWTON, Method.HALLEY, 1),
 }
 SAME = {
     "lists": ([1, [2.0]], [1, [2.0]]),
@@ -222,6 +254,10 @@ SAME = {
     "dataclasses with an equality of their own": (Named("a", np.ones(1)), Named("a", np.ones(1))),
     "partials": (functools.partial(helper, n=[1]), functools.partial(helper, n=[1])),
     "functions": (helper, helper),
+    "small arrays": (np.arange(3), np.arange(3)),
+    "arrays in a list": ([np.ones((2, 2)), 1], [np.ones((2, 2)), 1]),
+    "pytrees": (Tree([1, 2.0], "a"), Tree([1, 2.0], "a")),
+    "pytrees in a dict": ({"t": Tree({}, np.zeros(2))}, {"t": Tree({}, np.zeros(2))}),
     "strings": ("newton", "new" + "ton"),
 }
 
