@@ -153,6 +153,12 @@ class ArgumentError(AutographError, ValueError):
     code = "AG0401"
 
 
+class RuleError(AutographError, TypeError):
+    """A derivative rule is missing, returns something of another form, or would lose the derivative by a captured value."""
+
+    code = "AG0402"
+
+
 _CLASSES = [AutographError, *AutographError.__subclasses__()]
 NAMES = tuple(_class.__name__ for _class in _CLASSES)
 for _class in _CLASSES:

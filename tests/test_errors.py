@@ -656,6 +656,7 @@ CAUGHT_AS = {
     "AliasError": ("AG0301", ValueError),
     "ImmutableError": ("AG0302", TypeError),
     "ArgumentError": ("AG0401", ValueError),
+    "RuleError": ("AG0402", TypeError),
 }
 
 

@@ -177,8 +177,8 @@ class _Blocks:
         elif rest and exits.always_exits(orelse):
             body, rest = body + rest, []
         if rest:
-            after = self._live_before(rest, context.live_out)
-            branches = _Context(in_loop=True, live_out=after, goes_on=True)
+            after = self._live_before(rest, frozenset())
+            branches = _Context(in_loop=True, live_out=after | context.live_out, goes_on=True)
             return self._exiting(self._if(node, body, orelse, branches), node, rest, context)
         branches = context if context.exit_name is None else context.marked()
         definitions, call = self._if(node, body, orelse, branches)
@@ -227,11 +227,15 @@ class _Blocks:
 
     def _native(self, statement: gast.stmt, context: _Context) -> gast.stmt:
         """A copy of the statement with its suites converted; the statement itself still answers what it writes."""
-        native = copy.copy(statement)
+        native, around = copy.copy(statement), context
+        if isinstance(statement, gast.Try | gast.TryStar):
+            next_suites = [statement.orelse, statement.finalbody]  # which also those paths reach that leave
+            read = frozenset[str]().union(*(self._live_before(suite, frozenset()) for suite in next_suites))
+            context = dataclasses.replace(context, live_out=context.live_out | read)
         for field in ("body", "orelse", "finalbody"):
             suite = getattr(statement, field, None)
             if suite and field == "finalbody" and exits.may_exit(suite):
-                setattr(native, field, [self._left_to_python(inner, context) for inner in suite])
+                setattr(native, field, [self._left_to_python(inner, around) for inner in suite])
             elif suite:
                 setattr(native, field, self._native_suite(suite, context))
         if isinstance(native, gast.Try | gast.TryStar):
@@ -273,7 +277,8 @@ class _Blocks:
     def _exiting_native(self, statement: gast.stmt, rest: list[gast.stmt], context: _Context) -> list[gast.stmt]:
         """A with or try whose inside may leave: the marker is kept until the statement has ended."""
         exit_name = self._names.fresh("exit")
-        inner = _Context(context.in_loop, self._live_before(rest, context.live_out), exit_name, goes_on=True)
+        live_out = self._live_before(rest, frozenset()) | context.live_out
+        inner = _Context(context.in_loop, live_out, exit_name, goes_on=True)
         none = template.constant(None, at=statement)
         start = template.assign([template.name(exit_name, at=statement, store=True)], none, at=statement)
         marker = template.name(exit_name, at=statement)
@@ -305,6 +310,8 @@ class _Blocks:
 
     def _loop(self, node: gast.While | gast.For, outer: _Context) -> tuple[list[gast.stmt], gast.expr]:
         live_out = self._facts.live_head[node] | self._facts.live_after[node]
+        if exits.may_return(node) or exits.may_exit(node.orelse):
+            live_out |= outer.live_out
         if isinstance(node, gast.While):
             # `while (y := f(x)) > 1: x = y`: the body reads what the test has assigned at the end of the turn before.
             live_out |= writes(node.test) & self._facts.live_before[node.body[0]]

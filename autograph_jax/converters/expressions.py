@@ -65,7 +65,7 @@ _FIELD = Template("ag__.field(VALUE, CONVERSION, SPEC)")
 
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.AST:
-    unbound = frozenset(name for scope in facts.values() for name in scope.maybe_unbound)
+    unbound = frozenset(n for scope in facts.values() for n in scope.maybe_unbound | scope.maybe_unbound_targets)
     return _Expressions(unbound, names, Tables(tree)).visit(tree)
 
 
@@ -277,8 +277,22 @@ class _Expressions(Pass):
         spec = node.format_spec or template.constant("", at=node)
         return _FIELD.expression(at=node, VALUE=node.value, CONVERSION=conversion, SPEC=spec)
 
-    def visit_Name(self, node: gast.Name) -> gast.AST:
-        if node not in self._unbound:
+    def visit_AugAssign(self, node: gast.AugAssign) -> list[gast.AST]:
+        self.generic_visit(node)
+        return [*self._read_first([node.target]), node]
+
+    def visit_Delete(self, node: gast.Delete) -> list[gast.AST]:
+        self.generic_visit(node)
+        return [*self._read_first(node.targets), node]
+
+    def _read_first(self, targets: list[gast.expr]) -> list[gast.stmt]:
+        """`x += 1` and `del x` raise what Python raises where x has no value, in a block too."""
+        unbound = [target for target in targets if isinstance(target, gast.Name) and target in self._unbound]
+        reads = [self.visit_Name(template.name(target.id, at=target), as_read=True) for target in unbound]
+        return [template.expression_statement(read, at=read) for read in reads]
+
+    def visit_Name(self, node: gast.Name, as_read: bool = False) -> gast.expr:
+        if not as_read and (node not in self._unbound or not isinstance(node.ctx, gast.Load)):
             return node
         name = template.constant(node.id, at=node)
         return _BOUND.expression(at=node, NAME_=name, VALUE=template.lambda_of(node, at=node))

@@ -23,6 +23,8 @@ import jax
 
 from autograph_jax.errors import AliasError, frame_location, is_user_frame, user_location
 from autograph_jax.operators import hooks, reach, state
+from autograph_jax.operators.choices import Choice
+from autograph_jax.operators.exits import Return
 from autograph_jax.operators.forms import Static
 
 # Module state: pairs of arrays, by their ids, that may be one array. An entry goes when one of the two goes.
@@ -60,8 +62,8 @@ def doubt(first: Any, second: Any) -> None:
         return
     key = frozenset((id(first), id(second)))
 
-    def forget(_: Any) -> None:
-        _doubtful.pop(key, None)
+    def forget(_: Any, known: Any = _doubtful) -> None:  # by name, it would be gone when the interpreter ends
+        known.pop(key, None)
 
     _doubtful[key] = (weakref.ref(first, forget), weakref.ref(second, forget))
 
@@ -101,7 +103,7 @@ def doubt_container(new: Any, old: Any) -> None:
     if leaf is None:
         return
     key = id(new), id(old)
-    _joined_containers[key] = (weakref.ref(leaf, lambda _: _joined_containers.pop(key, None)), old)
+    _joined_containers[key] = (weakref.ref(leaf, lambda _, known=_joined_containers: known.pop(key, None)), old)
 
 
 def _may_be(target: Any) -> Iterator[Any]:
@@ -173,7 +175,7 @@ def view(value: Any, base: Any) -> Any:
     if isinstance(value, jax.Array) and isinstance(base, jax.Array) and value is not base and value.ndim > 0:
         key = id(value)
         known = bases(value)
-        _views[key] = (weakref.ref(value, lambda _: _views.pop(key, None)), [*map(weakref.ref, known), weakref.ref(base)])
+        _views[key] = (weakref.ref(value, lambda _, known=_views: known.pop(key, None)), [*map(weakref.ref, known), weakref.ref(base)])
     return value
 
 
@@ -230,6 +232,9 @@ def _holder(array: Any, place: tuple[Any, Any] | None, direct: bool = True) -> H
             value = running.variables[name]
             if name in running.names if value is array else _holds(value, array, place, running):
                 return running.frame, name
+        for value in running.variables.values() if running.in_finally else ():
+            if isinstance(value, Return | Choice) and reach.holds(value, lambda part: part is array):
+                return running.frame, "return"
         for name, value in running.frame.f_globals.items():
             if value is array:
                 return running.frame, name
@@ -267,6 +272,7 @@ class _Running:
     names: frozenset[str]
     roots: frozenset[str]
     taken: frozenset[str]
+    in_finally: bool
     variables: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 
@@ -282,9 +288,10 @@ def _running_functions(direct: bool = True) -> Iterator[_Running]:
                 # The innermost statement has read all that it reads; one that called it may read on after the call.
                 if taken is None:
                     taken = _stored_next(frame) if direct else frozenset()
-                    running = _Running(frame, later.names, later.roots, taken)
+                    running = _Running(frame, later.names, later.roots, taken, later.in_finally)
                 else:
-                    running = _Running(frame, (later.names | later.again) - taken, later.roots - taken, taken)
+                    names = (later.names | later.again) - taken
+                    running = _Running(frame, names, later.roots - taken, taken, later.in_finally)
             running.variables = {**_variables(frame), **running.variables}
             if not hooks.is_block(frame.f_code):
                 yield running
@@ -310,7 +317,8 @@ def _waiting_generators() -> Iterator[_Running]:
             variables = _variables(frame)
             started = inspect.getgeneratorstate(generator) != inspect.GEN_CREATED
             names = later.names | later.again if started else frozenset(variables)
-            yield _Running(frame, names - set(frame.f_code.co_freevars), later.roots, frozenset(), variables)
+            names -= set(frame.f_code.co_freevars)
+            yield _Running(frame, names, later.roots, frozenset(), later.in_finally, variables)
 
 
 def _variables(frame: types.FrameType) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """raise and assert that traced data decides about: real at run time, and never dropped.
 
-The exception reaches the caller through the callback that raises it, so a running loop ends there. `ag.jit` gives the caller
-the user's exception itself (`caught`); a bare `jax.jit` gives JAX's error, with the exception's type and message in its text.
+The exception reaches the caller through the callback that raises it; a staged loop ends by it and calls back when it is over
+(`failures.py`). `ag.jit` gives the caller the user's exception itself; a bare `jax.jit` gives JAX's error, with the exception's
+type and message in its text; `ag.checkify` gives it as a value.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.experimental import checkify
 
 from autograph_jax.errors import AutographError, StagingError, user_location
 from autograph_jax.operators import jax_private, objects, printing, progress_bars, state
@@ -93,7 +93,7 @@ def raise_where(condition: Any, error: Error) -> None:
     In a staged loop that does not call Python, the loop ends there, and the error is raised when it is over.
     """
     _checks_made[0] += 1
-    failure, loop = Failure(error, user_location()), state.failures()
+    failure, loop = Failure(error, user_location() if errors_are_values() else None), state.failures()
     if loop is not None:
         loop.note(condition, failure)
     else:
@@ -110,6 +110,8 @@ def _raise(code: Any, known: Sequence[Failure], values: Sequence[Any]) -> None:
     """At run time: raise the error of this number, if it is not 0."""
     code = jnp.where(printing.active_here(), code, 0)
     if errors_are_values():
+        from jax.experimental import checkify  # 3 ms, and few programs need it
+
         checkify.check(code == 0, CheckText(known), code, *values)
         return
 

@@ -88,7 +88,7 @@ class CheckText(str):
         new.known = known
         return new
 
-    def format(self, code: Any, *values: Any) -> str:  # pyright: ignore[reportIncompatibleMethodOverride] - ours to call
+    def format(self, code: Any, *values: Any) -> str:
         return self.known[int(code) - 1].text(values)
 
 

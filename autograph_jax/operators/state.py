@@ -385,7 +385,7 @@ def cells_of(functions: tuple[Callable[..., Any] | None, ...]) -> dict[str, Cell
 
 def arrays_around(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place]) -> list[jax.Array]:
     """The arrays that a block's variables and these places hold, also in lists and objects."""
-    values = [cell.read() for cell in cells_of(functions).values()] + [place.read() for place in places]
+    values = [cell.read() for cell in cells_of(tuple(functions)).values()] + [place.read() for place in places]
     return [part for value in values for part in reach.arrays(value)]
 
 

@@ -17,9 +17,9 @@ from typing import Any
 from autograph_jax.runtime.arguments import Argument, Spec, resolve, resolve_entries
 from autograph_jax.runtime.classes import meet_all
 from autograph_jax.runtime.decorator import autograph
-from autograph_jax.runtime.forwarding import LeftOut, Place, forwarder, places
+from autograph_jax.runtime.forwarding import LEFT_OUT, LeftOut, Place, forwarder, places
 from autograph_jax.runtime.libraries import is_array_library, is_left_alone
-from autograph_jax.runtime.signatures import called_signature, name_of, naming_signature
+from autograph_jax.runtime.signatures import called_signature, name_of, naming_signature, shown_signature
 from autograph_jax.runtime.statics import Static, Statics
 from autograph_jax.runtime.unconverted import do_not_convert, is_marked
 
@@ -53,9 +53,12 @@ class Callee:
         return resolve_entries(self.signature, entries, option=option, function=self.name, whole=self._own_names)
 
     def default(self, argument: Argument) -> Any:
-        """The argument's default; `Parameter.empty` where it has none."""
-        parameter = self.signature.parameters.get(argument.name)
-        return Parameter.empty if parameter is None else parameter.default
+        """The argument's default; `Parameter.empty` where it has none. Where a transform has made the function, its user's."""
+        for signature in (self.signature, shown_signature(self.function)):
+            parameter = signature.parameters.get(argument.name)
+            if parameter is not None and parameter.default is not LEFT_OUT:
+                return parameter.default
+        return Parameter.empty
 
     def canonical(self, *treated: Iterable[Argument]) -> Canonical:
         """The canonical form in which each of the arguments that are treated apart has a position of its own."""
@@ -72,6 +75,7 @@ class Canonical:
         picks = dict.fromkeys(a for a in treated if not self._has_parameter(a))
         self.picks = tuple(picks)
         self.body = _body(callee.target, self.parameters, self.picks)
+        self.spelled = _speller(self.parameters, places(self.parameters, self.picks))  # the arguments of a call
 
     def _has_parameter(self, argument: Argument) -> bool:
         index = self._named.get(argument.name)
@@ -131,11 +135,12 @@ def _body(target: Any, parameters: tuple[Parameter, ...], picks: tuple[Argument,
     """
     if not isinstance(target, types.FunctionType):
         return _make_body(target, parameters, picks)
-    bodies = vars(target).setdefault(_BODIES, {})
-    kept = bodies.get(picks)
-    if kept is None or kept.__wrapped__ is not target:  # functools.wraps copies attributes
-        kept = bodies[picks] = _make_body(target, parameters, picks)
-    return kept
+    owner, bodies = vars(target).get(_BODIES, (None, {}))
+    if owner is not target:  # functools.wraps copies attributes
+        _, bodies = vars(target)[_BODIES] = target, {}
+    if picks not in bodies:
+        bodies[picks] = _make_body(target, parameters, picks)
+    return bodies[picks]
 
 
 def _make_body(target: Any, parameters: tuple[Parameter, ...], picks: tuple[Argument, ...]) -> Callable[..., Any]:

@@ -137,7 +137,8 @@ def _convert(function: types.FunctionType) -> Conversion:
     try:
         source = source_of(function)
     except SourceError as error:
-        return Conversion(None, reason=error.what, location=error.location, error=error)
+        kept = error.with_traceback(None)  # whose frames hold what is being traced
+        return Conversion(None, reason=error.what, location=error.location, error=kept)
     reason = reason_to_leave(source.tree)
     if reason is not None:
         text, node = reason

@@ -157,7 +157,9 @@ class _PerArgument:
         ordered = [self.rest] * len(canonical)
         for argument, said in self.by_argument.items():
             ordered[canonical.position(argument)] = said
-        return tuple(None if values is not None and values[i] is LEFT_OUT else said for i, said in enumerate(ordered))
+        if values is None:
+            return tuple(ordered)
+        return tuple(None if value is None or value is LEFT_OUT else said for said, value in zip(ordered, values, strict=True))
 
     def check_reaches(self, canonical: Canonical, values: tuple[Any, ...]) -> None:
         """Refuse an argument that the call passes and a tuple says nothing of."""

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import enum
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import jax
 import jax.core
-import numpy as np
 
 from autograph_jax.operators import forms, reach
 from autograph_jax.operators.choices import Choice, decided
-
-_NUMBERS = (bool, int, float, complex)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,16 +65,18 @@ def packed(box: list[Any]) -> Any:
 def _is_jax_type(value: Any) -> bool:
     if isinstance(value, Choice):
         return not any(reach.holds_traced(leaf) for leaf in jax.tree.leaves(value.options) if not _is_jax_type(leaf))
-    if isinstance(value, np.ndarray | np.generic):
-        return value.dtype.kind in "biufcV"
-    kind = type(value)
-    ours_or_jaxs = kind.__module__.partition(".")[0] in ("jax", "jaxlib", "autograph_jax") and not isinstance(value, type)
-    # An iterator can be read once; to return one from every call would be wrong, and JAX refuses it.
-    return isinstance(value, (jax.Array, *_NUMBERS)) or ours_or_jaxs or hasattr(kind, "__jax_array__") or _is_iterator(value)
+    if isinstance(value, enum.Enum):
+        return False  # also where it is a number
+    # An iterator can be read once: to return one from every call would be wrong, and JAX refuses it.
+    return isinstance(value, jax.Array | Iterator) or _has_type(value)
 
 
-def _is_iterator(value: Any) -> bool:
-    return isinstance(value, Iterator)
+def _has_type(value: Any) -> bool:
+    try:
+        jax.typeof(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _is_choice(value: Any) -> bool:

@@ -22,6 +22,14 @@ def called_signature(function: Any) -> Signature:
     return signature if not any(map(keyword.iskeyword, signature.parameters)) else _ANY
 
 
+def shown_signature(function: Any) -> Signature:
+    """The signature that the callable shows, that of the function it wraps if it says so."""
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return _ANY
+
+
 def naming_signature(function: Any) -> Signature:
     """The signature that arguments are named and counted by.
 

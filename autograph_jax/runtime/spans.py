@@ -23,6 +23,7 @@ class Span:
     names: frozenset[str]
     again: frozenset[str] = frozenset()  # what the statement may read once more itself, after a call in it
     roots: frozenset[str] = frozenset()  # of `d['a'][i] = v`: d takes the result, but stays the same container
+    in_finally: bool = False  # may a `return` be under way?
 
 
 def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
@@ -32,7 +33,8 @@ def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
         for statement in scope.live_after:
             if getattr(statement, "lineno", None) is not None:
                 together.setdefault(_extent(statement), []).append((statement, scope))
-    spans = [_span(start, end, statements) for (start, end), statements in together.items()]
+    finals = [_final_extent(node) for scope in facts for node in gast.walk(scope) if getattr(node, "finalbody", None)]
+    spans = [_span(start, end, statements, finals) for (start, end), statements in together.items()]
     return sorted(spans, key=lambda span: (span.start, (-span.end[0], -span.end[1])))
 
 
@@ -41,7 +43,14 @@ def _extent(statement: gast.stmt) -> tuple[Position, Position]:
     return start, (statement.end_lineno or start[0], statement.end_col_offset or start[1])
 
 
-def _span(start: Position, end: Position, statements: list[tuple[gast.stmt, Facts]]) -> Span:
+def _final_extent(node: gast.Try) -> tuple[Position, Position]:
+    placed = [_extent(s) for s in gast.walk(gast.Module(node.finalbody, [])) if getattr(s, "lineno", None) is not None]
+    return min(start for start, _ in placed), max(end for _, end in placed)
+
+
+def _span(
+    start: Position, end: Position, statements: list[tuple[gast.stmt, Facts]], finals: list[tuple[Position, Position]]
+) -> Span:
     """One statement of the user's; `y[0] = z[2] = x` has become three, which share its place."""
     # The first of several only takes the values: in a swap of rows, what it takes are views of what the others write.
     stores = statements[1:] or statements
@@ -49,7 +58,8 @@ def _span(start: Position, end: Position, statements: list[tuple[gast.stmt, Fact
     names = frozenset(name for statement, scope in statements for name in _names(statement, scope))
     twice = frozenset(name for statement, _ in statements for name in _read_twice(statement))
     roots = frozenset(name for statement, _ in statements for name in _roots(statement))
-    return Span(start, end, names - written, twice, roots)
+    in_finally = any(first <= start and end <= last for first, last in finals)
+    return Span(start, end, names - written, twice, roots, in_finally)
 
 
 def _rebound(statement: gast.stmt) -> frozenset[str]:

@@ -61,6 +61,8 @@ def _key(value: Any) -> Any:
         return kind, value.dtype, value.shape, value.tobytes()
     if isinstance(value, functools.partial):
         return kind, _key(value.func), _key(value.args), _key(value.keywords)
+    if dataclasses.is_dataclass(kind) and kind.__hash__ is None:
+        return kind, *(_key(getattr(value, field.name)) for field in dataclasses.fields(value) if field.compare)
     if dataclasses.is_dataclass(kind) and kind.__eq__ is not object.__eq__:
         return kind, value, _fields_key(value)
     if kind.__hash__ is None and (parts := _parts(value)) is not None:

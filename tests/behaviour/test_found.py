@@ -858,6 +858,99 @@ def while_whose_test_writes_and_body_always_leaves(j, n):
 row(while_whose_test_writes_and_body_always_leaves, [3, 1], [0, 1], [0, 5])
 
 
+def read_after_a_break_and_overwritten_after_it(x, k):
+    n = 7
+    for i in range(4):
+        if x > i:
+            n = 5
+            if k == i:
+                break
+        n = 0
+    return n
+
+
+row(read_after_a_break_and_overwritten_after_it, [2, 1], [2, 0], [0, 0], [5, 3], [2, 5])
+
+
+def read_in_a_finally_after_continue(x):
+    s = 0
+    for _ in range(2):
+        n = 0
+        try:
+            if x > 1:
+                continue
+            n = 1
+        finally:
+            s = s + n
+    return s
+
+
+row(read_in_a_finally_after_continue, [0], [2])
+
+
+def read_in_finallies_after_a_return(x, k):
+    n, m = 1, 0
+    seen = [0]
+
+    def leave():
+        nonlocal n, m
+        try:
+            try:
+                if x > 1:
+                    n = 5
+                    if k == 1:
+                        return 1
+                n = 0
+            finally:
+                m = n
+        finally:
+            seen[0] = n * 10 + m
+        return 2
+
+    return leave() + seen[0] * 100
+
+
+row(read_in_finallies_after_a_return, [2, 1], [2, 0], [0, 1])
+
+
+def read_in_a_finally_after_a_loop_that_returns(x, k):
+    n = 0
+    seen = [0]
+
+    def leave():
+        nonlocal n
+        try:
+            for i in range(3):
+                n = i + 1
+                if x == i:
+                    return 1
+            n = 0
+        finally:
+            seen[0] = n
+        return 2
+
+    return leave() + seen[0] * 10
+
+
+row(read_in_a_finally_after_a_loop_that_returns, [1, 0], [5, 0])
+
+
+def local_read_in_a_finally_after_a_loop_that_returns(x, out):
+    n = 0
+    try:
+        for i in range(3):
+            n = i + 1
+            if x == i:
+                return out
+        n = 0
+    finally:
+        out[0] = n
+    return out
+
+
+row(local_read_in_a_finally_after_a_loop_that_returns, [1, A12], [5, A12], want="either")
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)

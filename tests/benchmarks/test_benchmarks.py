@@ -90,6 +90,14 @@ def test_conversion(script, capsys):
     assert len(rows) == 8
 
 
+@pytest.mark.parametrize("script", ["calls"], indirect=True)
+def test_calls(script, capsys):
+    script.main(["--calls", "2", "--seconds", "0"])
+    rows = table(capsys.readouterr().out)
+    assert [row[0] for row in rows] == [name for name, *_ in script.cases()]
+    assert all(float(row[3].replace(",", "")) > 0 for row in rows)
+
+
 @pytest.mark.parametrize("script", ["measure"], indirect=True)
 class TestArrayCopies:
     def test_a_loop_that_writes_in_place_has_none(self, script):

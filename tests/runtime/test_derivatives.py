@@ -122,6 +122,20 @@ def test_transforms_of_transforms():
     assert ag.grad(functools.partial(loss, X), argnames="scale")(y=Y) == 18
 
 
+def test_a_default_behind_other_transforms():
+    for transformed in (ag.jit(loss), ag.checkpoint(ag.jit(loss)), functools.partial(ag.jit(loss), y=Y)):
+        keywords = {} if isinstance(transformed, functools.partial) else {"y": Y}
+        assert numbers(ag.grad(transformed, argnames=["scale"])(X, **keywords)) == {"scale": 18}
+        assert numbers(ag.jvp(transformed, {"x": X, **keywords}, {"scale": 1.0})) == (18, 18)
+
+    @ag.jit
+    def total(x, axis=0):
+        return x.sum(axis)
+
+    assert ag.vmap(total)(jnp.ones((2, 3))).tolist() == [3, 3]  # the default stays a constant
+    assert ag.grad(lambda x: ag.vmap(total)(x).sum())(jnp.ones((2, 3))).shape == (2, 3)
+
+
 def test_in_converted_code():
     @ag.autograph
     def step(x, y):
@@ -264,6 +278,8 @@ def test_an_argument_that_the_call_does_not_pass():
     assert gradient(2.0, k=3.0) == 2
     with pytest.raises(ArgumentError, match="`k` of `<lambda>` is differentiated by, and this call does not pass it"):
         gradient(2.0)
+    with pytest.raises(ArgumentError, match=r"`args\[1\]` of `max` is differentiated by"):
+        ag.grad(max, 1)(2.0)
 
 
 TANGENTS = {

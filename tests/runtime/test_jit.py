@@ -177,6 +177,12 @@ class Settings:
     note: Any = dataclasses.field(default=None, compare=False)
 
 
+@dataclasses.dataclass
+class Options:
+    order: Any = 1
+    names: list[str] = dataclasses.field(default_factory=list)
+
+
 @dataclasses.dataclass(frozen=True)
 class Named:
     """Its author says that two of the same name are the same."""
@@ -241,6 +247,7 @@ DIFFERENT = {
     "partials": (functools.partial(helper, n=1), functools.partial(helper, n=True), helper),
     "small arrays": (np.arange(3), np.arange(3.0), np.arange(3)[None], np.array([0, 1, 3]), np.array([-0.0, 1, 2])),
     "pytrees": (Tree([1], "a"), Tree([True], "a"), Tree((1,), "a"), Tree([1], "b"), [[1], "a"]),
+    "dataclasses without a hash": (Options(1), Options(True), Options(1, ["a"]), Options(0.0), Options(-0.0)),
     "enums": (Method.NEWTON, Method.HALLEY, 1),
 }
 SAME = {
@@ -254,6 +261,7 @@ SAME = {
     "dataclasses with an equality of their own": (Named("a", np.ones(1)), Named("a", np.ones(1))),
     "partials": (functools.partial(helper, n=[1]), functools.partial(helper, n=[1])),
     "functions": (helper, helper),
+    "dataclasses without a hash": (Options(1, ["a"]), Options(1, ["a"])),
     "small arrays": (np.arange(3), np.arange(3)),
     "arrays in a list": ([np.ones((2, 2)), 1], [np.ones((2, 2)), 1]),
     "pytrees": (Tree([1, 2.0], "a"), Tree([1, 2.0], "a")),

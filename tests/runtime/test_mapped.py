@@ -81,6 +81,12 @@ def test_vmap_leaves_alone_what_is_not_mapped():
     assert f(XS, "same", options={"a": "b"}).tolist() == XS.tolist()
 
 
+def test_vmap_of_a_tree_that_is_none():
+    f = ag.vmap(lambda x, extra=None: x if extra is None else x + extra["a"], {"x": 0, "extra": {"a": 0}})
+    assert f(XS).tolist() == f(XS, None).tolist() == [0, 1, 2, 3]
+    assert f(XS, extra={"a": XS}).tolist() == [0, 2, 4, 6]
+
+
 def test_vmap_as_a_decorator():
     @ag.vmap
     def root(a, tolerance=1e-6):

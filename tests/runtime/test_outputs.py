@@ -21,6 +21,18 @@ class Method(enum.Enum):
     HALLEY = 2
 
 
+class Order(enum.IntEnum):
+    FIRST = 1
+
+
+@dataclasses.dataclass
+class Parameter:
+    value: Any
+
+    def __jax_array__(self):
+        return self.value
+
+
 @dataclasses.dataclass
 class Result:
     x: Any
@@ -64,7 +76,7 @@ attributes = vars
 
 def shown(value: Any) -> Any:
     """A value by its types and parts; arrays as numbers."""
-    if isinstance(value, jax.Array | np.ndarray | int | float) and not isinstance(value, bool):
+    if isinstance(value, jax.Array | np.ndarray | int | float) and not isinstance(value, bool | enum.Enum):
         return float(value)
     if isinstance(value, list | tuple | set):
         return type(value).__name__, [shown(part) for part in value]
@@ -72,7 +84,9 @@ def shown(value: Any) -> Any:
         return type(value).__name__, {key: shown(part) for key, part in value.items()}
     if isinstance(value, Result | Frozen):
         return type(value).__name__, {key: shown(part) for key, part in attributes(value).items()}
-    return (type(value).__name__, shown(value.x)) if isinstance(value, Slotted) else value
+    if isinstance(value, Slotted | Parameter):
+        return type(value).__name__, shown(value.x if isinstance(value, Slotted) else value.value)
+    return value
 
 
 PROGRAMS = {
@@ -84,6 +98,11 @@ PROGRAMS = {
     "class": lambda x: (Result, x),
     "dtype": lambda x: (x, jnp.float32),
     "bytes": lambda x: [b"ab"],
+    "an enum of numbers": lambda x: (Order.FIRST, x),
+    "a function of JAX's": lambda x: (jnp.sin, x),
+    "JAX's objects": lambda x: (jax.P("i"), jax.tree.structure([x]), x),
+    "NumPy's strings": lambda x: np.str_("a"),
+    "an object with __jax_array__": lambda x: Frozen(Parameter(x)),
     "range": lambda x: range(3),
     "slice": lambda x: slice(1, 2),
     "set": lambda x: {"a"},
@@ -119,7 +138,7 @@ def test_no_python_runs_again():
 
     @ag.jit
     def f(x):
-        runs.append(x)
+        runs.append(1)
         return Result(x, "newton")
 
     assert [float(f(x).x) for x in (1.0, 2.0, 3.0)] == [1, 2, 3]

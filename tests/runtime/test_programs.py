@@ -37,11 +37,13 @@ def test_checkpoint(options, calls):
 
 
 def test_checkpoint_keeps_nothing():
-    def kept(f):
-        return str(jax.make_jaxpr(lambda x: jax.vjp(f, x)[1](1.0))(1.0))
+    def sines(f):
+        return str(jax.make_jaxpr(lambda x: jax.vjp(f, x)[1](1.0))(1.0)).count(" sin ")
 
-    assert "remat" in kept(ag.checkpoint(tower, static_argnames="n"))
-    assert "remat" not in kept(ag.jit(tower, static_argnames="n"))
+    def twice(x):
+        return jnp.sin(jnp.sin(x))
+
+    assert (sines(ag.autograph(twice)), sines(ag.checkpoint(twice))) == (2, 3)  # the inner one is computed again
     every = ag.checkpoint(tower, static_argnames="n", policy=jax.checkpoint_policies.everything_saveable)
     assert jax.grad(every)(1.0) == jax.grad(ag.checkpoint(tower, static_argnames="n"))(1.0)
 
@@ -77,7 +79,7 @@ def test_checkpoint_in_a_class():
 def program(*arguments: Any, **options: Any) -> str:
     call = options.pop("call", {})
     made = ag.make_jaxpr(lambda x, /, y=2.0, *rest, k: x * y + k + sum(rest), **options)(*arguments, **call)
-    return re.sub(r"\s+", " ", str(made))
+    return re.sub(r"\s+", " ", str(made)).replace("f64", "f32")  # where 64 bits are switched on
 
 
 def test_make_jaxpr():
