@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from autograph_jax.operators.markers import while_ as while_
     from autograph_jax.runtime.checkify import checkify as checkify
     from autograph_jax.runtime.checkpoint import checkpoint as checkpoint
+    from autograph_jax.runtime.custom_rules import custom_jvp as custom_jvp
+    from autograph_jax.runtime.custom_rules import custom_vjp as custom_vjp
     from autograph_jax.runtime.decorator import autograph as autograph
     from autograph_jax.runtime.decorator import source as source
     from autograph_jax.runtime.derivatives import grad as grad
@@ -53,6 +55,7 @@ _HOMES = {
 }
 _HOMES |= {name: "autograph_jax.operators.markers" for name in ("cond", "scan", "stack", "stage", "unroll", "while_")}
 _TRANSFORMS = {
+    "custom_rules": "custom_jvp custom_vjp",
     "derivatives": "grad value_and_grad jacfwd jacrev hessian",
     "linearization": "jvp vjp linearize",
     "mapped": "vmap pmap shard_map",

@@ -59,6 +59,7 @@ _SINGLE = {gast.Is: "is_", gast.IsNot: "is_not", gast.In: "in_", gast.NotIn: "no
 
 _RAISED = Template("ag__.raised(ERROR, CAUGHT)")
 _CAUGHT = Template("ag__.caught()")
+_ASSERTIONS = ("AssertionError", "Exception", "BaseException")
 _CHECKED = Template("ag__.checked(TEST, MESSAGE)")
 _TEXT = Template("ag__.text(PARTS)")
 _FIELD = Template("ag__.field(VALUE, CONVERSION, SPEC)")
@@ -72,8 +73,9 @@ def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.
 class _Expressions(Pass):
     def __init__(self, unbound: frozenset[gast.Name], names: Names, tables: Tables) -> None:
         self._unbound, self._names, self._tables = unbound, names, tables
-        # For each `try` with handlers around, innermost last: does a block begin between it and here?
+        # For each `try` around that may end an exception, innermost last: does a block begin between it and here?
         self._tries: list[bool] = []
+        self._asserting: list[bool] = []  # the same for those that may end an AssertionError
         # What has to stand before the statement that is visited; None where nothing can, in a lambda or comprehension.
         self._before: list[gast.stmt] | None = None
         self._depth = 0  # of functions around
@@ -102,9 +104,11 @@ class _Expressions(Pass):
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
         """What runs when the function runs."""
-        around = self._tries, self._globals, self._moved
+        around = self._tries, self._asserting, self._globals, self._moved
         self._depth += 1
-        self._tries = [True] * len(self._tries) if node.name in self._names.blocks else []
+        is_block = node.name in self._names.blocks
+        self._tries = [True] * len(self._tries) if is_block else []
+        self._asserting = [True] * len(self._asserting) if is_block else []
         self._globals, self._moved = _declared(node, gast.Global), frozenset()
         node.body = self._suite(node.body)
         own = {parameter.id for parameter in parameters(node)} | _declared(node, gast.Nonlocal) | self._globals
@@ -112,19 +116,23 @@ class _Expressions(Pass):
             target = template.name(name, at=node.body[0], store=True)
             position = 1 if isinstance(node.body[0], gast.Expr) and isinstance(node.body[0].value, gast.Constant) else 0
             node.body[position:position] = _DECLARE(at=target, NAME_=target)  # its `nonlocal` needs a variable here
-        self._tries, self._globals, self._moved = around
+        self._tries, self._asserting, self._globals, self._moved = around
         self._depth -= 1
         return node
 
     def visit_Try(self, node: gast.Try) -> gast.AST:
-        self._tries.append(False) if node.handlers else None
+        leaves = exits.may_exit(node.finalbody)  # which ends an exception too
+        around = self._tries, self._asserting
+        self._tries = [*self._tries, False] if node.handlers or leaves else self._tries
+        if leaves or any(map(_may_catch_assertion, node.handlers)):
+            self._asserting = [*self._asserting, False]
         node.body = self._suite(node.body)
-        self._tries.pop() if node.handlers else None
+        self._tries, self._asserting = around
         for handler in node.handlers:
             # An exception of a staged block, or one of ours, must not be taken for one that the program raised.
             handler.body = [*_CAUGHT(at=handler.body[0]), *self._suite(handler.body)]
         node.orelse, node.finalbody = self._suite(node.orelse), self._suite(node.finalbody)
-        if exits.may_exit(node.finalbody):  # which ends an exception too
+        if leaves:
             node.finalbody = [*_CAUGHT(at=node.finalbody[0]), *node.finalbody]
         return node
 
@@ -259,8 +267,9 @@ class _Expressions(Pass):
         self.generic_visit(node)
         if not (node.msg and writes(node.msg)):
             message = [template.lambda_of(node.msg, at=node.msg)] if node.msg else []
-            if self._tries and not self._tries[-1]:  # what fails in this block may be caught in it, by Python
-                message = [*(message or [template.constant(None, at=node)]), template.constant(True, at=node)]
+            if self._asserting:  # what fails may be caught: in this block by Python, outside of it by nobody
+                caught = template.constant("outside" if self._asserting[-1] else "here", at=node)
+                message = [*(message or [template.constant(None, at=node)]), caught]
             node.test = _CHECKED.expression(at=node.test, TEST=node.test, MESSAGE=message)
         return [node]
 
@@ -279,23 +288,34 @@ class _Expressions(Pass):
 
     def visit_AugAssign(self, node: gast.AugAssign) -> list[gast.AST]:
         self.generic_visit(node)
-        return [*self._read_first([node.target]), node]
+        return [*self._read_first(node.target), node]
 
     def visit_Delete(self, node: gast.Delete) -> list[gast.AST]:
         self.generic_visit(node)
-        return [*self._read_first(node.targets), node]
+        reads = [self._read_first(target) for target in node.targets]
+        if not any(reads):
+            return [node]
+        deletions = [gast.copy_location(gast.Delete([target]), node) for target in node.targets]
+        return [s for read, deletion in zip(reads, deletions, strict=True) for s in (*read, deletion)]
 
-    def _read_first(self, targets: list[gast.expr]) -> list[gast.stmt]:
+    def _read_first(self, target: gast.expr) -> list[gast.stmt]:
         """`x += 1` and `del x` raise what Python raises where x has no value, in a block too."""
-        unbound = [target for target in targets if isinstance(target, gast.Name) and target in self._unbound]
-        reads = [self.visit_Name(template.name(target.id, at=target), as_read=True) for target in unbound]
-        return [template.expression_statement(read, at=read) for read in reads]
+        if not isinstance(target, gast.Name) or target not in self._unbound:
+            return []
+        read = self.visit_Name(template.name(target.id, at=target), as_read=True)
+        return [template.expression_statement(read, at=read)]
 
     def visit_Name(self, node: gast.Name, as_read: bool = False) -> gast.expr:
         if not as_read and (node not in self._unbound or not isinstance(node.ctx, gast.Load)):
             return node
         name = template.constant(node.id, at=node)
         return _BOUND.expression(at=node, NAME_=name, VALUE=template.lambda_of(node, at=node))
+
+
+def _may_catch_assertion(handler: gast.ExceptHandler) -> bool:
+    """Not so where all that it names are other classes of Python's own, or look like the user's: `except ValueError`."""
+    kinds = handler.type.elts if isinstance(handler.type, gast.Tuple) else [handler.type]
+    return any(not isinstance(kind, gast.Name) or kind.id in _ASSERTIONS for kind in kinds)
 
 
 def _declared(function: gast.FunctionDef, kind: type[gast.Global | gast.Nonlocal]) -> frozenset[str]:

@@ -59,14 +59,16 @@ def caught() -> None:
         raise _uncatchable() from current
 
 
-def checked(condition: Any, message: Callable[[], Any] | None = None, tried: bool = False) -> Any:
+def checked(condition: Any, message: Callable[[], Any] | None = None, caught: str = "") -> Any:
     """What `assert condition, message` asserts: the condition, or True where it is checked at run time.
 
-    `tried` says that a handler in the same block may catch what it raises.
+    `caught` says where a handler may catch what it raises: "here", in the same block, or "outside" of it.
     """
     condition = objects.condition(condition)
-    if not is_traced(condition) and (condition or tried or not in_staged_branch()):
+    if not is_traced(condition) and (condition or caught == "here" or not in_staged_branch()):
         return condition
+    if caught:
+        raise _uncatchable()
     error = AssertionError() if message is None else AssertionError(message())
     if not is_traced(condition):
         raise raised(error)

@@ -411,7 +411,9 @@ def _as_array(form: Form) -> Array | None:
     if isinstance(form, Array):
         return form
     if isinstance(form, Static) and isinstance(form.value, Number):
-        return Array((), jax.dtypes.canonicalize_dtype(np.result_type(type(form.value))), type(form.value) is not bool)
+        # The rule of a jax.custom_vjp is handed a TypedFloat, which is a float.
+        kind = next(kind for kind in (bool, int, float, complex) if isinstance(form.value, kind))
+        return Array((), jax.dtypes.canonicalize_dtype(np.result_type(kind)), kind is not bool)
     return None
 
 

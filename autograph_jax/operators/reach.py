@@ -92,6 +92,7 @@ def parts(value: Any) -> Iterator[tuple[Any, Any]]:
             if _is_filled(cell):
                 yield name, cell.cell_contents
         yield from enumerate(value.__defaults__ or ())
+        yield from (value.__kwdefaults__ or {}).items()
     elif isinstance(value, types.MethodType):
         yield "__self__", value.__self__
         yield "__func__", value.__func__

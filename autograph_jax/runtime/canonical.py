@@ -169,33 +169,33 @@ def _signature(parameters: tuple[Parameter, ...], picks: tuple[Argument, ...]) -
 
 
 def _speller(parameters: Sequence[Parameter], wanted: Sequence[Place]) -> Callable[..., Any]:
-    """How canonical values become the arguments of a call, as its caller has spelled what stands in `*rest` or `**more`."""
+    """How canonical values become the arguments of a call: what its caller left out is left out, and what stands in `*rest` or
+    `**more` is spelled as its caller has done.
+    """
 
     def spelled(values: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         positional: list[Any] = []
         keywords: dict[str, Any] = {}
+        skipped = False
         picked = dict(zip(wanted, values[len(parameters) :], strict=True))
         for parameter, value in zip(parameters, values, strict=False):
-            match parameter.kind:
-                case Parameter.VAR_POSITIONAL:
-                    rest = list(_plain(value, ()))
-                    at = {place.index: place for place in picked if place.index is not None and place.index < len(rest)}
-                    positional += [_plain(picked.pop(at[i]), value) if i in at else value for i, value in enumerate(rest)]
-                case Parameter.VAR_KEYWORD:
-                    keywords |= _plain(value, {})
-                    given = {place.key: value for place, value in picked.items() if type(value) is not LeftOut}
-                    keywords |= {key: _plain(value, None) for key, value in given.items() if key is not None}
-                    keywords = dict(sorted(keywords.items()))  # as JAX orders the rest
-                case Parameter.KEYWORD_ONLY:
-                    keywords[parameter.name] = _plain(value, parameter.default)
-                case _:
-                    positional.append(_plain(value, parameter.default))
+            if parameter.kind is Parameter.VAR_POSITIONAL:
+                at = {place.index: place for place in picked if place.index is not None and place.index < len(value)}
+                positional += [_plain(picked.pop(at[i])) if i in at else part for i, part in enumerate(value)]
+            elif parameter.kind is Parameter.VAR_KEYWORD:
+                given = {place.key: value for place, value in picked.items() if type(value) is not LeftOut}
+                keywords |= value | {key: _plain(part) for key, part in given.items() if key is not None}
+                keywords = dict(sorted(keywords.items()))  # as JAX orders the rest
+            elif type(value) is LeftOut:
+                skipped = True
+            elif skipped or parameter.kind is Parameter.KEYWORD_ONLY:
+                keywords[parameter.name] = _plain(value)
+            else:
+                positional.append(_plain(value))
         return positional, keywords
 
     return spelled
 
 
-def _plain(value: Any, default: Any) -> Any:
-    if type(value) is LeftOut:
-        return default
+def _plain(value: Any) -> Any:
     return value.value if type(value) is Static else value

@@ -9,21 +9,17 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Sequence
-from inspect import Parameter
 from typing import Any, NoReturn, Protocol, overload
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.custom_derivatives import CustomVJPPrimal
 
-from autograph_jax.errors import Location, RuleError, user_location
-from autograph_jax.operators.choices import Choice
-from autograph_jax.runtime.arguments import Argument, Spec
-from autograph_jax.runtime.canonical import Callee, Canonical, decorate
-from autograph_jax.runtime.classes import meet_all
-from autograph_jax.runtime.forwarding import LeftOut
-from autograph_jax.runtime.lifting import Guard, Held, as_partial, held
+from autograph_jax.errors import RuleError, user_location
+from autograph_jax.runtime.arguments import Spec
+from autograph_jax.runtime.canonical import Callee, decorate
+from autograph_jax.runtime.lifting import Held, held
+from autograph_jax.runtime.rule_arguments import RuleArguments, argument, derivatives, guarded, packed, plain, unpacked
 from autograph_jax.runtime.signatures import name_of
 
 
@@ -55,9 +51,10 @@ def custom_jvp(*, nondiff_argnums: Spec = None, nondiff_argnames: Spec = None) -
 def custom_jvp(function: Any = None, /, nondiff_argnums: Spec = None, *, nondiff_argnames: Spec = None) -> Any:
     """Convert a function with `autograph` and give it a derivative rule with `jax.custom_jvp`.
 
-    `f.defjvp(jvp)` sets the rule, which is converted too: `jvp(*nondiff, primals, tangents) -> (out, tangent of out)`. `primals`
-    are the arguments in the signature's order, keyword-only ones too, `*rest` one by one, defaults where the call leaves them
-    out; however a call passes them. `f.defjvps(*jvps)` takes one `jvp(tangent, out, *primals)` for each argument, or None.
+    `f.defjvp(jvp)` sets the rule, which is converted too: `jvp(*nondiff, primals, tangents) -> (out, tangent of out)`. Its
+    `primals` are the arguments in the signature's order, keyword-only ones too, `*rest` one by one, defaults where the call
+    leaves them out; however a call passes them. `f.defjvps(*jvps)` takes one `jvp(tangent, out, *primals)` for each argument,
+    or None.
 
     Nondiff arguments are given by number or by name as for `jit`, and may be anything: numbers, strings, functions, also
     functions that close over traced values. A function among the other arguments is a `jax.tree_util.Partial` in the rules:
@@ -124,7 +121,7 @@ class _Custom:
         callee = Callee(function)
         nondiff = callee.arguments("nondiff", nondiff_argnums, nondiff_argnames)
         self.canonical = callee.canonical(nondiff)
-        self.arguments = _Arguments(self.canonical, nondiff)
+        self.arguments = RuleArguments(self.canonical, nondiff)
         self.function, self.name = callee.target, callee.name
         self.rules: tuple[Callable[..., Any], ...] = ()
         self.custom = self.kind(self._named(self.primal))
@@ -140,12 +137,13 @@ class _Custom:
             method = "defjvp" if isinstance(self, _CustomJVP) else "defvjp"
             self.refuse(f"`{self.name}` has no derivative rule yet", help=f"set one by `{self.name}.{method}(...)`")
         nondiff, diff = self.arguments.divided(values)
-        guard = functools.partial(_guarded, self.name, user_location())
-        return self.custom(held((self.function, self.rules, nondiff), guard), _packed(diff, functools.partial(_argument, guard)))
+        guard = functools.partial(guarded, self.name, user_location())
+        context = held((self.function, self.rules, nondiff), guard)
+        return self.custom(context, packed(diff, functools.partial(argument, guard)))
 
     def primal(self, context: Held, diff: list[Any]) -> Any:
         function, _, nondiff = context.value
-        return self.arguments.call(function, nondiff, _unpacked(diff))
+        return self.arguments.call(function, nondiff, unpacked(diff))
 
     def _named(self, function: Callable[..., Any], like: Any = None) -> Callable[..., Any]:
         """JAX names functions in its messages."""
@@ -194,7 +192,7 @@ class _CustomJVP(_Custom):
     def jvp(self, primals: Any, tangents: Any) -> Any:
         (context, diff), (_, directions) = primals, tangents
         _, (rule,), nondiff = context.value
-        return rule(*nondiff, self.arguments.spread(_unpacked(diff)), self.arguments.spread(_derivatives(directions)))
+        return rule(*nondiff, self.arguments.spread(unpacked(diff)), self.arguments.spread(derivatives(directions)))
 
 
 class _CustomVJP(_Custom):
@@ -207,7 +205,7 @@ class _CustomVJP(_Custom):
     def defvjp(
         self, fwd: Callable[..., Any], bwd: Callable[..., Any], *, symbolic_zeros: bool = False, optimize_remat: bool = False
     ) -> None:
-        """Set the rule, `fwd(...) -> (out, residuals)` and `bwd(*nondiff, residuals, cotangent)`. See `jax.custom_vjp.defvjp`."""
+        """Set the rule, `fwd(...) -> (out, residuals)` and `bwd(*nondiff, residuals, cotangent)`: see `jax.custom_vjp`."""
         self.rules = Callee(fwd).target, Callee(bwd).target
         self.custom.defvjp(
             self._named(self.fwd, fwd),
@@ -217,18 +215,18 @@ class _CustomVJP(_Custom):
         )
 
     def fwd(self, context: Held, diff: list[Any]) -> Any:
-        _, (fwd, bwd), nondiff = _values(context).value
-        result = self.arguments.call(fwd, nondiff, _unpacked(diff))
+        _, (fwd, bwd), nondiff = plain(context).value
+        result = self.arguments.call(fwd, nondiff, unpacked(diff))
         if not isinstance(result, tuple | list) or len(result) != 2:
             what = f"the rule `{name_of(fwd)}` of `{self.name}` returned {_described(result)}"
             self.refuse(what, help="return two values: the function's result, and what the backward rule needs of it")
         out, residuals = result
-        return out, (_packed(residuals, held), held((bwd, nondiff, self.arguments.holes(diff))))
+        return out, (packed(residuals, held), held((bwd, nondiff, self.arguments.holes(diff))))
 
     def bwd(self, residuals: Any, cotangent: Any) -> Any:
         packed, context = residuals
         bwd, nondiff, holes = context.value
-        given = bwd(*nondiff, _unpacked(packed), cotangent)
+        given = bwd(*nondiff, unpacked(packed), cotangent)
         names = self.arguments.names(holes)
         if not isinstance(given, tuple | list) or len(given) != len(names):
             what = f"the rule `{name_of(bwd)}` of `{self.name}` returned {_described(given)}"
@@ -246,127 +244,3 @@ def _described(value: Any) -> str:
 def _zero_tangent(leaf: Any) -> Any:
     kind = jnp.result_type(leaf)
     return jnp.zeros_like(leaf) if jnp.issubdtype(kind, jnp.inexact) else np.zeros(jnp.shape(leaf), jax.dtypes.float0)
-
-
-# ------------------------------------------------------------------ canonical arguments, and what the rules see of them
-
-
-class _Arguments:
-    """The arguments of a function: which are nondiff, and the others as its rules see them, `*rest` one by one."""
-
-    def __init__(self, canonical: Canonical, nondiff: Sequence[Argument]) -> None:
-        self.canonical = canonical
-        at = [canonical.position(argument) for argument in nondiff]
-        kinds = [parameter.kind for parameter in canonical.parameters]
-        rest = kinds.index(Parameter.VAR_POSITIONAL) if Parameter.VAR_POSITIONAL in kinds else None
-        places = [(rest or 0, a.position or 0) if p >= len(kinds) else (p, 0) for a, p in zip(nondiff, at, strict=True)]
-        self.nondiff = [position for _, position in sorted(zip(places, at, strict=True))]
-        self.diff = [position for position in range(len(canonical)) if position not in self.nondiff]
-        self.rest = self.diff.index(rest) if rest is not None else None
-
-    def divided(self, values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        return [values[position] for position in self.nondiff], [values[position] for position in self.diff]
-
-    def call(self, function: Callable[..., Any], nondiff: Sequence[Any], diff: Sequence[Any]) -> Any:
-        """Call a function as the user has called this one; keyword-only arguments are passed by keyword."""
-        values: list[Any] = [None] * len(self.canonical)
-        for position, value in zip((*self.nondiff, *self.diff), (*nondiff, *diff), strict=True):
-            values[position] = value
-        positional, keywords = self.canonical.spelled(values)
-        meet_all((positional, keywords))
-        return function(*positional, **keywords)
-
-    def holes(self, diff: Sequence[Any]) -> tuple[bool, ...]:
-        """For each element of `*rest`: is it a nondiff argument's place?"""
-        return () if self.rest is None else tuple(type(value) is LeftOut for value in diff[self.rest])
-
-    def holes_of(self, count: int) -> tuple[bool, ...]:
-        """The same for a number of arguments of which none is nondiff."""
-        return () if self.rest is None else (False,) * (count - len(self.diff) + 1)
-
-    def spread(self, diff: Sequence[Any]) -> tuple[Any, ...]:
-        if self.rest is None:
-            return tuple(diff)
-        inside = [value for value in diff[self.rest] if type(value) is not LeftOut]
-        return (*diff[: self.rest], *inside, *diff[self.rest + 1 :])
-
-    def gathered(self, spread: Sequence[Any], holes: Sequence[bool]) -> list[Any]:
-        if self.rest is None:
-            return list(spread)
-        remaining = iter(spread)
-        before = [next(remaining) for _ in range(self.rest)]
-        inside = tuple(LeftOut() if hole else next(remaining) for hole in holes)
-        return [*before, inside, *remaining]
-
-    def names(self, holes: Sequence[bool]) -> tuple[str, ...]:
-        parameters = self.canonical.parameters
-        names: list[Any] = [parameters[position].name for position in self.diff]
-        if self.rest is not None:
-            names[self.rest] = tuple(LeftOut() if hole else f"{names[self.rest]}[{n}]" for n, hole in enumerate(holes))
-        return self.spread(names)
-
-
-# ------------------------------------------------------------------ what JAX does not know
-
-
-_NUMBERS = (bool, int, float, complex)
-
-
-def _packed(tree: Any, package: Callable[[Any], Any]) -> Any:
-    """The tree, with what `package` makes of leaves that are no arrays."""
-    leaves, structure = jax.tree.flatten(tree, is_leaf=lambda leaf: isinstance(leaf, Choice))
-    if all(isinstance(leaf, jax.Array) for leaf in leaves):
-        return tree
-    return structure.unflatten([leaf if _is_array(leaf) else package(leaf) for leaf in leaves])
-
-
-def _is_array(leaf: Any) -> bool:
-    return isinstance(leaf, jax.Array | np.generic) or isinstance(leaf, np.ndarray) and leaf.dtype != object
-
-
-def _argument(guard: Guard, leaf: Any) -> Any:
-    """A part of an argument as JAX takes it: functions as Partials, what it does not know as a pytree."""
-    if isinstance(leaf, _NUMBERS):
-        return leaf
-    return as_partial(leaf) if callable(leaf) and not isinstance(leaf, type) else held(leaf, guard)
-
-
-def _is_held(value: Any) -> bool:
-    return isinstance(value, Held)
-
-
-def _unpacked(tree: Any) -> Any:
-    return jax.tree.map(lambda leaf: _values(leaf).value if _is_held(leaf) else leaf, tree, is_leaf=_is_held)
-
-
-def _derivatives(tree: Any) -> Any:
-    """Tangents: None for what is no array."""
-    return jax.tree.map(lambda leaf: None if _is_held(leaf) else leaf, tree, is_leaf=_is_held)
-
-
-def _values(package: Held) -> Held:
-    """Under `symbolic_zeros`, JAX wraps each leaf."""
-    leaves = [leaf.value if isinstance(leaf, CustomVJPPrimal) else leaf for leaf in package.leaves]
-    return Held(package.skeleton, leaves)
-
-
-def _guarded(function: str, location: Location | None, leaf: Any, name: str) -> Any:
-    """A traced value that is constant for the rule. To differentiate by it would give zero, and is an error instead."""
-    if not jnp.issubdtype(leaf.dtype, jnp.inexact):
-        return leaf
-
-    @jax.custom_jvp
-    def guard(value: Any) -> Any:
-        return value
-
-    @guard.defjvp
-    def _(primals: Any, tangents: Any) -> NoReturn:
-        raise RuleError(
-            f"`{name}` is differentiated by, and the derivative rule of `{function}` does not see it",
-            location=location,
-            details=[f"`{function}`, its rule or one of its nondiff arguments closes over `{name}`."],
-            help=f"pass `{name}` as an argument; a function that closes over it, as an argument that is not nondiff; or use "
-            "`jax.lax.stop_gradient`",
-        )
-
-    return guard(leaf)

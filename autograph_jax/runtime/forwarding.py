@@ -33,7 +33,7 @@ class Finish(NamedTuple):
     """Once `pending` is not empty, results go through `function`."""
 
     function: Callable[[Any], Any]
-    pending: Sequence[Any]
+    pending: Collection[Any]
 
 
 def forwarder(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Signature
 from typing import Any, TypeVar, overload
 
@@ -91,21 +90,19 @@ def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, 
     jitted: Any = jax.jit(program, **options | numbers | ordered)
     statics = canonical.statics(chosen["static"])
     made = canonical.forwarder(jitted, static=statics, finish=Finish(lambda out: _finish(out, pending), pending))
-    plain = made.__func__ if isinstance(made, types.MethodType) else made
+    plain = getattr(made, "__func__", made)
     plain.clear_cache = jitted.clear_cache
-    as_spelled = None if "in_shardings" in options else jax.jit(_as_spelled(canonical, program), **_spelled(chosen), **options)
-    for attribute in ("lower", "trace", "eval_shape"):
-        method = getattr(jitted if as_spelled is None else as_spelled, attribute)
-        setattr(plain, attribute, _stage(canonical, statics, method, as_spelled is not None))
-    shapes = plain.eval_shape
+    plain.lower, plain.trace, shapes = _stages(canonical, statics, program, jitted, chosen, options)
     plain.eval_shape = functools.wraps(shapes)(lambda *args, **kwargs: outputs.unpacked(shapes(*args, **kwargs)))
     return made
 
 
 def _by_argument(callee: Callee, shardings: Any, static: Sequence[Argument]) -> dict[Argument, Any] | None:
     """`in_shardings` for each argument; None for one that holds for all. In a tuple, static arguments have no place."""
-    if isinstance(shardings, dict):
-        return callee.entries("in_shardings", shardings)
+    if isinstance(shardings, Mapping):
+        entries = callee.entries("in_shardings", shardings)
+        refuse_overlap(static, entries, callee.name, what="sharded", help="leave it out of `in_shardings`: it is no array")
+        return entries
     if type(shardings) not in (tuple, list):
         return None
     arguments = (next(iter(callee.entries("in_shardings", {n: None}))) for n in itertools.count())
@@ -126,8 +123,8 @@ def _in_order(canonical: Canonical, shardings: dict[Argument, Any], static: Sequ
 _PROGRAM = "__autograph_jax_program__"
 
 
-def _program(canonical: Canonical) -> tuple[Callable[..., Any], list[str]]:
-    """What `jax.jit` gets in place of the function; and a list that says, once it has returned, what to do with its output.
+def _program(canonical: Canonical) -> tuple[Callable[..., Any], set[str]]:
+    """What `jax.jit` gets in place of the function; and a set that says, once it has returned, what to do with its output.
 
     Kept with the body, so that `ag.jit(f)` in a loop compiles once: JAX caches by the identity of what it gets.
     """
@@ -138,16 +135,16 @@ def _program(canonical: Canonical) -> tuple[Callable[..., Any], list[str]]:
     return kept
 
 
-def _make_program(body: Callable[..., Any]) -> tuple[Callable[..., Any], list[str]]:
-    pending: list[str] = []
+def _make_program(body: Callable[..., Any]) -> tuple[Callable[..., Any], set[str]]:
+    pending: set[str] = set()
 
     def program(*values: Any) -> Any:
         before = checks.made()
         out = outputs.packed([body(*values)])
         if checks.made() > before or outputs.has_choice(out):
-            pending.append(_WAIT)
-        elif not pending and outputs.has_kept(out):
-            pending.append(_BUILD)
+            pending.add(_WAIT)
+        elif outputs.has_kept(out):
+            pending.add(_BUILD)
         return out
 
     functools.update_wrapper(program, body)
@@ -157,7 +154,7 @@ def _make_program(body: Callable[..., Any]) -> tuple[Callable[..., Any], list[st
 _WAIT, _BUILD = "wait", "build"
 
 
-def _finish(out: Any, pending: list[str]) -> Any:
+def _finish(out: Any, pending: set[str]) -> Any:
     """The output of a program that may raise, or that gives a Choice, waited for; objects and choices as themselves."""
     return outputs.unpacked(jax.block_until_ready(out) if _WAIT in pending else out)
 
@@ -165,8 +162,25 @@ def _finish(out: Any, pending: list[str]) -> Any:
 # ------------------------------------------------------------------ lower, trace, eval_shape
 
 
+def _stages(
+    canonical: Canonical, statics: Statics, program: Any, jitted: Any, chosen: Mapping[str, Sequence[Argument]], options: Any
+) -> list[Any]:
+    """`lower`, `trace` and `eval_shape`.
+
+    They keep the caller's spelling, because what they compile must be called with the same one; but not where there are
+    `in_shardings`, beside which JAX takes no keywords.
+    """
+    if "in_shardings" in options:
+        return [canonical.forwarder(getattr(jitted, stage), static=statics) for stage in _STAGES]
+    as_spelled = jax.jit(_as_spelled(canonical, program), **_spelled(chosen), **options)
+    return [_stage(getattr(as_spelled, stage), statics) for stage in _STAGES]
+
+
+_STAGES = ("lower", "trace", "eval_shape")
+
+
 def _as_spelled(canonical: Canonical, program: Callable[..., Any]) -> Callable[..., Any]:
-    """The program called as the caller spells it, because what `lower` compiles must be called with the same spelling."""
+    """The program, called in any way."""
     forward = canonical.forwarder(program)
 
     @functools.wraps(program)
@@ -177,7 +191,7 @@ def _as_spelled(canonical: Canonical, program: Callable[..., Any]) -> Callable[.
     return spelled
 
 
-def _spelled(chosen: dict[str, tuple[Argument, ...]]) -> dict[str, Any]:
+def _spelled(chosen: Mapping[str, Sequence[Argument]]) -> dict[str, Any]:
     """Numbers and names for each: JAX infers the one from the other only where just one is given."""
     spelled: dict[str, Any] = {}
     for option, arguments in chosen.items():
@@ -187,9 +201,7 @@ def _spelled(chosen: dict[str, tuple[Argument, ...]]) -> dict[str, Any]:
     return spelled
 
 
-def _stage(canonical: Canonical, statics: Statics, method: Callable[..., Any], as_spelled: bool) -> Callable[..., Any]:
-    if not as_spelled:
-        return canonical.forwarder(method, static=statics)
+def _stage(method: Callable[..., Any], statics: Statics) -> Callable[..., Any]:
     if not statics.arguments:
         return method
 

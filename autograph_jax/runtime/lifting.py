@@ -161,7 +161,7 @@ class _Function:
     cells: tuple[Any, ...]
     defaults: tuple[Any, ...]
     keywords: tuple[tuple[str, Any], ...]
-    function: types.FunctionType = dataclasses.field(compare=False)
+    function: Any = dataclasses.field(compare=False)
 
     def build(self, leaves: Sequence[Any], made: dict[int, Any]) -> Any:
         old = self.function

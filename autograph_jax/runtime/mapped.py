@@ -89,6 +89,9 @@ def pmap(
         donated = callee.arguments("donate", donate_argnums, donate_argnames)
         refuse_overlap(static, donated, callee.name)
         axes = _PerArgument(callee, "in_axes", in_axes, rest=0, not_named=None)
+        if isinstance(in_axes, Mapping):
+            mapped_ones = [argument for argument, axis in (axes.by_argument or {}).items() if axis is not None]
+            refuse_overlap(static, mapped_ones, callee.name, what="mapped", help="leave it out of `in_axes`: it is no array")
         canonical = axes.canonical(static, donated)
         parts = by_name(canonical.body, "out_axes", out_axes, rest=0)
         mapped = jax.pmap(
@@ -100,7 +103,10 @@ def pmap(
             donate_argnums=canonical.positions(donated),
             **options,
         )
-        return canonical.forwarder(lambda *values: parts.together(mapped(*values)), static=canonical.statics(static))
+        statics = canonical.statics(static)
+        made = canonical.forwarder(lambda *values: parts.together(mapped(*values)), static=statics)
+        getattr(made, "__func__", made).lower = canonical.forwarder(mapped.lower, static=statics)
+        return made
 
     return decorate(function, make)
 

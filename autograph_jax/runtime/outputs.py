@@ -74,7 +74,7 @@ def _is_jax_type(value: Any) -> bool:
 def _has_type(value: Any) -> bool:
     try:
         jax.typeof(value)
-    except TypeError:
+    except (TypeError, ValueError):  # ValueError: an object with __jax_array__
         return False
     return True
 
@@ -88,11 +88,22 @@ def _pack(value: Any) -> Any:
     references = sys.getrefcount(value)
     traced = reach.holds_traced(value)
     made = isinstance(value, Choice) or forms.is_mutable(value) and (traced or references <= _OWN[0])
-    form, leaves = forms.flatten(value, is_new=lambda part: made and (part is value or reach.holds_traced(part)))
+    try:
+        form, leaves = forms.flatten(value, is_new=lambda part: made and (part is value or reach.holds_traced(part)))
+    except RecursionError:  # an object that holds itself; JAX refuses it
+        return value
     if isinstance(form, forms.Static) and traced:
         return value  # a closure over traced values, say; JAX refuses it
     _OWN[0] = _OWN[0] or references
-    return Kept(_Shape(form, made and isinstance(form, forms.Static)), leaves)
+    return Kept(_Shape(form, isinstance(form, forms.Static) and references <= _OWN[0] and _is_copied(value)), leaves)
+
+
+def _is_copied(value: Any) -> bool:
+    """Can a value be copied, and is it not its own copy, as strings and functions are?"""
+    try:
+        return copy.copy(value) is not value
+    except Exception:  # whatever its class raises: a lock, an open file
+        return False
 
 
 # References to an object that only the output holds, which differ between versions of CPython. Set below, once.

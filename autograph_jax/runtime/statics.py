@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import types
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Container, Iterable
 from typing import Any, NoReturn
 
 import jax
@@ -15,6 +15,8 @@ import numpy as np
 from autograph_jax.errors import ArgumentError, user_location
 from autograph_jax.runtime.arguments import Argument
 from autograph_jax.runtime.forwarding import LeftOut
+
+_NO_MEMORY = "do not donate it: a static argument is part of the program and has no memory to give away"
 
 
 class Static:
@@ -119,11 +121,11 @@ class Statics:
         ) from error
 
 
-def refuse_overlap(static: Sequence[Argument], donated: Sequence[Argument], function: str) -> None:
+def refuse_overlap(
+    static: Iterable[Argument], others: Container[Argument], function: str, *, what: str = "donated", help: str = _NO_MEMORY
+) -> None:
+    """Refuse an argument that is static and, say, donated too."""
     for argument in static:
-        if argument in donated:
-            raise ArgumentError(
-                f"`{argument.name}` of `{function}` is both static and donated",
-                location=user_location(),
-                help="do not donate it: a static argument is part of the program and has no memory to give away",
-            )
+        if argument in others:
+            both = f"`{argument.name}` of `{function}` is both static and {what}"
+            raise ArgumentError(both, location=user_location(), help=help)

@@ -951,6 +951,63 @@ def local_read_in_a_finally_after_a_loop_that_returns(x, out):
 row(local_read_in_a_finally_after_a_loop_that_returns, [1, A12], [5, A12], want="either")
 
 
+def finally_that_ends_what_its_body_raises(n):
+    if n != 1:
+        try:
+            raise ValueError(1)
+        finally:
+            return n  # noqa: B012
+    return 5
+
+
+row(finally_that_ends_what_its_body_raises, [0], [1], staged="cond")
+
+
+def finally_that_ends_an_assertion(n):
+    try:
+        assert n != 0
+    finally:
+        return n  # noqa: B012
+
+
+row(finally_that_ends_an_assertion, [0], [1], want="either")
+
+
+def assertion_that_is_handled(n):
+    try:
+        assert n != 0
+    except AssertionError:
+        n = 7
+    return n
+
+
+row(assertion_that_is_handled, [0], [1], want="either")
+
+
+def assertion_beside_another_handler(n):
+    try:
+        assert n >= 0
+        k = n + 1
+    except ValueError:
+        k = 7
+    return k
+
+
+row(assertion_beside_another_handler, [0], [1])
+
+
+def unbound_in_an_augmented_assignment(n):
+    try:
+        for i in range(2):
+            z += n  # noqa: F821
+    except UnboundLocalError:
+        return i
+    return 5
+
+
+row(unbound_in_an_augmented_assignment, [3], want="either")
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)

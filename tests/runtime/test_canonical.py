@@ -91,6 +91,14 @@ def test_positions():
     assert list(inspect.signature(canonical.body).parameters) == ["a", "b", "rest", "c", "more", "rest_1", "rest_0", "k"]
 
 
+def test_what_is_left_out_stays_so():
+    """A default may be seen to be left out: here as an object that nobody can pass by chance."""
+    no = object()
+    canonical = Callee(lambda a=no, /, b=no, c=no, *, d=no: [value is no for value in (a, b, c, d)]).canonical()
+    assert canonical.body(*canonical.values(c=5)) == [True, True, False, True]
+    assert canonical.body(*canonical.values(7, d=6)) == [False, True, True, False]
+
+
 def test_one_body_for_one_function():
     first, second = Callee(solve), Callee(solve)
     assert first.canonical().body is second.canonical().body

@@ -133,6 +133,7 @@ def test_a_default_behind_other_transforms():
         return x.sum(axis)
 
     assert ag.vmap(total)(jnp.ones((2, 3))).tolist() == [3, 3]  # the default stays a constant
+    assert ag.vmap(jax.jit(lambda x, axis=0: x.sum(axis)))(jnp.ones((2, 3))).tolist() == [3, 3]
     assert ag.grad(lambda x: ag.vmap(total)(x).sum())(jnp.ones((2, 3))).shape == (2, 3)
 
 

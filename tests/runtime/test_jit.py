@@ -168,6 +168,33 @@ def test_what_is_lowered_is_called_as_it_was_lowered():
     assert f(1) == 7
 
 
+HERE = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+SHARDINGS = {
+    "one for all": HERE,
+    "a tuple": (HERE, None),
+    "a short tuple": (HERE,),
+    "a list": [None, HERE],
+    "by name": {"n": HERE},
+    "by number": {-1: HERE, 0: None},
+}
+
+
+@pytest.mark.parametrize("shardings", SHARDINGS.values(), ids=SHARDINGS.keys())
+def test_in_shardings_go_with_keyword_arguments(shardings):
+    f = ag.jit(defaulted(record := Recorder()), in_shardings=shardings)
+    assert f(1.0, n=3, m=4) == f(1.0, m=4, n=3) == f(m=4, x=1.0, n=3) == 7
+    assert record.seen == ["T T T"]
+    assert f(1.0) == 7
+    assert f.lower(1.0, 3, m=4).compile()(1.0, 3, 4) == 7
+
+
+def test_a_tuple_of_shardings_leaves_out_what_is_static():
+    f = ag.jit(defaulted(Recorder()), static_argnames="n", in_shardings=(HERE, HERE))
+    assert f(1.0, 3, m=4) == f(1.0, n=3, m=4) == 7
+    with pytest.raises(ArgumentError, match="`in_shardings=3`: `f` has 3 parameters"):
+        ag.jit(defaulted(Recorder()), static_argnames="n", in_shardings=(HERE, HERE, HERE))
+
+
 # ------------------------------------------------------------------ static values, by type and value
 
 
@@ -258,7 +285,7 @@ SAME = {
     "nan": (float("nan"), float("nan")),
     "named tuples": (Pair([1], 2), Pair([1], 2)),
     "dataclasses": (Settings(1, note="first"), Settings(1, note="second")),
-    "dataclasses with an equality of their own": (Named("a", np.ones(1)), Named("a", np.ones(1))),
+    "dataclasses with an equality of their own": (Named("a", np.ones(2000)), Named("a", np.ones(2000))),
     "partials": (functools.partial(helper, n=[1]), functools.partial(helper, n=[1])),
     "functions": (helper, helper),
     "dataclasses without a hash": (Options(1, ["a"]), Options(1, ["a"])),
@@ -334,6 +361,13 @@ def test_static_and_donated():
 `n` of `solve` is both static and donated  [AG0401]
   help: do not donate it: a static argument is part of the program and has no memory to give away"""
     assert refused(static_argnums=1, donate_argnames=("x", "n")) == message
+
+
+def test_static_and_sharded():
+    message = """\
+`n` of `solve` is both static and sharded  [AG0401]
+  help: leave it out of `in_shardings`: it is no array"""
+    assert refused(static_argnums=1, in_shardings={"x": None, "n": HERE}) == message
 
 
 def test_each_option_is_checked_under_its_name():

@@ -150,6 +150,7 @@ def test_pmap():
     f = ag.pmap(scaled, in_axes={"x": 0}, static_broadcasted_argnames="scale", donate_argnums=0)
     x = jnp.array([2.0])
     assert f(x, scale=3.0).tolist() == [60] and x.is_deleted()
+    assert "module" in f.lower(scale=3.0, x=jnp.array([2.0])).as_text()
     g = ag.pmap(lambda x, y: Pair(x, y), in_axes=(0, None), out_axes={"high": None})
     assert jax.tree.map(jnp.shape, g(x=jnp.ones((1, 2)), y=1.0)) == Pair((1, 2), ())
 
@@ -252,3 +253,6 @@ def test_pmap_checks_what_is_static_and_donated():
         ag.pmap(solve, static_broadcasted_argnums=4)
     with pytest.raises(ArgumentError, match="`n` of `solve` is both static and donated"):
         ag.pmap(solve, static_broadcasted_argnums=1, donate_argnames="n")
+    with pytest.raises(ArgumentError, match="`n` of `solve` is both static and mapped"):
+        ag.pmap(solve, static_broadcasted_argnums=1, in_axes={"x": 0, "n": 0})
+    ag.pmap(solve, static_broadcasted_argnums=1, in_axes={"x": 0, "n": None})

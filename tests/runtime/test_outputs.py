@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import enum
+import threading
 import types
 from typing import Any, NamedTuple
 
@@ -102,7 +103,8 @@ PROGRAMS = {
     "a function of JAX's": lambda x: (jnp.sin, x),
     "JAX's objects": lambda x: (jax.P("i"), jax.tree.structure([x]), x),
     "NumPy's strings": lambda x: np.str_("a"),
-    "an object with __jax_array__": lambda x: Frozen(Parameter(x)),
+    "an object with __jax_array__": lambda x: (Parameter(x), Frozen(Parameter(x))),
+    "an object of 1000 parts": lambda x: Result([0] * 1000, "newton", 3, [x]),
     "range": lambda x: range(3),
     "slice": lambda x: slice(1, 2),
     "set": lambda x: {"a"},
@@ -161,6 +163,9 @@ FRESH = {
     "object": lambda x: Result(x, "newton"),
     "object without arrays": lambda x: Result(1, "newton"),
     "object in a tuple": lambda x: (Result(1, "newton"), x),
+    "bytearray": lambda x: bytearray(b"ab"),
+    "deque": lambda x: collections.deque(["a"]),
+    "an array of strings": lambda x: np.array(["a", "b"]),
 }
 
 
@@ -170,6 +175,11 @@ def test_what_the_function_made_is_made_for_each_call(function):
     results = [jitted(1.0) for _ in range(3)]
     parts = [result[0] if isinstance(result, tuple) else result for result in results]
     assert len({id(part) for part in parts}) == 3
+
+
+def test_what_cannot_be_copied_is_itself():
+    f = ag.jit(lambda x: (threading.Lock(), x))
+    assert f(1.0)[0] is f(1.0)[0]
 
 
 def test_a_result_may_be_changed():
@@ -231,7 +241,14 @@ def test_a_result_is_not_waited_for():
     assert waits == []
 
 
+def holds_itself(x):
+    result = Result(x, "newton")
+    result.history.append(result)
+    return result
+
+
 REFUSED = {
+    "an object that holds itself": holds_itself,
     "an iterator": lambda x: iter([1, 2]),
     "a closure over a traced value": lambda x: lambda: x,
     "an object that cannot be taken apart": lambda x: types.SimpleNamespace(x=x),

@@ -1,0 +1,134 @@
+"""A turn of a loop, linearized: what it leaves, what its derivative needs, and the derivative as a linear program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+
+from autograph_jax.loops.loop import Axis, Loop, Mask, chosen, depends, merged, split, traced
+
+
+class Linearized:
+    """The derivative of a loop's body by the constants and the part of the carry that the masks choose.
+
+    Its coefficients are `invariants`, which the constants alone decide, and `residuals` of a turn.
+    """
+
+    def __init__(self, loop: Loop, const_mask: Mask, carry_mask: Mask) -> None:
+        self._loop, self._const_mask, self._carry_mask = loop, const_mask, carry_mask
+        consts = len(loop.const_avals)
+
+        def body(*operands: Any) -> Any:
+            mask = (*const_mask, *carry_mask)
+
+            def moved(*values: Any) -> Any:
+                new = jaxpr_as_fun(loop.body)(*merged(operands, values, mask))
+                return chosen(new, carry_mask), new
+
+            _, self._derivative, new = jax.linearize(moved, *chosen(operands, mask), has_aux=True)
+            leaves, self._tree = jax.tree.flatten(self._derivative)
+            return [*new, *leaves]
+
+        self._program = traced(body, loop.body.in_avals)
+        del self._derivative  # it held tracers
+        leaves = self._program.jaxpr.outvars[len(loop.carry_avals) :]
+        varying = depends(self._program.jaxpr, [False] * consts + [True] * len(loop.carry_avals))[len(loop.carry_avals) :]
+        self._varying, self._first = varying, _first_of_each(leaves)
+        self._stored = [v and first == i for i, (v, first) in enumerate(zip(varying, self._first, strict=True))]
+        self._fixed = [not v for v in varying]
+        count = len(loop.carry_avals)
+        self.residual_avals = chosen(self._program.out_avals[count:], self._stored)
+        self._invariant_program = _with_outputs(self._program, count, self._fixed)
+
+    def forward(self, consts: Sequence[Any], carry: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The carry after a turn, and the turn's residuals."""
+        new, leaves = split(jaxpr_as_fun(self._program)(*consts, *carry), len(carry))
+        return new, chosen(leaves, self._stored)
+
+    def invariants(self, consts: Sequence[Any]) -> list[Any]:
+        carry = [_anything(aval) for aval in self._loop.carry_avals]
+        return list(jaxpr_as_fun(self._invariant_program)(*consts, *carry))
+
+    def invariants_depend(self, const_mask: Sequence[bool]) -> list[bool]:
+        """Which invariants depend on these constants?"""
+        return depends(self._invariant_program.jaxpr, [*const_mask, *(False for _ in self._loop.carry_avals)])
+
+    def push(
+        self, invariants: Sequence[Any], residuals: Sequence[Any], tangents: Sequence[Any], carry_tangents: Sequence[Any]
+    ) -> list[Any]:
+        """Tangents of the carry before a turn, and of the constants, become those after it."""
+        stored, fixed = iter(residuals), iter(invariants)
+        leaves: list[Any] = []
+        for first, varies in zip(self._first, self._varying, strict=True):
+            if not varies:
+                leaves.append(next(fixed))
+            else:
+                leaves.append(next(stored) if first == len(leaves) else leaves[first])
+        return jax.tree.unflatten(self._tree, leaves)(*tangents, *carry_tangents)
+
+
+class LinearizedLanes:
+    """The same for a batch of loops. Each residual begins with the axis of the lanes, so that it can be told whose it is."""
+
+    def __init__(self, inner: Linearized | LinearizedLanes, axis: Axis, const_mask: Mask) -> None:
+        self._inner, self._axis, self._const_mask = inner, axis, const_mask
+        self.residual_avals = [a.update(shape=(axis.size, *a.shape), weak_type=False) for a in inner.residual_avals]
+        depend = inner.invariants_depend([dim is not None for dim in axis.const_dims])
+        self._invariant_dims = [0 if batched else None for batched in depend]
+
+    def forward(self, consts: Sequence[Any], carry: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        axes = [list(self._axis.const_dims), [0] * len(carry)]
+        return self._axis.map(self._inner.forward, axes)(list(consts), list(carry))
+
+    def invariants(self, consts: Sequence[Any]) -> list[Any]:
+        return self._axis.map(self._inner.invariants, [list(self._axis.const_dims)], self._invariant_dims)(list(consts))
+
+    def invariants_depend(self, const_mask: Sequence[bool]) -> list[bool]:
+        inner = self._inner.invariants_depend(const_mask)
+        return [own or dim is not None for own, dim in zip(inner, self._invariant_dims, strict=True)]
+
+    def push(
+        self, invariants: Sequence[Any], residuals: Sequence[Any], tangents: Sequence[Any], carry_tangents: Sequence[Any]
+    ) -> list[Any]:
+        dims = chosen(self._axis.const_dims, self._const_mask)
+        axes = [self._invariant_dims, [0] * len(residuals), dims, [0] * len(carry_tangents)]
+        return self._axis.map(self._inner.push, axes)(
+            list(invariants), list(residuals), list(tangents), list(carry_tangents)
+        )
+
+
+def linearized(loop: Loop, const_mask: Mask, carry_mask: Mask) -> Linearized | LinearizedLanes:
+    """A loop's turn, linearized once for these masks."""
+
+    def make() -> Linearized | LinearizedLanes:
+        if loop.inner is not None and loop.axis is not None:
+            return LinearizedLanes(linearized(loop.inner, const_mask, carry_mask), loop.axis, const_mask)
+        return Linearized(loop, const_mask, carry_mask)
+
+    return loop.derived(("linearized", const_mask, carry_mask), make)
+
+
+def _first_of_each(variables: Sequence[Any]) -> list[int]:
+    """For each variable, where it stands first."""
+    seen: dict[int, int] = {}
+    return [seen.setdefault(id(variable), position) for position, variable in enumerate(variables)]
+
+
+def _with_outputs(closed: ClosedJaxpr, skipped: int, wanted: Sequence[bool]) -> ClosedJaxpr:
+    """A jaxpr with some of its outputs; the others cost nothing any more."""
+
+    def run(*operands: Any) -> Any:
+        return chosen(jaxpr_as_fun(closed)(*operands)[skipped:], wanted)
+
+    return traced(run, closed.in_avals)
+
+
+def _anything(aval: Any) -> Any:
+    return jax.lax.empty(aval.shape, aval.dtype) if not jax.numpy.issubdtype(aval.dtype, jax.dtypes.extended) else _key(aval)
+
+
+def _key(aval: Any) -> Any:
+    return jax.random.split(jax.random.key(0, impl=aval.dtype._impl.name), aval.shape)

@@ -1,0 +1,249 @@
+"""A while loop as a value: its condition and body as jaxprs, and the loops that derive from it (of tangents, of lanes)."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.extend.core.primitives import while_p
+
+Mask = tuple[bool, ...]
+
+
+class Loop:
+    """`while cond(*cond_consts, *carry): carry = body(*body_consts, *carry)`, with jaxprs as lax.while_loop makes them.
+
+    A predicate of shape (lanes, ...) is that of a batch: each array of the carry begins with these axes, the loop goes on
+    while any lane does, and only such lanes take what the body gives. `inner` is then the loop of one lane.
+    """
+
+    def __init__(
+        self,
+        cond: ClosedJaxpr,
+        body: ClosedJaxpr,
+        counts: tuple[int, int],
+        checkpoints: int | None,
+        *,
+        inner: Loop | None = None,
+        axis: Axis | None = None,
+    ) -> None:
+        self.cond, self.body, self.counts, self.checkpoints = cond, body, counts, checkpoints
+        self.inner, self.axis = inner, axis
+        self.rank = len(cond.out_avals[0].shape)
+        self._derived: dict[Hashable, Any] = {}
+
+    def derived(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What is computed once for a loop, so that JAX meets the same objects and its caches hold."""
+        if key not in self._derived:
+            self._derived[key] = make()
+        return self._derived[key]
+
+    @property
+    def consts(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def const_avals(self) -> list[Any]:
+        """Of the body's constants."""
+        return self.body.in_avals[: self.counts[1]]
+
+    @property
+    def carry_avals(self) -> list[Any]:
+        return self.body.in_avals[self.counts[1] :]
+
+    @property
+    def in_avals(self) -> list[Any]:
+        return [*self.cond.in_avals[: self.counts[0]], *self.body.in_avals]
+
+    def split(self, operands: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """The condition's constants, the body's, and the carry."""
+        first, second = self.counts[0], self.consts
+        return list(operands[:first]), list(operands[first:second]), list(operands[second:])
+
+    def run(self, *operands: Any) -> list[Any]:
+        """The loop itself: exactly what lax.while_loop binds."""
+        first, second = self.counts
+        return while_p.bind(*operands, cond_nconsts=first, cond_jaxpr=self.cond, body_nconsts=second, body_jaxpr=self.body)
+
+    def active(self, cond_consts: Sequence[Any], carry: Sequence[Any]) -> jax.Array:
+        """The predicate, one for each lane."""
+        return jaxpr_as_fun(self.cond)(*cond_consts, *carry)[0]
+
+    def going(self, cond_consts: Sequence[Any], carry: Sequence[Any]) -> jax.Array:
+        active = self.active(cond_consts, carry)
+        return jnp.any(active) if self.rank else active
+
+    def turn(self, cond_consts: Sequence[Any], consts: Sequence[Any], carry: Sequence[Any]) -> list[Any]:
+        """The carry after a turn that runs for sure: in the lanes that are over it stays."""
+        new = jaxpr_as_fun(self.body)(*consts, *carry)
+        return self.choose(self.active(cond_consts, carry), new, carry) if self.rank else new
+
+    def choose(self, active: jax.Array, new: Sequence[Any], old: Sequence[Any]) -> list[Any]:
+        """Of each pair the first where a lane is active."""
+        return [jax.lax.select(self.spread(active, n), n, o) for n, o in zip(new, old, strict=True)]
+
+    def spread(self, active: jax.Array, array: Any) -> jax.Array:
+        return jax.lax.broadcast_in_dim(active, jnp.shape(array), tuple(range(self.rank)))
+
+    def reached(self, const_mask: Mask, carry_mask: Mask) -> Mask:
+        """Which of the carry gets a tangent, in any turn, if these constants and this part of the carry have one?"""
+        return self.derived(("reached", const_mask, carry_mask), lambda: self._reached(const_mask, carry_mask))
+
+    def _reached(self, const_mask: Mask, carry_mask: Mask) -> Mask:
+        while True:
+            out = depends(self.body.jaxpr, [*const_mask, *carry_mask])
+            wide = tuple(m or o and is_inexact(a) for m, o, a in zip(carry_mask, out, self.carry_avals, strict=True))
+            if wide == carry_mask:
+                return wide
+            carry_mask = wide
+
+    def with_tangents(self, const_mask: Mask, carry_mask: Mask) -> Loop:
+        """The loop that carries tangents too, behind the carry, where the masks say; those of constants stand behind these."""
+        key = "tangents", const_mask, carry_mask
+        return self.derived(key, lambda: self._with_tangents(const_mask, carry_mask))
+
+    def _with_tangents(self, const_mask: Mask, carry_mask: Mask) -> Loop:
+        if self.inner is not None and self.axis is not None:
+            inner = self.inner.with_tangents(const_mask, carry_mask)
+            dims = self.axis.const_dims
+            return lanes(inner, self.axis.with_dims(self.axis.cond_dims, (*dims, *chosen(dims, const_mask))))
+        consts, carry = self.const_avals, self.carry_avals
+        tangents = [tangent_aval(a) for a in (*chosen(consts, const_mask), *chosen(carry, carry_mask))]
+        const_tangents, carry_tangents = split(tangents, sum(const_mask))
+
+        def cond(*operands: Any) -> Any:
+            return jaxpr_as_fun(self.cond)(*operands[: self.counts[0] + len(carry)])
+
+        def body(*operands: Any) -> Any:
+            xs, ts, ys, us = split(operands, len(consts), len(const_tangents), len(carry))
+            mask = (*const_mask, *carry_mask)
+
+            def moved(*values: Any) -> Any:
+                return jaxpr_as_fun(self.body)(*merged([*xs, *ys], values, mask))
+
+            if not any(mask):
+                return moved()
+            new, new_tangents = jax.jvp(moved, tuple(chosen([*xs, *ys], mask)), (*ts, *us))
+            return [*new, *chosen(new_tangents, carry_mask)]
+
+        return Loop(
+            traced(cond, [*self.in_avals[: self.counts[0]], *carry, *carry_tangents]),
+            traced(body, [*consts, *const_tangents, *carry, *carry_tangents]),
+            (self.counts[0], len(consts) + len(const_tangents)),
+            self.checkpoints,
+        )
+
+
+class Axis:
+    """An axis of lanes: its size and names, and where the constants have it (None: nowhere). The carry has it first."""
+
+    def __init__(self, data: Any, cond_dims: Sequence[int | None], const_dims: Sequence[int | None]) -> None:
+        self.data, self.cond_dims, self.const_dims = data, tuple(cond_dims), tuple(const_dims)
+
+    @property
+    def size(self) -> int:
+        return self.data.size
+
+    def with_dims(self, cond_dims: Sequence[int | None], const_dims: Sequence[int | None]) -> Axis:
+        return Axis(self.data, cond_dims, const_dims)
+
+    def map(self, function: Callable[..., Any], in_axes: Sequence[Any], out_axes: Any = 0) -> Callable[..., Any]:
+        return mapped(self.data, function, in_axes, out_axes)
+
+
+def mapped(data: Any, function: Callable[..., Any], in_axes: Sequence[Any], out_axes: Any = 0) -> Callable[..., Any]:
+    """jax.vmap over the axis that a batching rule is given."""
+    names = {"axis_name": data.name, "axis_size": data.size, "spmd_axis_name": data.spmd_name}
+    return jax.vmap(function, in_axes=tuple(in_axes), out_axes=out_axes, **names)
+
+
+def lanes(inner: Loop, axis: Axis) -> Loop:
+    """Many loops at once, each with a predicate of its own."""
+    size, carry = axis.size, [0] * len(inner.carry_avals)
+    cond_dims, const_dims = [*axis.cond_dims, *carry], [*axis.const_dims, *carry]
+    cond_avals = [batched_aval(a, d, size) for a, d in zip(inner.cond.in_avals, cond_dims, strict=True)]
+    body_avals = [batched_aval(a, d, size) for a, d in zip(inner.body.in_avals, const_dims, strict=True)]
+    cond = traced(axis.map(jaxpr_as_fun(inner.cond), cond_dims), cond_avals)
+    body = traced(axis.map(jaxpr_as_fun(inner.body), const_dims), body_avals)
+    return Loop(cond, body, inner.counts, inner.checkpoints, inner=inner, axis=axis)
+
+
+@functools.lru_cache(maxsize=1024)
+def loop_of(cond: ClosedJaxpr, body: ClosedJaxpr, counts: tuple[int, int], checkpoints: int | None) -> Loop:
+    """The one Loop of two jaxprs, which are compared by identity. Module state: what JAX's caches rely on."""
+    return Loop(cond, body, counts, checkpoints)
+
+
+# Jaxprs, avals and masks
+
+
+def traced(function: Callable[..., Any], avals: Sequence[Any]) -> ClosedJaxpr:
+    return jax.make_jaxpr(lambda *operands: function(*operands))(*map(_struct, avals))
+
+
+def _struct(aval: Any) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(
+        aval.shape, aval.dtype, weak_type=getattr(aval, "weak_type", False), vma=getattr(aval, "vma", None)
+    )
+
+
+def batched_aval(aval: Any, dim: int | None, size: int) -> Any:
+    if dim is None:
+        return aval
+    return aval.update(shape=(*aval.shape[:dim], size, *aval.shape[dim:]), weak_type=False)
+
+
+def tangent_aval(aval: Any) -> Any:
+    return aval.to_tangent_aval()
+
+
+def is_inexact(aval: Any) -> bool:
+    return jnp.issubdtype(aval.dtype, jnp.inexact)
+
+
+def depends(jaxpr: Any, inputs: Sequence[bool]) -> list[bool]:
+    """Which outputs depend on these inputs? Calls of other jaxprs are looked into."""
+    reached = {v for v, mask in zip(jaxpr.invars, inputs, strict=True) if mask}
+    for equation in jaxpr.eqns:
+        mask = [_is_variable(v) and v in reached for v in equation.invars]
+        if not any(mask) or equation.primitive.name == "stop_gradient":
+            continue
+        inner = equation.params.get("jaxpr")
+        inner = getattr(inner, "jaxpr", inner)
+        if equation.primitive.name in ("jit", "pjit", "closed_call") and len(inner.invars) == len(mask):
+            reached.update(v for v, out in zip(equation.outvars, depends(inner, mask), strict=True) if out)
+        else:
+            reached.update(equation.outvars)
+    return [_is_variable(v) and v in reached for v in jaxpr.outvars]
+
+
+def _is_variable(atom: Any) -> bool:
+    return not hasattr(atom, "val")  # a literal has one
+
+
+def chosen(values: Sequence[Any], mask: Sequence[bool]) -> list[Any]:
+    return [value for value, wanted in zip(values, mask, strict=True) if wanted]
+
+
+def merged(values: Sequence[Any], new: Sequence[Any], mask: Sequence[bool]) -> list[Any]:
+    """The values, with new ones in the places of the mask."""
+    remaining = iter(new)
+    return [next(remaining) if wanted else value for value, wanted in zip(values, mask, strict=True)]
+
+
+def split(values: Sequence[Any], *counts: int) -> list[list[Any]]:
+    """Parts of these lengths, and the rest."""
+    parts, start = [], 0
+    for count in counts:
+        parts.append(list(values[start : start + count]))
+        start += count
+    return [*parts, list(values[start:])]
+
+
+def size_in_bytes(avals: Sequence[Any]) -> int:
+    return sum(math.prod(a.shape) * getattr(a.dtype, "itemsize", 8) for a in avals)
