@@ -23,6 +23,17 @@ from autograph_jax.operators.values import is_traced, truth
 class Raised(BaseException):
     """Ends the tracing of a block in which the user's code raises. No `except` of the user's is meant to see it."""
 
+    def __str__(self) -> str:
+        return "this program ends by an exception on every path, at run time; `ag.jit` gives it to the caller"
+
+
+def result_of(function: Callable[..., Any], *values: Any) -> Any:
+    """What a function returns; None where it raises on every path, which the staged program does as well."""
+    try:
+        return function(*values)
+    except Raised:
+        return None
+
 
 def raised(error: Error, caught: bool = False) -> BaseException | type[BaseException]:
     """What `raise error` raises: the error itself, or in a staged block an end of the block and an error at run time.
@@ -79,6 +90,8 @@ def checked(condition: Any, message: Callable[[], Any] | None = None, caught: st
 # Module state: what a callback raised last, for the caller of `ag.jit`; and how many checks have been staged so far.
 _raised: list[Error] = []
 _checks_made = [0]
+
+jax_private.unlogged(lambda error: any(error is known for known in _raised))
 
 
 def take_raised() -> Error | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from typing import Any, cast
 
 import jax
@@ -64,3 +66,12 @@ def as_weak(value: Any, dtype: np.dtype) -> jax.Array:
     if _lax is None:  # pragma: no cover
         return value + (0 if np.issubdtype(dtype, np.integer) else 0.0)
     return cast(jax.Array, _lax._convert_element_type(value, dtype, weak_type=True))
+
+
+def unlogged(is_known: Callable[[BaseException], bool]) -> None:
+    """Keep JAX from logging the traceback of an exception that a callback raises on purpose; the caller gets it anyway."""
+
+    def passes(record: logging.LogRecord) -> bool:
+        return not (record.exc_info and record.exc_info[1] is not None and is_known(record.exc_info[1]))
+
+    logging.getLogger("jax._src.debugging").addFilter(passes)

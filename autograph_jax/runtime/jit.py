@@ -140,7 +140,7 @@ def _make_program(body: Callable[..., Any]) -> tuple[Callable[..., Any], set[str
 
     def program(*values: Any) -> Any:
         before = checks.made()
-        out = outputs.packed([body(*values)])
+        out = outputs.packed([checks.result_of(body, *values)])
         if checks.made() > before or outputs.has_choice(out):
             pending.add(_WAIT)
         elif outputs.has_kept(out):

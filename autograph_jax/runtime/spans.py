@@ -33,7 +33,8 @@ def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
         for statement in scope.live_after:
             if getattr(statement, "lineno", None) is not None:
                 together.setdefault(_extent(statement), []).append((statement, scope))
-    finals = [_final_extent(node) for scope in facts for node in gast.walk(scope) if getattr(node, "finalbody", None)]
+    tries = [n for scope in facts for n in gast.walk(scope) if isinstance(n, gast.Try | gast.TryStar) and n.finalbody]
+    finals = [_final_extent(node.finalbody) for node in tries]
     spans = [_span(start, end, statements, finals) for (start, end), statements in together.items()]
     return sorted(spans, key=lambda span: (span.start, (-span.end[0], -span.end[1])))
 
@@ -43,9 +44,9 @@ def _extent(statement: gast.stmt) -> tuple[Position, Position]:
     return start, (statement.end_lineno or start[0], statement.end_col_offset or start[1])
 
 
-def _final_extent(node: gast.Try) -> tuple[Position, Position]:
-    placed = [_extent(s) for s in gast.walk(gast.Module(node.finalbody, [])) if getattr(s, "lineno", None) is not None]
-    return min(start for start, _ in placed), max(end for _, end in placed)
+def _final_extent(statements: list[gast.stmt]) -> tuple[Position, Position]:
+    extents = [_extent(statement) for statement in statements if getattr(statement, "lineno", None) is not None]
+    return min(start for start, _ in extents), max(end for _, end in extents)
 
 
 def _span(

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from autograph_jax import autograph
+from autograph_jax import autograph, jit
 from autograph_jax.operators import checks
 
 
@@ -131,3 +131,25 @@ def test_the_value_is_not_needed_for_the_check(caplog: pytest.LogCaptureFixture)
     with caplog.at_level(logging.CRITICAL), pytest.raises(Exception, match="has no value here"):
         jax.block_until_ready(f(-1.0))
         jax.effects_barrier()
+
+
+def test_jax_does_not_log_what_is_raised_on_purpose(caplog):
+    def positive(x):
+        assert x > 0, "x must be positive"
+        return x
+
+    with pytest.raises(AssertionError, match="x must be positive"):
+        jit(positive)(-1.0)
+    assert caplog.records == []
+
+    def fails(x):
+        raise KeyError("not on purpose")
+
+    def calls(x):
+        jax.debug.callback(fails, x)
+        return x
+
+    with pytest.raises(jax.errors.JaxRuntimeError, match="not on purpose"):
+        jax.block_until_ready(jax.jit(calls)(1.0))
+        jax.effects_barrier()
+    assert "failed" in caplog.text
