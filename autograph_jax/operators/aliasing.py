@@ -26,6 +26,7 @@ from autograph_jax.operators import hooks, reach, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.forms import Static
+from autograph_jax.operators.values import is_traced
 
 # Module state: pairs of arrays, by their ids, that may be one array. An entry goes when one of the two goes.
 _doubtful: dict[frozenset[int], tuple[weakref.ref[Any], weakref.ref[Any]]] = {}
@@ -155,8 +156,9 @@ def check_write(array: Any, *, place: tuple[Any, Any] | None = None, aliases: tu
 
     `place` is the container and the key that the new array is put into, `aliases` are values that follow by themselves.
     """
+    picked = place is not None and is_traced(place[1])  # of several, which all are written: as they were, or the new one
     for base in (array, *_related(array)):
-        holder = _holder(base, place if base is array else None, direct=base is array)
+        holder = _holder(base, place if base is array or picked else None, direct=base is array)
         if holder is not None:
             raise _alias_error(holder, base is array)
     for other in doubtful_with(array):
@@ -334,7 +336,7 @@ def _holds(value: Any, array: Any, place: tuple[Any, Any] | None, running: _Runn
     def is_written(holder: Any, key: Any) -> bool:
         if isinstance(holder, types.FunctionType):
             return key in running.taken and _is_variable(reach.cell(holder, key), key, running.frame)
-        return place is not None and holder is place[0] and key == place[1]
+        return place is not None and holder is place[0] and (is_traced(place[1]) or key == place[1])
 
     return reach.holds(value, lambda part: part is array, skip=is_written)
 

@@ -278,9 +278,8 @@ def _with_aliases(
     together = [{key: {*branch.kin_of(places[key])} for key in new} for branch in (first, second)]
     for key, pair in identities.items():
         for other, other_pair in identities.items():
-            if key is not other and any(a == b for a, b in zip(pair, other_pair, strict=True)):
-                aliasing.doubt(new[key], new[other])
-            elif key is not other and any(kin[key] & kin[other] for kin in together):
+            one = any(a == b for a, b in zip(pair, other_pair, strict=True))
+            if key is not other and (one or any(kin[key] & kin[other] for kin in together)):
                 _doubt_parts(new[key], list(reach.arrays(new[other])))
     return new
 

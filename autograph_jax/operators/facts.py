@@ -36,7 +36,7 @@ _by_id: dict[int, tuple[weakref.ref[Any], Facts]] = {}
 def tell(condition: Any, facts: Facts) -> Any:
     """Remember what a traced condition tells."""
     key = id(condition)
-    _by_id[key] = (weakref.ref(condition, lambda _: _by_id.pop(key, None)), facts)
+    _by_id[key] = (weakref.ref(condition, lambda _, known=_by_id: known.pop(key, None)), facts)
     return condition
 
 

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from autograph_jax.operators import aliasing, checks, dependence, lists
 from autograph_jax.operators.choices import Choice, refusal
-from autograph_jax.operators.forms import Form, array_forms, as_array, coerce, flatten, is_mutable, unflatten
+from autograph_jax.operators.forms import Form, array_forms, as_array, coerce, flatten, is_mutable, same_static, unflatten
 from autograph_jax.operators.staging import joined
 from autograph_jax.operators.values import is_traced
 
@@ -23,19 +23,26 @@ _SEQUENCES = {list: "list index", tuple: "tuple index", str: "string index", byt
 def get_item(container: Any, index: Any) -> Any:
     """`container[index]`."""
     if not is_traced(index) and not isinstance(container, Choice):
-        is_number = isinstance(index, jax.Array) and index.ndim == 0 and isinstance(container, dict)
-        return container[index.item() if is_number else index]
+        return container[plain_index(container, index)]
     if isinstance(container, Choice):
         return of_choice(container, lambda option: get_item(option, index), "an element of it is read")
     if not _reads_plainly(container):
         return container[index]
     if isinstance(index, Choice):
         return of_choice(index, lambda option: container[option], "as an index")
-    if index.shape != () or not jnp.issubdtype(index.dtype, jnp.integer):
+    if index.shape != () or not jnp.issubdtype(index.dtype, jnp.integer) and index.dtype != bool:
         return container[index]
     if isinstance(container, dict):
         return _at_key(container, index)
     return _at_position(container, index) if isinstance(container, tuple(_SEQUENCES)) else container[index]
+
+
+def plain_index(container: Any, index: Any) -> Any:
+    """An index that is known, as Python takes it: a JAX array is no key, and a bool of JAX's no position."""
+    if isinstance(index, jax.Array) and index.ndim == 0:
+        if isinstance(container, dict) or index.dtype == bool and isinstance(container, tuple(_SEQUENCES)):
+            return index.item()
+    return index
 
 
 def _reads_plainly(container: Any) -> bool:
@@ -50,13 +57,42 @@ def _at_position(container: Sequence[Any], index: jax.Array) -> Any:
     """Python's element at a traced index, negative ones from the end."""
     lists.check_known(container)
     name = next(name for kind, name in _SEQUENCES.items() if isinstance(container, kind))
-    error = IndexError(f"{name} out of range")
+    position = _position(container, index, IndexError(f"{name} out of range"))
+    return pick(jnp.clip(position, 0, len(container) - 1), list(container))
+
+
+def _position(container: Sequence[Any], index: jax.Array, error: IndexError) -> jax.Array:
+    """A traced index counted from the start; one out of range raises."""
     if not container:
         raise checks.raised(error)
-    index = dependence.as_index(index)
+    index = dependence.as_index(index if index.dtype != bool else index.astype(jnp.int32))
     position = jnp.where(index < 0, index + len(container), index)
     checks.raise_where((position < 0) | (position >= len(container)), error)
-    return pick(jnp.clip(position, 0, len(container) - 1), list(container))
+    return position
+
+
+def put(value: Any, container: list[Any] | dict[Any, Any], index: Any) -> None:
+    """`container[index] = value`, where traced data picks which element: each is the value or what it was."""
+    if isinstance(index, Choice):
+        chosen = {key: index.where(lambda option, key=key: same_static(option, key)) for key in index.options}
+        if any(isinstance(key, jax.Array) for key in chosen):
+            raise refusal(index, "as an index to write at")
+    elif isinstance(container, dict):
+        found = {key: dependence.as_index(index) == key for key in container if isinstance(key, int | float)}
+        chosen = found or {index: True}
+        checks.raise_where(jnp.logical_not(functools.reduce(jnp.logical_or, chosen.values())), KeyError(index))
+    else:
+        position = _position(container, index, IndexError("list assignment index out of range"))
+        chosen = {number: position == number for number in range(len(container))}
+    for key, taken in chosen.items():
+        try:
+            old = container[key]
+        except LookupError as error:
+            if isinstance(container, dict):
+                raise refusal(index, "as a new key of a dict") from None
+            checks.raise_where(taken, error.with_traceback(None))
+            continue
+        container[key] = pick(jnp.asarray(taken, jnp.int32), [old, value])
 
 
 def _at_key(container: dict[Any, Any], index: jax.Array) -> Any:

@@ -19,10 +19,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import ImmutableError, user_location
-from autograph_jax.operators import aliasing, hooks, state
+from autograph_jax.operators import aliasing, hooks, selection, state
 from autograph_jax.operators.choices import Choice, Unbound, refusal
 from autograph_jax.operators.conditionals import if_stmt
 from autograph_jax.operators.state import Attribute, Content
+from autograph_jax.operators.values import is_traced
 
 _CONTAINERS = (list, dict, set, collections.deque)
 
@@ -50,9 +51,20 @@ def _set_item(value: Any, target: Any, index: Any) -> Any:
             location=user_location(),
             help="keep it in a list, or build a new tuple",
         )
+    if type(target) is Choice:
+        _write_chosen(target, lambda option: put_item(value, option, index), (list, dict), "an item of it is written")
+        return target
     note_content(target)
-    target[index] = value
+    if type(target) in (list, dict) and _is_picked(index):
+        selection.put(value, target, index)
+    else:
+        target[selection.plain_index(target, index)] = value
     return target
+
+
+def _is_picked(index: Any) -> bool:
+    """Does traced data pick the element?"""
+    return type(index) is Choice or isinstance(index, jax.Array) and index.ndim == 0 and is_traced(index)
 
 
 def put_item(value: Any, target: Any, index: Any) -> None:
@@ -145,12 +157,17 @@ def set_attr(value: Any, target: Any, name: str) -> None:
 
 
 def _set_attr_of_choice(value: Any, choice: Choice, name: str) -> None:
-    """Of several objects, the one that traced data has chosen is written."""
     if any(option is None or isinstance(option, _WITHOUT_ATTRIBUTES) for option in choice.options):
         raise refusal(choice, f"its attribute `{name}` is written")
+    _write_chosen(choice, lambda option: set_attr(value, option, name), (object,), f"its attribute `{name}` is written")
+
+
+def _write_chosen(choice: Choice, write: Callable[[Any], None], kinds: tuple[type, ...], use: str) -> None:
+    """Of several objects, the one that traced data has chosen is written."""
+    if not all(isinstance(option, kinds) for option in choice.options):
+        raise refusal(choice, use)
     for position, option in enumerate(choice.options):
-        write = state.standing_for(lambda option=option: set_attr(value, option, name))
-        if_stmt(choice.index == position, write, None)
+        if_stmt(choice.index == position, state.standing_for(lambda option=option: write(option)), None)
 
 
 _WITHOUT_ATTRIBUTES = (bool, int, float, complex, str, bytes, list, dict, tuple, jax.Array, Unbound)
@@ -206,7 +223,7 @@ class _Item:
         return _set_item(value, target, self.index)
 
     def read(self, target: Any) -> Any:
-        return target[self.index]
+        return selection.get_item(target, self.index) if _is_picked(self.index) else target[selection.plain_index(target, self.index)]
 
     def write(self, value: Any, target: Any) -> Any:
         return _set_item(value, target, self.index)

@@ -47,7 +47,7 @@ def _assigned(code: types.CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
         outer, global_names = _stores(code)
         found = tuple(sorted(outer & set(code.co_freevars))), tuple(sorted(global_names))
         key = id(code)
-        known = _assigned_cache[key] = (weakref.ref(code, lambda _: _assigned_cache.pop(key, None)), found)
+        known = _assigned_cache[key] = (weakref.ref(code, lambda _, cache=_assigned_cache: cache.pop(key, None)), found)
     return known[1]
 
 

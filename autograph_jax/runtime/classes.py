@@ -53,7 +53,7 @@ def _meet(kind: type) -> None:
     try:
         if is_users(module_of(kind)) and not is_marked_class(kind):
             _convert_members(kind)
-        _known[key] = weakref.ref(kind, lambda _: _known.pop(key, None))
+        _known[key] = weakref.ref(kind, lambda _, known=_known: known.pop(key, None))
     finally:
         _under_way.discard(key)
 

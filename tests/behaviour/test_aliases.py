@@ -662,6 +662,17 @@ def unbound_or_taken(a, b):
 either(unbound_or_taken, [X, True])
 
 
+def taken_and_written_in_one_branch(a, n):
+    if n > 0:
+        d = a
+        a[1] += n
+    d[0] = 9.0
+    return a
+
+
+either(taken_and_written_in_one_branch, [X, 2])
+
+
 def taken_two_branches_deep(a, b, n):
     e = a * 0
     if n > 3:

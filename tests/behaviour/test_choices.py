@@ -478,6 +478,117 @@ def text_of_numbers(x):
 row(text_of_numbers, [2.5], [7.0], batch=True)
 
 
+# ------------------------------------------------------------------ written where traced data picks
+def key_chosen_and_written(n):
+    d = {"a": 0, "b": 1}
+    for i in range(n):
+        k = "a" if i % 2 else "b"
+        d[k] += i
+    return d["a"], d["b"]
+
+
+row(key_chosen_and_written, [5], [0])
+
+
+def element_picked_and_written(n, v):
+    xs = [1, 2, 3]
+    xs[n] = v
+    xs[-n - 1] += 10
+    return xs
+
+
+row(element_picked_and_written, [1, 9], [2, 9], [-1, 9])
+
+
+def elements_picked_and_swapped(n):
+    xs = [1.0, 2.0, 3.0]
+    for i in range(3):
+        j = (i * n) % 3
+        xs[i], xs[j] = xs[j], xs[i]
+    return xs
+
+
+row(elements_picked_and_swapped, [2], [1], [5])
+
+
+def number_among_the_keys_written(n):
+    d = {0: 5, 1: 7}
+    d[n] += 1
+    return d[0], d[1]
+
+
+row(number_among_the_keys_written, [0], [1])
+
+
+def row_picked_and_written(i):
+    rows = [[1, 2], [3, 4]]
+    rows[i][0] = 9
+    return rows
+
+
+row(row_picked_and_written, [0], [1])
+
+
+def array_picked_and_written(i):
+    rows = [np.array([1, 2]), np.array([3, 4])]
+    rows[i][0] = 9
+    return rows
+
+
+row(array_picked_and_written, [0], [1])
+
+
+def array_picked_and_written_beside_its_name(i, x):
+    rows = [x, x * 2]
+    rows[i][0] = 9.0
+    return rows, x
+
+
+row(array_picked_and_written_beside_its_name, [0, np.array([1.0, 2.0])], [1, np.array([1.0, 2.0])], want="either")
+
+
+def one_of_two_lists_written(c):
+    x, y = [1, 2], [3, 4]
+    z = x if c else y
+    z[0] = 9
+    return x, y, z[0]
+
+
+row(one_of_two_lists_written, [True], [False])
+
+
+def one_of_two_dicts_written_through_a_second_name(c):
+    x, y = {"a": 1}, {"a": 2}
+    z = x if c else y
+    z["a"] += 1
+    w = z
+    w["a"] *= 2
+    return x["a"], y["a"], z["a"]
+
+
+row(one_of_two_dicts_written_through_a_second_name, [True], [False])
+
+
+def list_or_none_written(c):
+    x = [1, 2]
+    z = x if c else None
+    if z is not None:
+        z[0] = 9
+    return x
+
+
+row(list_or_none_written, [True], [False])
+
+
+def picked_by_a_bool(c):
+    xs = [1, 2]
+    xs[c] += 5
+    return xs[c], xs
+
+
+row(picked_by_a_bool, [True], [False])
+
+
 @table.each_way
 def test_choices(row, way, record_property):
     check(row, way, record_property)
