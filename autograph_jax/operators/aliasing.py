@@ -162,7 +162,7 @@ def check_write(array: Any, *, place: tuple[Any, Any] | None = None, aliases: tu
         if holder is not None:
             raise _alias_error(holder, base is array)
     for other in doubtful_with(array):
-        if _holder(other, place) is not None or any(reach.holds(alias, lambda part: part is other) for alias in aliases):
+        if _holder(other, place) is not None or any(part is other for alias in aliases for part in reach.arrays(alias)):
             raise _doubtful_error()
 
 
@@ -175,9 +175,8 @@ def arrays_around(functions: Sequence[Callable[..., Any] | None], places: Iterab
 def view(value: Any, base: Any) -> Any:
     """`row = x[0]`: in NumPy the row is a view, if it is no scalar."""
     if isinstance(value, jax.Array) and isinstance(base, jax.Array) and value is not base and value.ndim > 0:
-        key = id(value)
-        known = bases(value)
-        _views[key] = (weakref.ref(value, lambda _, known=_views: known.pop(key, None)), [*map(weakref.ref, known), weakref.ref(base)])
+        key, references = id(value), [weakref.ref(known) for known in (*bases(value), base)]
+        _views[key] = (weakref.ref(value, lambda _, views=_views: views.pop(key, None)), references)
     return value
 
 
@@ -276,6 +275,7 @@ class _Running:
     taken: frozenset[str]
     in_finally: bool
     variables: dict[str, Any] = dataclasses.field(default_factory=dict)
+    frames: list[types.FrameType] = dataclasses.field(default_factory=list)  # of its blocks too
 
 
 def _running_functions(direct: bool = True) -> Iterator[_Running]:
@@ -295,6 +295,7 @@ def _running_functions(direct: bool = True) -> Iterator[_Running]:
                     names = (later.names | later.again) - taken
                     running = _Running(frame, names, later.roots - taken, taken, later.in_finally)
             running.variables = {**_variables(frame), **running.variables}
+            running.frames.append(frame)
             if not hooks.is_block(frame.f_code):
                 yield running
                 running, taken = None, running.taken & set(frame.f_code.co_freevars)
@@ -335,19 +336,19 @@ def _variables(frame: types.FrameType) -> dict[str, Any]:
 def _holds(value: Any, array: Any, place: tuple[Any, Any] | None, running: _Running) -> bool:
     def is_written(holder: Any, key: Any) -> bool:
         if isinstance(holder, types.FunctionType):
-            return key in running.taken and _is_variable(reach.cell(holder, key), key, running.frame)
+            return key in running.taken and _is_variable(reach.cell(holder, key), key, running.frames)
         return place is not None and holder is place[0] and (is_traced(place[1]) or key == place[1])
 
     return reach.holds(value, lambda part: part is array, skip=is_written)
 
 
-def _is_variable(cell: types.CellType, name: str, frame: types.FrameType) -> bool:
+def _is_variable(cell: types.CellType, name: str, frames: Sequence[types.FrameType]) -> bool:
     """Is what a closure captures the variable of a running function? A frame does not give its cells, so this looks whether
     it shows what the cell is filled with."""
     value, mark = cell.cell_contents, object()
     try:
         cell.cell_contents = mark
-        return _variables(frame).get(name) is mark
+        return any(_variables(frame).get(name) is mark for frame in frames)
     finally:
         cell.cell_contents = value
 

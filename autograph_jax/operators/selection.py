@@ -71,8 +71,8 @@ def _position(container: Sequence[Any], index: jax.Array, error: IndexError) -> 
     return position
 
 
-def put(value: Any, container: list[Any] | dict[Any, Any], index: Any) -> None:
-    """`container[index] = value`, where traced data picks which element: each is the value or what it was."""
+def put(value: Any, container: Any, index: Any) -> None:
+    """`container[index] = value` in a list or dict, where traced data picks the element: each is the value or what it was."""
     if isinstance(index, Choice):
         chosen = {key: index.where(lambda option, key=key: same_static(option, key)) for key in index.options}
         if any(isinstance(key, jax.Array) for key in chosen):

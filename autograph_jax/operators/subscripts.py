@@ -223,7 +223,9 @@ class _Item:
         return _set_item(value, target, self.index)
 
     def read(self, target: Any) -> Any:
-        return selection.get_item(target, self.index) if _is_picked(self.index) else target[selection.plain_index(target, self.index)]
+        if _is_picked(self.index):
+            return selection.get_item(target, self.index)
+        return target[selection.plain_index(target, self.index)]
 
     def write(self, value: Any, target: Any) -> Any:
         return _set_item(value, target, self.index)

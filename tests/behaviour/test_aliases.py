@@ -827,6 +827,21 @@ def inner_function_writes_twice(a, n):
 row(inner_function_writes_twice, [X, 1])
 
 
+def inner_function_writes_where_it_is_called_in_a_branch(a, n):
+    def put(k):
+        for j in range(2):
+            a[j] += k
+        return 3.0
+
+    if n > 0:
+        put(n)
+        put(n + 1)
+    return a
+
+
+row(inner_function_writes_where_it_is_called_in_a_branch, [X, 1], [X, 0])
+
+
 def inner_function_reads_what_is_written(a, n):
     def at(k):
         return a[k]
