@@ -136,7 +136,7 @@ def _cond(
     new = dict(zip([key for key in ends if key not in written], values, strict=True))
     new |= _write_after(written, places, operands)
     new = _with_aliases({key: new[key] for key in ends}, places, first, second, outer)
-    modules = state.of_modules(functions)
+    modules = state.of_modules(functions, first.called | second.called)
     new |= {key: _of_module(new[key], key, first, second, modules, predicate) for key in ends if modules}
     for key in ends:
         if not isinstance(places[key], state.Content):  # which stays the same object

@@ -44,6 +44,7 @@ class Traced:
     bases: dict[Any, list[int]]  # by key: the identities of the arrays that it is a view of
     parts: dict[Any, list[int]]  # by key: of the arrays in what it holds, and of those that these may be
     starts: dict[Any, int]  # by key: the identity of what each input held at the start
+    called: dict[Any, dict[str, Any]]  # the code of functions, and their globals
 
     def __call__(
         self, leaves: Sequence[Any], run: Callable[..., Sequence[Any]] | None = None
@@ -127,7 +128,7 @@ def trace(
         jaxpr = jax.make_jaxpr(recorder)(*avals)
     found = state.outliving(recorder.found)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
-    aliases_found = recorder.ids, recorder.bases, recorder.parts, recorder.starts
+    aliases_found = recorder.ids, recorder.bases, recorder.parts, recorder.starts, recorder.called
     return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.raised, *aliases_found)
 
 
@@ -165,6 +166,7 @@ class _Recorder:
         self._changeable = nnx.changeable(functions)
         self.raised = False
         self.starts: dict[Any, int] = {}
+        self.called: dict[Any, dict[str, Any]] = {}
         self.__name__ = getattr(block, "__name__", "block")
         self.__qualname__ = getattr(block, "__qualname__", "block")
 
@@ -188,6 +190,7 @@ class _Recorder:
                     self.raised, result = True, None
                 return self._ends(trace, starts, result)
             finally:
+                self.called = trace.called
                 for holder, _ in self._aliases.held:
                     holder.clear()
                 trace.roll_back()

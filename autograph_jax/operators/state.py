@@ -235,6 +235,7 @@ class Trace:
         self.jax_trace = jax_private.current_trace()
         self.inside = False  # of a function that JAX traces by itself
         self.block: Any = None
+        self.called: dict[types.CodeType, dict[str, Any]] = {}  # the code of functions, and their globals
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
 
     def roll_back(self) -> None:
@@ -284,6 +285,8 @@ def running(trace: Trace) -> Iterator[Trace]:
         yield trace
     finally:
         _local.traces.pop()
+        if _local.traces:
+            _local.traces[-1].called |= trace.called
 
 
 @contextlib.contextmanager
@@ -334,6 +337,12 @@ def write(place: Place, value: Any) -> None:
     """Write a place, noting what it held."""
     note(place)
     place.write(value)
+
+
+def entered(function: types.FunctionType) -> None:
+    """Remember a function that the running block calls; not the function itself, which would keep its variables alive."""
+    if _local.traces:
+        _local.traces[-1].called[function.__code__] = function.__globals__
 
 
 def made(value: Any) -> Any:
@@ -422,10 +431,10 @@ def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
     return older
 
 
-def of_modules(functions: Sequence[Callable[..., Any] | None]) -> dict[int, Any]:
-    """The lists and dicts that the code of blocks names among the globals, by id: `scale = COARSE if x > 0 else FINE`."""
-    named = [(function.__globals__, _global_names(function.__code__)) for function in _originals(functions)]
-    found = [space[name] for space, names in named for name in names if name in space]
+def of_modules(functions: Sequence[Callable[..., Any] | None], called: dict[types.CodeType, dict[str, Any]]) -> dict[int, Any]:
+    """The lists and dicts that functions name among the globals, by id: `scale = COARSE if x > 0 else FINE`."""
+    codes = called | {function.__code__: function.__globals__ for function in _originals(functions)}
+    found = [space[name] for code, space in codes.items() for name in _global_names(code) if name in space]
     containers = [value for value in found if issubclass(type(value), (list, dict))]
     return {id(part): part for value in containers for part in reach.everything(value) if issubclass(type(part), (list, dict))}
 

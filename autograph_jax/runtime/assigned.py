@@ -15,6 +15,7 @@ from autograph_jax.operators.state import Global
 
 def note_variables(function: types.FunctionType) -> None:
     """Note the variables around a function, and the globals, that it assigns."""
+    state.entered(function)
     outer, global_names = _assigned(function.__code__)
     if outer:
         cells = state.cells_of((function,))

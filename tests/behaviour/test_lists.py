@@ -426,6 +426,51 @@ def empty_list_of_the_module_or_a_new_one(x):
 row(empty_list_of_the_module_or_a_new_one, [2.0], [-2.0], want="either")
 
 
+COARSE, FINE = [1.0, 2.0], [3.0, 4.0]
+
+
+def _coarse():
+    return COARSE
+
+
+def _fine():
+    return _deeper()
+
+
+def _deeper():
+    return FINE
+
+
+def module_list_that_a_callee_gives_is_written(x):
+    y = COARSE
+    if x > 0:
+        y = _fine()
+    old = y[0]
+    y[0] = 5.0
+    seen = COARSE[0], FINE[0]
+    y[0] = old
+    return seen
+
+
+row(module_list_that_a_callee_gives_is_written, [1.0], [-1.0], want="either")
+
+
+def module_list_that_callees_give_is_itself(x):
+    y = _coarse() if x > 0 else _coarse()
+    return y is COARSE, y[0]
+
+
+row(module_list_that_callees_give_is_itself, [1.0], [-1.0])
+
+
+def module_list_that_a_callee_gives_is_read(x):
+    y = _coarse() if x > 0 else _fine()
+    return y[0]
+
+
+row(module_list_that_a_callee_gives_is_read, [1.0], [-1.0])
+
+
 @table.each_way
 def test_lists(row, way, record_property):
     check(row, way, record_property)
