@@ -23,12 +23,19 @@ _MATH: dict[Function, Function] = {
     math.floor: lambda x: _integer(jnp.floor(x)), math.ceil: lambda x: _integer(jnp.ceil(x)),
     math.trunc: lambda x: _integer(jnp.trunc(x)), math.hypot: lambda *x: jnp.sqrt(sum(jnp.square(v) for v in x)),
     math.degrees: jnp.degrees, math.radians: jnp.radians, math.dist: lambda p, q: jnp.linalg.norm(jnp.subtract(p, q)),
+    math.isclose: lambda a, b, *, rel_tol=1e-9, abs_tol=0.0: _is_close(a, b, rel_tol, abs_tol),
     math.fsum: lambda x: jnp.sum(jnp.asarray(x)), math.prod: lambda x: jnp.prod(jnp.asarray(x)),
 }  # fmt: skip
 
 
 def _gamma_sign(x: Any) -> jax.Array:
     return jnp.where((x < 0) & (jnp.floor(x) % 2 != 0), -1.0, 1.0)
+
+
+def _is_close(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> jax.Array:
+    """Python's rule, by the larger of the two; NumPy's goes by the second. An infinity is close to itself alone."""
+    within = jnp.abs(a - b) <= jnp.maximum(rel_tol * jnp.maximum(jnp.abs(a), jnp.abs(b)), abs_tol)
+    return jnp.equal(a, b) | within & jnp.isfinite(a) & jnp.isfinite(b)
 
 
 def _integer(x: jax.Array) -> jax.Array:

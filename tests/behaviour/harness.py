@@ -41,6 +41,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import autograph_jax as ag
 from autograph_jax import autograph
 from autograph_jax.errors import AutographError
 
@@ -74,6 +75,7 @@ class Row:
     want: "value" is Python's result, "error" a named error with the user's line, "either" one of both.
     later: the issue that makes this row work; until then it may raise, but never be wrong.
     prints: what is printed is part of the answer.
+    own_jit: compiled by `ag.jit`, since it raises or gives what is no array.
     """
 
     table: Table
@@ -89,6 +91,7 @@ class Row:
     want: Want = "value"
     later: str = ""
     prints: bool = False
+    own_jit: bool = False
 
     @property
     def numpy_function(self) -> Callable[..., Any]:
@@ -121,6 +124,7 @@ class Table:
         want: Want = "value",
         later: str = "",
         prints: bool = False,
+        own_jit: bool = False,
     ) -> None:
         """Add a row; the fields are those of Row."""
         self.rows.append(
@@ -138,6 +142,7 @@ class Table:
                 want,
                 later,
                 prints,
+                own_jit,
             )
         )
 
@@ -228,10 +233,9 @@ def check(row: Row, way: Callable[[Row], None], record_property: Callable[[str, 
     except Exception as error:
         if row.want != "value" and isinstance(error, AutographError):
             return shows_user_line(row, error)
-        issue = row.later or ("D" if way is reverse and has_while(row) else "")
-        if not issue:
+        if not row.later:
             raise
-        record_property("open", (where, issue))
+        record_property("open", (where, row.later))
 
 
 # ------------------------------------------------------------------ ways
@@ -259,7 +263,7 @@ def eager(row: Row, convert: Convert = autograph) -> None:
 
 def jit(row: Row, convert: Convert = autograph) -> None:
     """Converted, under jit: one compiled function for all calls, with control flow in the jaxpr."""
-    compiled = jax.jit(convert(row.function), static_argnums=row.static)
+    compiled: Any = (ag.jit if row.own_jit else jax.jit)(convert(row.function), static_argnums=row.static or None)
     accepted = [compare(row, compiled, call) for call in row.calls]
     if row.want == "error" and any(accepted):
         raise WrongValue(f"{row.name}: wanted an error, got a value")
@@ -464,13 +468,6 @@ def primitives(jaxpr: Any) -> Iterator[str]:
 def kinds(row: Row, compiled: Any) -> set[str]:
     jaxpr = compiled.trace(*as_arrays(row, copy.deepcopy(row.calls[0]))).jaxpr
     return {KINDS[name] for name in primitives(jaxpr) if name in KINDS}
-
-
-def has_while(row: Row) -> bool:
-    """Whether the row holds a loop of unknown length, which lax cannot differentiate backwards."""
-    compiled: Any = jax.jit(autograph(row.function), static_argnums=row.static)
-    jaxpr = compiled.trace(*as_arrays(row, copy.deepcopy(row.calls[0]))).jaxpr
-    return "while" in primitives(jaxpr)
 
 
 # ------------------------------------------------------------------ derivatives

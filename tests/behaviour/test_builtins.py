@@ -120,35 +120,35 @@ def smallest_and_largest(x, y):
     return min(x, y), max(x, y, 3.0)
 
 
-row(smallest_and_largest, [2.0, 1.0], [5.0, 7.0], later="B", grad=True, batch=True)
+row(smallest_and_largest, [2.0, 1.0], [5.0, 7.0], grad=True, batch=True)
 
 
 def smallest_of_an_array(v):
     return min(v), max(v)
 
 
-row(smallest_of_an_array, [VECTOR], [-VECTOR], later="B", grad=True, batch=True)
+row(smallest_of_an_array, [VECTOR], [-VECTOR], grad=True, batch=True)
 
 
 def largest_by_key(x, y):
     return max([x, y], key=lambda v: -v)
 
 
-row(largest_by_key, [2.0, 1.0], [-5.0, 7.0], later="B", grad=True, batch=True)
+row(largest_by_key, [2.0, 1.0], [-5.0, 7.0], grad=True, batch=True)
 
 
 def largest_with_a_default(v):
     return max(v, default=0.0) + max([], default=4.0)
 
 
-row(largest_with_a_default, [VECTOR], [-VECTOR], later="B", batch=True)
+row(largest_with_a_default, [VECTOR], [-VECTOR], batch=True)
 
 
 def clamp_by_min_and_max(x, lo, hi):
     return max(lo, min(x, hi))
 
 
-row(clamp_by_min_and_max, [0.5, 1.0, 2.0], [1.5, 1.0, 2.0], [9.0, 1.0, 2.0], later="B", grad=True, batch=True)
+row(clamp_by_min_and_max, [0.5, 1.0, 2.0], [1.5, 1.0, 2.0], [9.0, 1.0, 2.0], grad=True, batch=True)
 
 
 def step_size_by_min(v):
@@ -158,14 +158,14 @@ def step_size_by_min(v):
     return h
 
 
-row(step_size_by_min, [VECTOR], [VECTOR / 10], later="B", grad=True, batch=True)
+row(step_size_by_min, [VECTOR], [VECTOR / 10], grad=True, batch=True)
 
 
 def any_and_all(v):
     return any(v > 2), all(v > 2)
 
 
-row(any_and_all, [VECTOR], [VECTOR * 3], [-VECTOR], later="B", batch=True)
+row(any_and_all, [VECTOR], [VECTOR * 3], [-VECTOR], batch=True)
 
 
 def any_of_conditions(x, y):
@@ -174,21 +174,21 @@ def any_of_conditions(x, y):
     return 0.0
 
 
-row(any_of_conditions, [2.0, 0.0], [0.0, 2.0], [0.0, 0.0], later="B", batch=True)
+row(any_of_conditions, [2.0, 0.0], [0.0, 2.0], [0.0, 0.0], batch=True)
 
 
 def all_of_a_generator(v):
     return all(e > 0 for e in v)
 
 
-row(all_of_a_generator, [VECTOR], [-VECTOR], later="B", batch=True)
+row(all_of_a_generator, [VECTOR], [-VECTOR], batch=True)
 
 
 def conversions(x):
     return int(x), float(x) * 2, bool(x)
 
 
-row(conversions, [2.7], [-2.7], [0.0], later="B", batch=True)
+row(conversions, [2.7], [-2.7], [0.0], batch=True)
 
 
 def bin_of_a_value(x):
@@ -197,42 +197,42 @@ def bin_of_a_value(x):
     return counts
 
 
-row(bin_of_a_value, [2.7], [0.1], later="B", batch=True)
+row(bin_of_a_value, [2.7], [0.1], batch=True)
 
 
 def rounded(x):
     return round(x), round(x, 1)
 
 
-row(rounded, [2.74], [-2.74], later="B", batch=True)
+row(rounded, [2.74], [-2.74], batch=True)
 
 
 def sum_of_an_array(v):
     return sum(v)
 
 
-row(sum_of_an_array, [VECTOR], [-VECTOR], later="B", grad=True, batch=True)
+row(sum_of_an_array, [VECTOR], [-VECTOR], grad=True, batch=True)
 
 
 def sum_of_mapped(v):
     return sum(map(lambda e: e * 2 if e > 1 else e, v))
 
 
-row(sum_of_mapped, [VECTOR * 1.1], [-VECTOR], staged="cond", later="B", grad=True, batch=True)
+row(sum_of_mapped, [VECTOR * 1.1], [-VECTOR], staged="cond", grad=True, batch=True)
 
 
 def reduced(v):
     return functools.reduce(lambda a, b: a if a > b else b, v)
 
 
-row(reduced, [VECTOR], [-VECTOR], staged="cond", later="B", grad=True, batch=True)
+row(reduced, [VECTOR], [-VECTOR], staged="cond", grad=True, batch=True)
 
 
 def filtered(v):
     return sum(filter(lambda e: e > 1, v))
 
 
-row(filtered, [VECTOR], [-VECTOR], later="B", batch=True)
+row(filtered, [VECTOR], [-VECTOR], batch=True)
 
 
 def sorted_array(v):
@@ -240,7 +240,7 @@ def sorted_array(v):
     return low, high
 
 
-row(sorted_array, [VECTOR], [-VECTOR], later="B", grad=True, batch=True)
+row(sorted_array, [VECTOR], [-VECTOR], grad=True, batch=True)
 
 
 def sorted_pair(x, y):
@@ -248,14 +248,14 @@ def sorted_pair(x, y):
     return b - a
 
 
-row(sorted_pair, [2.0, 1.0], [1.0, 2.0], later="B", grad=True, batch=True)
+row(sorted_pair, [2.0, 1.0], [1.0, 2.0], grad=True, batch=True)
 
 
 def sorted_by_key(v):
     return sorted(v, key=lambda e: -e)[0]
 
 
-row(sorted_by_key, [VECTOR], [-VECTOR], later="B", batch=True)
+row(sorted_by_key, [VECTOR], [-VECTOR], batch=True)
 
 
 def isinstance_of_a_traced_value(x):
@@ -274,7 +274,7 @@ def range_of_int(x):
     return total
 
 
-row(range_of_int, [4.7], [0.3], later="B", batch=True)
+row(range_of_int, [4.7], [0.3], batch=True)
 
 
 def enumerated_list_of_traced(x, y):
@@ -292,7 +292,7 @@ def numpy_functions(v):
     return np.sqrt(v) + np.sum(v)
 
 
-row(numpy_functions, [VECTOR], [VECTOR * 2], later="B", grad=True, batch=True)
+row(numpy_functions, [VECTOR], [VECTOR * 2], grad=True, batch=True)
 
 
 def numpy_in_a_loop(v):
@@ -302,7 +302,7 @@ def numpy_in_a_loop(v):
     return total
 
 
-row(numpy_in_a_loop, [VECTOR], [VECTOR / 2], later="B", batch=True)
+row(numpy_in_a_loop, [VECTOR], [VECTOR / 2], batch=True)
 
 
 def math_functions(x):
@@ -311,7 +311,7 @@ def math_functions(x):
     return math.sqrt(x) * math.pi + math.exp(-x)
 
 
-row(math_functions, [2.0], [0.5], later="B", grad=True, batch=True)
+row(math_functions, [2.0], [0.5], grad=True, batch=True)
 
 
 def math_constants(x):
@@ -331,7 +331,7 @@ def math_in_a_while_test(x):
     return n
 
 
-row(math_in_a_while_test, [37.0], [1.05], later="B", batch=True)
+row(math_in_a_while_test, [37.0], [1.05], batch=True)
 
 
 @table.each_way

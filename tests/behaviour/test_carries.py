@@ -405,7 +405,7 @@ def dict_key_added_in_the_loop(x, n):
     return d["x"]
 
 
-row(dict_key_added_in_the_loop, [2.0, 3], [2.0, 0], want="either", later="B")
+row(dict_key_added_in_the_loop, [2.0, 3], [2.0, 0], want="either")
 
 
 def dict_in_a_dict(x, n):
@@ -743,7 +743,7 @@ def setattr_by_name(x):
     return state.a + state.b
 
 
-row(setattr_by_name, [2.0], [-2.0], want="either", later="B")
+row(setattr_by_name, [2.0], [-2.0], want="either")
 
 
 @table.each_way

@@ -477,7 +477,7 @@ def text_chosen_by_a_traced_value(x):
     return x * steps[method]
 
 
-row(text_chosen_by_a_traced_value, [2.0], [-2.0], later="B", grad=True, batch=True)
+row(text_chosen_by_a_traced_value, [2.0], [-2.0], grad=True, batch=True)
 
 
 def function_chosen_by_a_traced_value(x):
@@ -485,7 +485,7 @@ def function_chosen_by_a_traced_value(x):
     return step(x)
 
 
-row(function_chosen_by_a_traced_value, [2.0], [-2.0], later="B", grad=True, batch=True)
+row(function_chosen_by_a_traced_value, [2.0], [-2.0], grad=True, batch=True)
 
 
 def dict_in_each_branch(x):
@@ -900,7 +900,7 @@ def walrus_behind_and(x):
     return -y
 
 
-row(walrus_behind_and, [3.0], [1.0], [-1.0], staged="cond", later="B", batch=True)
+row(walrus_behind_and, [3.0], [1.0], [-1.0], staged="cond", batch=True)
 
 
 def walrus_in_elif(x):
@@ -911,7 +911,7 @@ def walrus_in_elif(x):
     return root * 10
 
 
-row(walrus_in_elif, [12.0], [9.0], [1.0], staged="cond", later="B", batch=True)
+row(walrus_in_elif, [12.0], [9.0], [1.0], staged="cond", batch=True)
 
 
 def match_numbers(k, x):
@@ -966,7 +966,7 @@ def match_with_a_guard(x):
     return 0.0
 
 
-row(match_with_a_guard, [3.0], [-3.0], [0.5], staged="cond", later="B", batch=True)
+row(match_with_a_guard, [3.0], [-3.0], [0.5], staged="cond", batch=True)
 
 
 def match_a_pair(x, y):
@@ -980,7 +980,7 @@ def match_a_pair(x, y):
     return r
 
 
-row(match_a_pair, [0, 4], [3, 0], [3, 4], staged="cond", later="B", batch=True)
+row(match_a_pair, [0, 4], [3, 0], [3, 4], staged="cond", batch=True)
 
 
 def match_returns(k):
@@ -992,7 +992,7 @@ def match_returns(k):
     return -1.0
 
 
-row(match_returns, [1], [2], [3], staged="cond", later="B", batch=True)
+row(match_returns, [1], [2], [3], staged="cond", batch=True)
 
 
 @table.each_way

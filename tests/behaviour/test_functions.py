@@ -198,7 +198,7 @@ def lambda_with_a_default(x):
     return x
 
 
-row(lambda_with_a_default, [1.5], [3.0], [0.1], staged="cond", later="B", grad=True, batch=True)
+row(lambda_with_a_default, [1.5], [3.0], [0.1], staged="cond", grad=True, batch=True)
 
 
 row(lambda x: x * 2 if x > 0 else -x, [-2.0], [2.0], name="a_lambda_itself", staged="cond", grad=True, batch=True)
@@ -212,7 +212,7 @@ def lambda_made_before_a_loop(n):
     return get()
 
 
-row(lambda_made_before_a_loop, [3], [0], staged="loop", later="B", batch=True)
+row(lambda_made_before_a_loop, [3], [0], staged="loop", batch=True)
 
 
 def lambda_made_in_a_branch(x):
@@ -325,7 +325,7 @@ def nonlocal_called_in_a_loop(x, n):
     return k
 
 
-row(nonlocal_called_in_a_loop, [2.0, 3], [2.0, 0], staged="loop", later="B", grad=True, batch=True)
+row(nonlocal_called_in_a_loop, [2.0, 3], [2.0, 0], staged="loop", grad=True, batch=True)
 
 
 def nonlocal_called_in_a_branch(x):
@@ -342,7 +342,7 @@ def nonlocal_called_in_a_branch(x):
     return hits
 
 
-row(nonlocal_called_in_a_branch, [2.0], [0.5], [-2.0], staged="cond", later="B", batch=True)
+row(nonlocal_called_in_a_branch, [2.0], [0.5], [-2.0], staged="cond", batch=True)
 
 
 def counts_evaluations(x):
@@ -358,7 +358,7 @@ def counts_evaluations(x):
     return x, evaluations
 
 
-row(counts_evaluations, [2.0], [1.4142], staged="loop", later="B", batch=True)
+row(counts_evaluations, [2.0], [1.4142], staged="loop", batch=True)
 
 
 # ------------------------------------------------------------------ globals
@@ -390,7 +390,7 @@ def global_written_in_a_loop(x, n):
     return COUNT
 
 
-row(global_written_in_a_loop, [2.0, 3], [2.0, 0], staged="loop", later="B", batch=True)
+row(global_written_in_a_loop, [2.0, 3], [2.0, 0], staged="loop", batch=True)
 
 
 def global_written_in_a_branch(x):
@@ -401,7 +401,7 @@ def global_written_in_a_branch(x):
     return COUNT * 2
 
 
-row(global_written_in_a_branch, [2.0], [-2.0], staged="cond", later="B", batch=True)
+row(global_written_in_a_branch, [2.0], [-2.0], staged="cond", batch=True)
 
 
 # ------------------------------------------------------------------ classes
@@ -521,7 +521,7 @@ def property_of_a_traced_weight(w):
     return Layer(w).clipped
 
 
-row(property_of_a_traced_weight, [3.0], [1.0], staged="cond", later="B", grad=True, batch=True)
+row(property_of_a_traced_weight, [3.0], [1.0], staged="cond", grad=True, batch=True)
 
 
 def method_of_a_local_object(x, w):
@@ -543,28 +543,28 @@ def super_call(x):
     return DeepLayer(2.0).with_bias(x)
 
 
-row(super_call, [2.5], [0.5], [-2.0], staged="cond", later="B", grad=True, batch=True)
+row(super_call, [2.5], [0.5], [-2.0], staged="cond", grad=True, batch=True)
 
 
 def condition_in_init(x):
     return Money(x).amount
 
 
-row(condition_in_init, [2.0], [-2.0], staged="cond", later="B", grad=True, batch=True)
+row(condition_in_init, [2.0], [-2.0], staged="cond", grad=True, batch=True)
 
 
 def operators_of_a_class(x):
     return (Money(x) + Money(x + 1)).amount + Money(x)[2]
 
 
-row(operators_of_a_class, [2.0], [7.0], [-9.0], staged="cond", later="B", grad=True, batch=True)
+row(operators_of_a_class, [2.0], [7.0], [-9.0], staged="cond", grad=True, batch=True)
 
 
 def mangled_name(x):
     return Account(2.0).interest(x)
 
 
-row(mangled_name, [2.0], [-2.0], staged="cond", later="B", grad=True, batch=True)
+row(mangled_name, [2.0], [-2.0], staged="cond", grad=True, batch=True)
 
 
 def class_in_a_function(x):
@@ -578,7 +578,7 @@ def class_in_a_function(x):
     return Gate(1.0).open(x)
 
 
-row(class_in_a_function, [2.0], [0.5], staged="cond", later="B", grad=True, batch=True)
+row(class_in_a_function, [2.0], [0.5], staged="cond", grad=True, batch=True)
 
 
 # ------------------------------------------------------------------ partial, wraps, caches
@@ -682,7 +682,7 @@ def traced_recursion(n):
     return n * traced_recursion(n - 1)
 
 
-row(traced_recursion, [5], want="either", later="B")
+row(traced_recursion, [5], want="either")
 
 
 def squares(n):
@@ -697,7 +697,7 @@ def generator_feeds_a_loop(x):
     return total
 
 
-row(generator_feeds_a_loop, [2.0], [-1.0], later="B", grad=True, batch=True)
+row(generator_feeds_a_loop, [2.0], [-1.0], grad=True, batch=True)
 
 
 def generator_of_traced_values(v):
@@ -708,7 +708,7 @@ def generator_of_traced_values(v):
     return sum(positive())
 
 
-row(generator_of_traced_values, [VECTOR], [-VECTOR], later="B", grad=True, batch=True)
+row(generator_of_traced_values, [VECTOR], [-VECTOR], grad=True, batch=True)
 
 
 def iterator_object(x):

@@ -145,7 +145,7 @@ def running_sum(v):
     return jnp.stack(out)
 
 
-row(running_sum, [VECTOR], [-VECTOR], staged="loop", later="B", grad=True, batch=True)
+row(running_sum, [VECTOR], [-VECTOR], staged="loop", grad=True, batch=True)
 
 
 def two_outputs(v):
@@ -156,7 +156,7 @@ def two_outputs(v):
     return jnp.array(squares), jnp.array(signs)
 
 
-row(two_outputs, [VECTOR], [-VECTOR], staged="loop", later="B", batch=True)
+row(two_outputs, [VECTOR], [-VECTOR], staged="loop", batch=True)
 
 
 def trajectory(x):
@@ -168,7 +168,7 @@ def trajectory(x):
     return jnp.stack(path)
 
 
-row(trajectory, [5.0], [0.5], staged="cond", later="B", grad=True, batch=True)
+row(trajectory, [5.0], [0.5], staged="cond", grad=True, batch=True)
 
 
 def length_of_a_grown_list(v):
@@ -178,7 +178,7 @@ def length_of_a_grown_list(v):
     return len(out) + out[0] + out[-1]
 
 
-row(length_of_a_grown_list, [VECTOR], [-VECTOR], later="B", grad=True, batch=True)
+row(length_of_a_grown_list, [VECTOR], [-VECTOR], grad=True, batch=True)
 
 
 def append_pairs(v):
@@ -188,7 +188,7 @@ def append_pairs(v):
     return out[1][1] + out[2][0]
 
 
-row(append_pairs, [VECTOR], [-VECTOR], later="B", grad=True, batch=True)
+row(append_pairs, [VECTOR], [-VECTOR], grad=True, batch=True)
 
 
 def iterate_over_a_grown_list(v):
@@ -201,7 +201,7 @@ def iterate_over_a_grown_list(v):
     return total
 
 
-row(iterate_over_a_grown_list, [VECTOR], [-VECTOR], later="B", grad=True, batch=True)
+row(iterate_over_a_grown_list, [VECTOR], [-VECTOR], grad=True, batch=True)
 
 
 def append_traced_number_of_times(x, n):
@@ -211,7 +211,7 @@ def append_traced_number_of_times(x, n):
     return len(out)
 
 
-row(append_traced_number_of_times, [2.0, 3], [2.0, 0], want="either", later="B")
+row(append_traced_number_of_times, [2.0, 3], [2.0, 0], want="either")
 
 
 def append_in_a_branch(x):
@@ -221,7 +221,7 @@ def append_in_a_branch(x):
     return sum(out)
 
 
-row(append_in_a_branch, [-3.0], [3.0], want="either", later="B")
+row(append_in_a_branch, [-3.0], [3.0], want="either")
 
 
 def append_in_a_branch_of_a_loop(v):
@@ -232,7 +232,7 @@ def append_in_a_branch_of_a_loop(v):
     return sum(large)
 
 
-row(append_in_a_branch_of_a_loop, [VECTOR], [-VECTOR], want="either", later="B")
+row(append_in_a_branch_of_a_loop, [VECTOR], [-VECTOR], want="either")
 
 
 def append_then_break(v):
@@ -244,7 +244,7 @@ def append_then_break(v):
     return sum(out)
 
 
-row(append_then_break, [VECTOR], [VECTOR * 0.1], want="either", later="B")
+row(append_then_break, [VECTOR], [VECTOR * 0.1], want="either")
 
 
 def pop_in_a_branch(x):
@@ -254,7 +254,7 @@ def pop_in_a_branch(x):
     return sum(out)
 
 
-row(pop_in_a_branch, [-3.0], [3.0], want="either", later="B")
+row(pop_in_a_branch, [-3.0], [3.0], want="either")
 
 
 def list_concatenated_in_a_loop(x, n):
@@ -264,7 +264,7 @@ def list_concatenated_in_a_loop(x, n):
     return len(out)
 
 
-row(list_concatenated_in_a_loop, [2.0, 3], [2.0, 0], want="either", later="B")
+row(list_concatenated_in_a_loop, [2.0, 3], [2.0, 0], want="either")
 
 
 def comprehension_over_an_array(v):
@@ -278,14 +278,14 @@ def comprehension_with_a_ternary(v):
     return jnp.stack([e * 2 if e > 1.5 else -e for e in v])
 
 
-row(comprehension_with_a_ternary, [VECTOR], [-VECTOR], staged="cond", later="B", grad=True, batch=True)
+row(comprehension_with_a_ternary, [VECTOR], [-VECTOR], staged="cond", grad=True, batch=True)
 
 
 def comprehension_with_a_filter(v):
     return sum([e for e in v if e > 1])
 
 
-row(comprehension_with_a_filter, [VECTOR], [-VECTOR], want="either", later="B")
+row(comprehension_with_a_filter, [VECTOR], [-VECTOR], want="either")
 
 
 def generator_expression(v):
@@ -299,21 +299,21 @@ def generator_expression_with_a_filter(v):
     return sum(e for e in v if e > 1)
 
 
-row(generator_expression_with_a_filter, [VECTOR], [-VECTOR], want="either", later="B")
+row(generator_expression_with_a_filter, [VECTOR], [-VECTOR], want="either")
 
 
 def comprehension_over_traced_range(n):
     return sum([i * i for i in range(n)])
 
 
-row(comprehension_over_traced_range, [4], [0], want="either", later="B")
+row(comprehension_over_traced_range, [4], [0], want="either")
 
 
 def nested_comprehension(m):
     return jnp.array([[e if e > 0 else 0.0 for e in r] for r in m])
 
 
-row(nested_comprehension, [np.array([[1.0, -2.0], [-3.0, 4.0]])], [np.zeros((2, 2))], later="B", batch=True)
+row(nested_comprehension, [np.array([[1.0, -2.0], [-3.0, 4.0]])], [np.zeros((2, 2))], batch=True)
 
 
 def set_that_branches_look_at(x):

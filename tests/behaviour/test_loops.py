@@ -237,7 +237,7 @@ def walrus_residual(x):
     return x, r < 1e-2
 
 
-row(walrus_residual, [5.0], [1.4142], staged="loop", later="B", batch=True)
+row(walrus_residual, [5.0], [1.4142], staged="loop", batch=True)
 
 
 # ------------------------------------------------------------------ for over range

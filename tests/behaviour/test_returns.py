@@ -204,7 +204,7 @@ def value_or_nothing(x):
         return x
 
 
-row(value_or_nothing, [2.0], plain=[[-2.0]], want="either", later="B")
+row(value_or_nothing, [2.0], [-2.0], own_jit=True)
 
 
 def value_or_none(x):
@@ -213,7 +213,7 @@ def value_or_none(x):
     return None
 
 
-row(value_or_none, [2.0], plain=[[-2.0]], want="either", later="B")
+row(value_or_none, [2.0], [-2.0], own_jit=True)
 
 
 def nothing_at_all(x):
@@ -301,7 +301,7 @@ def inside_try_finally(x):
     return x
 
 
-row(inside_try_finally, [2.0], [-2.0], staged="cond", later="B", batch=True)
+row(inside_try_finally, [2.0], [-2.0], staged="cond", batch=True)
 
 
 # ------------------------------------------------------------------ from loops

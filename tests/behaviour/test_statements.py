@@ -177,7 +177,7 @@ def deleted_in_a_branch(x):
     return x
 
 
-row(deleted_in_a_branch, [2.0], [-2.0], staged="cond", later="B", batch=True)
+row(deleted_in_a_branch, [2.0], [-2.0], staged="cond", batch=True)
 
 
 def deleted_key(x, y):
@@ -249,7 +249,7 @@ def with_inside_a_branch(x):
     return x
 
 
-row(with_inside_a_branch, [2.0], [-2.0], staged="cond", later="B", grad=True, batch=True)
+row(with_inside_a_branch, [2.0], [-2.0], staged="cond", grad=True, batch=True)
 
 
 def try_finally(x):
@@ -305,7 +305,7 @@ def try_in_a_loop(v):
     return total
 
 
-row(try_in_a_loop, [VECTOR], [-VECTOR], staged="loop", later="B", grad=True, batch=True)
+row(try_in_a_loop, [VECTOR], [-VECTOR], staged="loop", grad=True, batch=True)
 
 
 # ------------------------------------------------------------------ raise, assert, print
@@ -362,7 +362,7 @@ def raise_in_a_loop(v):
     return s
 
 
-row(raise_in_a_loop, [VECTOR], [np.array([1.0, -2.0, 3.0])], staged="loop", later="B")
+row(raise_in_a_loop, [VECTOR], [np.array([1.0, -2.0, 3.0])], staged="loop", own_jit=True)
 
 
 def raise_in_a_branch(x):
@@ -371,7 +371,7 @@ def raise_in_a_branch(x):
     return jnp.sqrt(x)
 
 
-row(raise_in_a_branch, [4.0], [-4.0], later="B")
+row(raise_in_a_branch, [4.0], [-4.0], own_jit=True)
 
 
 def raise_in_else(x):
@@ -382,7 +382,7 @@ def raise_in_else(x):
     return y
 
 
-row(raise_in_else, [4.0], [-4.0], later="B")
+row(raise_in_else, [4.0], [-4.0], own_jit=True)
 
 
 def assert_on_a_value(x):
@@ -390,7 +390,7 @@ def assert_on_a_value(x):
     return x * 2
 
 
-row(assert_on_a_value, [4.0], [-4.0], later="B")
+row(assert_on_a_value, [4.0], [-4.0], own_jit=True)
 
 
 def assert_in_a_loop(v):
@@ -401,7 +401,7 @@ def assert_in_a_loop(v):
     return total
 
 
-row(assert_in_a_loop, [VECTOR], [VECTOR * 5], staged="loop", later="B")
+row(assert_in_a_loop, [VECTOR], [VECTOR * 5], staged="loop", own_jit=True)
 
 
 def print_in_a_loop(n):
@@ -412,7 +412,7 @@ def print_in_a_loop(n):
     return s
 
 
-row(print_in_a_loop, [3], [0], staged="loop", later="B", prints=True)
+row(print_in_a_loop, [3], [0], staged="loop", prints=True)
 
 
 def print_in_a_branch(x):
@@ -425,7 +425,7 @@ def print_in_a_branch(x):
     return x
 
 
-row(print_in_a_branch, [2.0], [-2.0], staged="cond", later="B", prints=True)
+row(print_in_a_branch, [2.0], [-2.0], staged="cond", prints=True)
 
 
 def print_an_f_string(x):
@@ -433,7 +433,7 @@ def print_an_f_string(x):
     return x
 
 
-row(print_an_f_string, [2.0], [-2.0], later="B", prints=True)
+row(print_an_f_string, [2.0], [-2.0], prints=True)
 
 
 def print_of_static_values(x, name):

@@ -343,7 +343,7 @@ def matrix_augmented_by_product(m):
     return m
 
 
-row(matrix_augmented_by_product, [MATRIX], plain=[[-MATRIX]], want="either", later="B")
+row(matrix_augmented_by_product, [MATRIX], plain=[[-MATRIX]], want="either")
 
 
 def index_evaluated_once(v):
