@@ -62,7 +62,7 @@ class Bounded:
     def _known(self) -> Any:
         """The columns; None before there is any element."""
         columns = self._columns
-        return columns.only(lambda option: option is not None) if isinstance(columns, Choice) else columns
+        return columns._only(lambda option: option is not None) if isinstance(columns, Choice) else columns
 
     @property
     def _form(self) -> Form | None:

@@ -103,7 +103,7 @@ def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: boo
     result: Any = not decided_by
     for element in iterable:
         if comprehensions.is_open(element):  # one that is not there decides nothing
-            element = element.map(lambda option: not decided_by if option is comprehensions.SKIP else option)
+            element = element._map(lambda option: not decided_by if option is comprehensions.SKIP else option)
         if is_traced(element):
             decision = truth(element)
             result = decision if result is (not decided_by) else combine(result, decision)
@@ -159,7 +159,7 @@ def filter_(test: Any, values: Iterable[Any]) -> Any:
 
 
 def isinstance_(value: Any, kinds: Any) -> Any:
-    return value.where(lambda option: isinstance(option, kinds)) if isinstance(value, Choice) else isinstance(value, kinds)
+    return value._where(lambda option: isinstance(option, kinds)) if isinstance(value, Choice) else isinstance(value, kinds)
 
 
 def len_(value: Any) -> Any:

@@ -55,9 +55,9 @@ class CachedProperty(functools.cached_property):
 
 
 def _may_be_unbound(value: Any) -> bool:
-    return value is UNBOUND or isinstance(value, Choice) and any(option is UNBOUND for option in value.options)
+    return value is UNBOUND or isinstance(value, Choice) and any(option is UNBOUND for option in value._options)
 
 
 def _filled(kept: Choice, evaluate: Callable[[], Any]) -> Any:
-    unbound = kept.where(lambda option: option is UNBOUND)
-    return if_expr(unbound, evaluate, lambda: kept.only(lambda option: option is not UNBOUND))
+    unbound = kept._where(lambda option: option is UNBOUND)
+    return if_expr(unbound, evaluate, lambda: kept._only(lambda option: option is not UNBOUND))

@@ -33,43 +33,46 @@ UNBOUND = Unbound()
 
 @dataclasses.dataclass(eq=False, frozen=True)
 class Choice:
-    """`options[index]`, for a traced index. The options may hold traced arrays."""
+    """`options[index]`, for a traced index. The options may hold traced arrays.
 
-    index: jax.Array
-    options: tuple[Any, ...]
+    It stands for a value of the user's, whose attributes it has: its own names begin with an underscore.
+    """
+
+    _index: jax.Array
+    _options: tuple[Any, ...]
 
     @property
     def value(self) -> Any:
         """The option that was taken, once the index is known: outside of tracing. Inside, the options' own attribute."""
-        return self.options[int(self.index)] if not _is_open(self.index) else self.__getattr__("value")
+        return self._options[int(self._index)] if not _is_open(self._index) else self.__getattr__("value")
 
-    def where(self, test: Callable[[Any], bool]) -> jax.Array | bool:
+    def _where(self, test: Callable[[Any], bool]) -> jax.Array | bool:
         """Whether the option taken is one that passes the test: a traced bool, or a bool where all agree."""
-        passing = [bool(test(option)) for option in self.options]
+        passing = [bool(test(option)) for option in self._options]
         if all(passing) or not any(passing):
             return passing[0]
-        taken = [self.index == position for position, passes in enumerate(passing) if passes]
+        taken = [self._index == position for position, passes in enumerate(passing) if passes]
         return functools.reduce(jnp.logical_or, taken)
 
-    def only(self, test: Callable[[Any], bool]) -> Any:
+    def _only(self, test: Callable[[Any], bool]) -> Any:
         """This value where it is known that the option taken passes the test."""
-        kept = [position for position, option in enumerate(self.options) if test(option)]
+        kept = [position for position, option in enumerate(self._options) if test(option)]
         if len(kept) == 1:
-            return self.options[kept[0]]
-        table = [kept.index(p) if p in kept else 0 for p in range(len(self.options))]
-        return Choice(jnp.asarray(table, jnp.int32)[self.index], tuple(self.options[p] for p in kept))
+            return self._options[kept[0]]
+        table = [kept.index(p) if p in kept else 0 for p in range(len(self._options))]
+        return Choice(jnp.asarray(table, jnp.int32)[self._index], tuple(self._options[p] for p in kept))
 
-    def map(self, function: Callable[[Any], Any]) -> Any:
+    def _map(self, function: Callable[[Any], Any]) -> Any:
         """Each option replaced; options that become the same object are one."""
         new: list[Any] = []
         table: list[int] = []
-        for option in map(function, self.options):
+        for option in map(function, self._options):
             same = [position for position, other in enumerate(new) if other is option]
             table.append(same[0] if same else len(new))
             new += [] if same else [option]
         if len(new) == 1:
             return new[0]
-        index = self.index if table == list(range(len(table))) else jnp.asarray(table, jnp.int32)[self.index]
+        index = self._index if table == list(range(len(table))) else jnp.asarray(table, jnp.int32)[self._index]
         return Choice(index, tuple(new))
 
     def __eq__(self, other: object) -> Any:
@@ -81,8 +84,8 @@ class Choice:
     def _compared(self, other: object, compare: Callable[[Any, Any], Any]) -> Any:
         """Option by option, and the one that is taken decides."""
         if isinstance(other, Choice):
-            return _taken(other, [self._compared(option, compare) for option in other.options])
-        return _taken(self, [compare(option, other) for option in self.options])
+            return _taken(other, [self._compared(option, compare) for option in other._options])
+        return _taken(self, [compare(option, other) for option in self._options])
 
     def __getitem__(self, index: Any) -> Any:
         return _selection().get_item(self, index)
@@ -94,13 +97,13 @@ class Choice:
         return _selection().of_choice(self, lambda option: getattr(option, name), f"its attribute `{name}` is read")
 
     def __len__(self) -> int:
-        lengths = {len(option) if isinstance(option, tuple | list | dict | str) else None for option in self.options}
+        lengths = {len(option) if isinstance(option, tuple | list | dict | str) else None for option in self._options}
         if len(lengths) > 1 or None in lengths:
             raise refusal(self, "`len`")
         return lengths.pop() or 0
 
     def __iter__(self) -> Iterator[Any]:
-        if not all(isinstance(option, tuple | list) for option in self.options):
+        if not all(isinstance(option, tuple | list) for option in self._options):
             raise refusal(self, "`iter`")
         return (self[position] for position in range(len(self)))
 
@@ -108,7 +111,7 @@ class Choice:
         raise refusal(self, "as a key of a dict, or in a set")
 
     def __str__(self) -> str:
-        if _is_open(self.index):
+        if _is_open(self._index):
             raise refusal(self, "`str`")
         return str(self.value)
 
@@ -141,12 +144,12 @@ def _taken(choice: Choice, answers: list[Any]) -> Any:
     """The answer of the option taken: True or False itself where all options agree."""
     if all(isinstance(answer, bool) and answer is answers[0] for answer in answers):
         return answers[0]
-    result = jnp.stack([jnp.asarray(answer) for answer in answers])[choice.index]
+    result = jnp.stack([jnp.asarray(answer) for answer in answers])[choice._index]
     return _facts().tell(result, _facts().by_option(choice, answers))
 
 
 def refusal(choice: Choice, use: str) -> ChoiceError:
-    names = " or ".join(map(_shown, choice.options))
+    names = " or ".join(map(_shown, choice._options))
     return ChoiceError(
         f"a value that may be {names}, depending on traced data, is used as one of them: {use}",
         location=user_location(),
@@ -156,7 +159,7 @@ def refusal(choice: Choice, use: str) -> ChoiceError:
 
 def check_callable(choice: Choice) -> Choice:
     """A Choice that is about to be called: None, or a number, is no function."""
-    if not all(map(callable, choice.options)):
+    if not all(map(callable, choice._options)):
         raise refusal(choice, "it is called")
     return choice
 
@@ -182,7 +185,7 @@ for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv m
     setattr(Choice, f"__{_name}__", _refusing(_name))
 
 
-_OWN = ("index", "options", "where", "only", "map")
+_OWN = ("_index", "_options", "_where", "_only", "_map")
 
 
 def _is_open(index: Any) -> bool:
@@ -215,9 +218,9 @@ _KNOWN = ("builtins", "jax", "jaxlib", "numpy", "autograph_jax", "functools", "e
 
 
 def _flatten(choice: Choice) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    dynamic = tuple(option for option in choice.options if _is_dynamic(option))
-    static = tuple(_DYNAMIC if _is_dynamic(option) else option for option in choice.options)
-    return (choice.index, *dynamic), static
+    dynamic = tuple(option for option in choice._options if _is_dynamic(option))
+    static = tuple(_DYNAMIC if _is_dynamic(option) else option for option in choice._options)
+    return (choice._index, *dynamic), static
 
 
 def _unflatten(static: tuple[Any, ...], children: tuple[Any, ...]) -> Any:

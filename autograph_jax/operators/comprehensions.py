@@ -27,7 +27,7 @@ def kept_list(values: Sequence[Any]) -> Any:
     values = [value for value in values if value is not SKIP]
     if not any(map(is_open, values)):
         return values
-    masks = [value.where(lambda option: option is not SKIP) if is_open(value) else True for value in values]
+    masks = [value._where(lambda option: option is not SKIP) if is_open(value) else True for value in values]
     return bounded.of([only_kept(value) for value in values], masks, len(values))
 
 
@@ -63,8 +63,8 @@ class Kept:
 
 
 def is_open(value: Any) -> bool:
-    return isinstance(value, Choice) and any(option is SKIP for option in value.options)
+    return isinstance(value, Choice) and any(option is SKIP for option in value._options)
 
 
 def only_kept(value: Any) -> Any:
-    return value.only(lambda option: option is not SKIP) if is_open(value) else value
+    return value._only(lambda option: option is not SKIP) if is_open(value) else value

@@ -68,8 +68,8 @@ def unless(exit: Any, rest: Block | None = None, *names: str) -> Any:
         return exit if exit is not None or rest is None else rest()
     if rest is None:
         return exit
-    left = exit.only(lambda option: option is not None)
-    goes_on = jnp.asarray(exit.where(lambda option: option is None))
+    left = exit._only(lambda option: option is not None)
+    goes_on = jnp.asarray(exit._where(lambda option: option is None))
     return _cond(goes_on, rest, lambda: left, names)
 
 
@@ -77,8 +77,8 @@ def returned(exit: Any, rest: Block | None = None, *names: str) -> Any:
     """The function's value: of the `return` that was reached, or of `rest`."""
     if not isinstance(exit, Choice):
         return exit.value if isinstance(exit, Return) else rest() if rest is not None else None
-    value = exit.only(lambda option: option is not None).value
-    goes_on = jnp.asarray(exit.where(lambda option: option is None))
+    value = exit._only(lambda option: option is not None).value
+    goes_on = jnp.asarray(exit._where(lambda option: option is None))
     return _cond(goes_on, rest, lambda: value, names, what="the value that this function returns")
 
 

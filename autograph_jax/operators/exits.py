@@ -33,7 +33,7 @@ CONTINUE = Continue()
 def turn_ended(exit: Any) -> Any:
     """How a loop's body left the loop; `continue` has only ended the turn."""
     if isinstance(exit, Choice):
-        return exit.map(lambda option: None if option is CONTINUE else option)
+        return exit._map(lambda option: None if option is CONTINUE else option)
     return None if exit is CONTINUE else exit
 
 

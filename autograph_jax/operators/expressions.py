@@ -107,7 +107,7 @@ def is_(left: Any, right: Any) -> Any:
             return is_(right, left)
         aliasing.check_identity(left, right)
         return left is right
-    result = left.where(lambda option: option is right)
+    result = left._where(lambda option: option is right)
     told = facts.Facts(
         if_true=((left, lambda option: option is right),), if_false=((left, lambda option: option is not right),)
     )
@@ -153,8 +153,8 @@ def bound(name: str, read: Thunk) -> Any:
     except NameError:
         error = UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value", name=name)
         raise checks.raised(error) from None
-    if isinstance(value, Choice) and any(option is UNBOUND for option in value.options):
-        unbound = value.where(lambda option: option is UNBOUND)
+    if isinstance(value, Choice) and any(option is UNBOUND for option in value._options):
+        unbound = value._where(lambda option: option is UNBOUND)
         error = UnboundError(
             f"`{name}` has no value here",
             location=user_location(),
@@ -162,5 +162,5 @@ def bound(name: str, read: Thunk) -> Any:
             help=f"assign `{name}` before the `if` or loop, or on every path",
         )
         checks.raise_where(unbound, error)
-        return value.only(lambda option: option is not UNBOUND)
+        return value._only(lambda option: option is not UNBOUND)
     return value

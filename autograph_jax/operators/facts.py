@@ -51,7 +51,7 @@ def of(condition: Any) -> Facts:
 
 def by_option(choice: Choice, answers: Sequence[Any]) -> Facts:
     """What a condition tells that has an answer for each option: True, False, or one that is not known."""
-    sure = {id(option): answer for option, answer in zip(choice.options, answers, strict=True) if isinstance(answer, bool)}
+    sure = {id(option): answer for option, answer in zip(choice._options, answers, strict=True) if isinstance(answer, bool)}
     return Facts(
         if_true=((choice, lambda option: sure.get(id(option)) is not False),),
         if_false=((choice, lambda option: sure.get(id(option)) is not True),),
@@ -60,7 +60,7 @@ def by_option(choice: Choice, answers: Sequence[Any]) -> Facts:
 
 def possible(value: Any, holds: bool) -> Any:
     """A condition's value where it is known to be true, or false: `x or 0.0` is no longer None."""
-    return value.only(_may_be(holds)) if isinstance(value, Choice) else value
+    return value._only(_may_be(holds)) if isinstance(value, Choice) else value
 
 
 def _may_be(holds: bool) -> Test:
@@ -81,7 +81,7 @@ def together(first: Facts, inner: Sequence[Facts], functions: Functions, binds: 
     known = [*first.where(holds)]
     known += [(choice, test) for facts in inner for choice, test in facts.where(holds) if _is_among(choice, values)]
     bound = [cells[name].read() for name in binds if name in cells]
-    known += [(value, _is_bound) for value in bound if isinstance(value, Choice) and not all(map(_is_bound, value.options))]
+    known += [(value, _is_bound) for value in bound if isinstance(value, Choice) and not all(map(_is_bound, value._options))]
     return Facts(if_true=tuple(known)) if holds else Facts(if_false=tuple(known))
 
 
@@ -115,8 +115,8 @@ class Narrowed:
     def __call__(self) -> Any:
         places: list[tuple[Place, Any]] = []
         for choice, test in self._told:
-            if any(map(test, choice.options)) and not all(map(test, choice.options)):
-                places += [_put(place, choice, choice.only(test)) for place in _places_of(choice, self._functions)]
+            if any(map(test, choice._options)) and not all(map(test, choice._options)):
+                places += [_put(place, choice, choice._only(test)) for place in _places_of(choice, self._functions)]
         result = self._block()
         self.unwritten = frozenset(place.key for place, value in places if _same(place.read(), value))
         return result

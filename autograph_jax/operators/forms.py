@@ -124,8 +124,8 @@ def flatten(value: Any, whole: Test = _never, is_new: Test = _never) -> tuple[Fo
     if isinstance(value, jax.Array | np.ndarray | np.generic) and _is_numeric(value):
         return _array_form(value), [value]
     if isinstance(value, Choice):
-        forms, leaves = _flatten_all(value.options, whole, is_new)
-        return Options(forms), [value.index, *leaves]
+        forms, leaves = _flatten_all(value._options, whole, is_new)
+        return Options(forms), [value._index, *leaves]
     taken = None if whole(value) else _children(value) or (_record(value) if is_new(value) else None)
     return _tree(taken, whole, is_new) if taken is not None else (Static(value), [])
 
@@ -492,10 +492,10 @@ def _coerce_choice(value: Any, forms: tuple[Form, ...]) -> list[Any]:
 
 
 def _coerce_options(value: Choice, forms: tuple[Form, ...]) -> list[Any]:
-    table = [_option_of(option, forms) for option in value.options]
-    leaves: list[Any] = [value.index if table == sorted(range(len(table))) else jnp.asarray(table, jnp.int32)[value.index]]
+    table = [_option_of(option, forms) for option in value._options]
+    leaves: list[Any] = [value._index if table == sorted(range(len(table))) else jnp.asarray(table, jnp.int32)[value._index]]
     for number, form in enumerate(forms):
-        given = [option for option, place in zip(value.options, table, strict=True) if place == number]
+        given = [option for option, place in zip(value._options, table, strict=True) if place == number]
         leaves += coerce(given[0], form) if given else zeros(form)
     return leaves
 

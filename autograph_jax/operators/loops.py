@@ -78,10 +78,10 @@ def run_turn(body: Block, *arguments: Any) -> Any:
 def leave(exit: Any, go_on: Block, names: tuple[str, ...]) -> Any:
     """After a turn in Python that may have left: BREAK ends here, and what is only known at run time decides there."""
     if isinstance(exit, Choice):
-        exit = exit.map(lambda option: LEFT if option is BREAK else option)
+        exit = exit._map(lambda option: LEFT if option is BREAK else option)
         recursion.expect(go_on)
         exit = unless(exit, go_on, *names)
-        return exit.map(_without_mark) if isinstance(exit, Choice) else _without_mark(exit)
+        return exit._map(_without_mark) if isinstance(exit, Choice) else _without_mark(exit)
     return None if exit is BREAK else exit
 
 
@@ -94,13 +94,13 @@ def run_else(
 ) -> Any:
     """The loop's else runs unless it was left; then BREAK has done its work."""
     if isinstance(exit, Choice):
-        exit = exit.map(lambda option: LEFT if option is BREAK else option)
+        exit = exit._map(lambda option: LEFT if option is BREAK else option)
     elif exit is BREAK:
         exit = LEFT
     if orelse is not None:
         exit = unless(exit, state.standing_for(lambda: orelse(), orelse, *functions), *names)
     state.bind(functions, names)
-    return exit.map(_without_mark) if isinstance(exit, Choice) else _without_mark(exit)
+    return exit._map(_without_mark) if isinstance(exit, Choice) else _without_mark(exit)
 
 
 def named(block: Block, function: Block) -> Block:

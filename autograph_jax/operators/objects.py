@@ -29,8 +29,8 @@ def condition(value: Any) -> Any:
     if kind in _PLAIN or issubclass(kind, _ARRAYS):
         return value
     if kind is Choice:
-        conditions = tuple(map(condition, value.options))
-        return value if all(map(operator.is_, conditions, value.options)) else Choice(value.index, conditions)
+        conditions = tuple(map(condition, value._options))
+        return value if all(map(operator.is_, conditions, value._options)) else Choice(value._index, conditions)
     method = "__bool__" if has_own(value, "__bool__") else "__len__"
     return asked(value, method, bool) if has_own(value, method) else value
 

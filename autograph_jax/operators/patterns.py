@@ -260,15 +260,15 @@ def _first(found: Sequence[Found]) -> Found:
 
 def _found_in_choice(pattern: Any, choice: Choice) -> Found:
     """Each option by itself. Where the whole matches, the subject is none of those that surely don't."""
-    found = [_found(pattern, option) for option in choice.options]
+    found = [_found(pattern, option) for option in choice._options]
     possible = [captured for holds, captured in found if holds is not False]
     if not possible:
         return _NOT
-    captured = {key: selection.pick(choice.index, [c.get(key, possible[0][key]) for _, c in found]) for key in possible[0]}
+    captured = {key: selection.pick(choice._index, [c.get(key, possible[0][key]) for _, c in found]) for key in possible[0]}
     if all(holds is True for holds, _ in found):
         return True, captured
     answers = [holds for holds, _ in found]
-    holds = jnp.stack([jnp.asarray(answer) for answer in answers])[choice.index]
+    holds = jnp.stack([jnp.asarray(answer) for answer in answers])[choice._index]
     return facts.tell(holds, facts.by_option(choice, answers)), captured
 
 

@@ -135,7 +135,7 @@ class Progress(View):
         """Close it. A turn that has left the loop does not count, as it does not in Python."""
         assert self._rows is not None
         self._rows.end(exit)
-        left = exit.where(_is_exit) if isinstance(exit, Choice) else _is_exit(exit)
+        left = exit._where(_is_exit) if isinstance(exit, Choice) else _is_exit(exit)
         self._standing.leave(without=left)
 
     def __iter__(self) -> Iterator[Any]:

@@ -99,7 +99,7 @@ def parts(value: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(value, functools.partial):
         yield from enumerate([value.func, *value.args, *value.keywords.values()])
     elif isinstance(value, Choice):
-        yield from enumerate(value.options)
+        yield from enumerate(value._options)
     elif not isinstance(value, type | types.ModuleType | jax.Array):
         kept = ((name, attribute(value, name, _EMPTY)) for name in attributes(value))
         yield from ((name, part) for name, part in kept if part is not _EMPTY)

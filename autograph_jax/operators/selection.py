@@ -74,7 +74,7 @@ def _position(container: Sequence[Any], index: jax.Array, error: IndexError) -> 
 def put(value: Any, container: Any, index: Any) -> None:
     """`container[index] = value` in a list or dict, where traced data picks the element: each is the value or what it was."""
     if isinstance(index, Choice):
-        chosen = {key: index.where(lambda option, key=key: same_static(option, key)) for key in index.options}
+        chosen = {key: index._where(lambda option, key=key: same_static(option, key)) for key in index._options}
         if any(isinstance(key, jax.Array) for key in chosen):
             raise refusal(index, "as an index to write at")
     elif isinstance(container, dict):
@@ -110,7 +110,7 @@ def of_choice(choice: Choice, read: Callable[[Any], Any], use: str) -> Any:
     """What is read of the option taken. An option that has no such element raises at run time, if it is the one."""
     values: dict[int, Any] = {}
     errors: dict[int, Exception] = {}
-    for position, option in enumerate(choice.options):
+    for position, option in enumerate(choice._options):
         try:
             values[position] = read(option)
         except LookupError as error:
@@ -120,9 +120,9 @@ def of_choice(choice: Choice, read: Callable[[Any], Any], use: str) -> Any:
     if not values:
         raise checks.raised(errors[0])
     for position, error in errors.items():
-        checks.raise_where(choice.index == position, error)
+        checks.raise_where(choice._index == position, error)
     anything = next(iter(values.values()))
-    return pick(choice.index, [values.get(position, anything) for position in range(len(choice.options))])
+    return pick(choice._index, [values.get(position, anything) for position in range(len(choice._options))])
 
 
 def pick(index: jax.Array, values: Sequence[Any]) -> Any:

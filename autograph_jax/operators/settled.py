@@ -281,7 +281,7 @@ def _after_a_turn(value: Any, end: Form) -> Any:
         return tuple(map(_after_a_turn, value, end.children))
     if not isinstance(value, Choice) or isinstance(end, Options):
         return value
-    return value.only(lambda option: _fits(option, end))
+    return value._only(lambda option: _fits(option, end))
 
 
 def _is_plain(value: Any) -> bool:

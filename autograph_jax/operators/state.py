@@ -406,8 +406,8 @@ def bind(functions: tuple[Callable[..., Any] | None, ...], names: tuple[str, ...
     sure = tuple(name for name in names if not name.endswith("?"))
     for place in variables(functions, sure) if sure else ():
         value = place.read()
-        if isinstance(value, Choice) and any(option is UNBOUND for option in value.options):
-            write(place, value.only(lambda option: option is not UNBOUND))
+        if isinstance(value, Choice) and any(option is UNBOUND for option in value._options):
+            write(place, value._only(lambda option: option is not UNBOUND))
 
 
 def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:

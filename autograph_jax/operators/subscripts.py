@@ -157,17 +157,17 @@ def set_attr(value: Any, target: Any, name: str) -> None:
 
 
 def _set_attr_of_choice(value: Any, choice: Choice, name: str) -> None:
-    if any(option is None or isinstance(option, _WITHOUT_ATTRIBUTES) for option in choice.options):
+    if any(option is None or isinstance(option, _WITHOUT_ATTRIBUTES) for option in choice._options):
         raise refusal(choice, f"its attribute `{name}` is written")
     _write_chosen(choice, lambda option: set_attr(value, option, name), (object,), f"its attribute `{name}` is written")
 
 
 def _write_chosen(choice: Choice, write: Callable[[Any], None], kinds: tuple[type, ...], use: str) -> None:
     """Of several objects, the one that traced data has chosen is written."""
-    if not all(isinstance(option, kinds) for option in choice.options):
+    if not all(isinstance(option, kinds) for option in choice._options):
         raise refusal(choice, use)
-    for position, option in enumerate(choice.options):
-        if_stmt(choice.index == position, state.standing_for(lambda option=option: write(option)), None)
+    for position, option in enumerate(choice._options):
+        if_stmt(choice._index == position, state.standing_for(lambda option=option: write(option)), None)
 
 
 _WITHOUT_ATTRIBUTES = (bool, int, float, complex, str, bytes, list, dict, tuple, jax.Array, Unbound)

@@ -22,7 +22,7 @@ def is_traced(value: Any) -> bool:
 def truth(value: Any) -> jax.Array:
     """The truth value of a traced value, as a bool array of no dimensions."""
     if isinstance(value, Choice):
-        return jnp.asarray(value.where(_truth_of_option)) if _decidable(value) else _truth_of_array_choice(value)
+        return jnp.asarray(value._where(_truth_of_option)) if _decidable(value) else _truth_of_array_choice(value)
     if value.size != 1:
         raise PredicateError(
             f"the truth value of an array of {value.size} elements is ambiguous",
@@ -38,9 +38,9 @@ def _truth_of_option(option: Any) -> bool:
 
 
 def _decidable(value: Choice) -> bool:
-    return not any(isinstance(option, jax.Array) for option in value.options)
+    return not any(isinstance(option, jax.Array) for option in value._options)
 
 
 def _truth_of_array_choice(value: Choice) -> jax.Array:
-    truths = [truth(option) if isinstance(option, jax.Array) else _truth_of_option(option) for option in value.options]
-    return jnp.stack([jnp.asarray(t) for t in truths])[value.index]
+    truths = [truth(option) if isinstance(option, jax.Array) else _truth_of_option(option) for option in value._options]
+    return jnp.stack([jnp.asarray(t) for t in truths])[value._index]

@@ -31,6 +31,7 @@ from autograph_jax.runtime import classes, strict
 from autograph_jax.runtime.assigned import note_variables
 from autograph_jax.runtime.convert import convert_function, is_converted
 from autograph_jax.runtime.libraries import is_array_library, is_left_alone, module_of
+from autograph_jax.runtime.recaptured import keyed
 from autograph_jax.runtime.unconverted import is_marked, switched_off
 from autograph_jax.runtime.wrappers import wrapped_in_library
 
@@ -111,10 +112,10 @@ def _chosen(choice: Choice) -> Function:
     """Call the function that traced data has chosen: one lax.cond for each further option."""
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
-        first, *others = check_callable(choice).options
+        first, *others = check_callable(choice)._options
         run = functools.partial(call(first), *arguments, **keywords)
         for position, option in enumerate(others, start=1):
-            run = functools.partial(_either, choice.index == position, option, run, arguments, keywords)
+            run = functools.partial(_either, choice._index == position, option, run, arguments, keywords)
         return run()
 
     return apply
@@ -209,7 +210,7 @@ def _converted(value: Any) -> Any:
     if type(value) in (list, tuple) and any(map(callable, value)):
         return type(value)(map(_converted, value))
     if type(value) is types.FunctionType and not is_left_alone(value.__module__):
-        return value if switched_off() or is_marked(value) else convert_function(value)
+        return value if switched_off() or is_marked(value) else keyed(convert_function(value))
     if type(value) is types.MethodType and type(value.__func__) is types.FunctionType:
         return types.MethodType(_converted(value.__func__), value.__self__)
     if type(value) is functools.partial:

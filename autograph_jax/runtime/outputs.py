@@ -64,7 +64,7 @@ def packed(box: list[Any]) -> Any:
 
 def _is_jax_type(value: Any) -> bool:
     if isinstance(value, Choice):
-        return not any(reach.holds_traced(leaf) for leaf in jax.tree.leaves(value.options) if not _is_jax_type(leaf))
+        return not any(reach.holds_traced(leaf) for leaf in jax.tree.leaves(value._options) if not _is_jax_type(leaf))
     if isinstance(value, enum.Enum):
         return False  # also where it is a number
     # An iterator can be read once: to return one from every call would be wrong, and JAX refuses it.
@@ -136,5 +136,5 @@ def _value(value: Any) -> Any:
         return value.value
     if not isinstance(value, Choice):
         return value
-    option = decided(value.index, value.options)
-    return option if isinstance(option, Choice) and option.index is value.index else unpacked(option)
+    option = decided(value._index, value._options)
+    return option if isinstance(option, Choice) and option._index is value._index else unpacked(option)

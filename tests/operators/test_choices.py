@@ -42,24 +42,24 @@ def test_nothing_is_done_with_it_silently(name: str):
 
 
 def test_where():
-    assert bool(strings.where(lambda option: option == "b")) and not bool(strings.where(lambda option: option == "a"))
-    assert strings.where(lambda option: isinstance(option, str)) is True
-    assert strings.where(lambda option: option is None) is False
+    assert bool(strings._where(lambda option: option == "b")) and not bool(strings._where(lambda option: option == "a"))
+    assert strings._where(lambda option: isinstance(option, str)) is True
+    assert strings._where(lambda option: option is None) is False
 
 
 def test_only():
-    assert maybe.only(lambda option: option is not None) is maybe.options[1]
+    assert maybe._only(lambda option: option is not None) is maybe._options[1]
     three = Choice(jnp.int32(2), (None, "a", "b"))
-    two = three.only(lambda option: option is not None)
-    assert two.options == ("a", "b") and two.value == "b"
+    two = three._only(lambda option: option is not None)
+    assert two._options == ("a", "b") and two.value == "b"
 
 
 def test_map():
-    assert strings.map(str.upper).value == "B"
-    assert strings.map(lambda option: None) is None
+    assert strings._map(str.upper).value == "B"
+    assert strings._map(lambda option: None) is None
     three = Choice(jnp.int32(2), ("a", "b", "c"))
-    merged = three.map(lambda option: None if option != "b" else option)
-    assert merged.options == (None, "b") and merged.value is None
+    merged = three._map(lambda option: None if option != "b" else option)
+    assert merged._options == (None, "b") and merged.value is None
 
 
 def test_decided():
@@ -73,7 +73,7 @@ def test_decided():
 def test_it_is_a_pytree():
     leaves, structure = jax.tree.flatten(Choice(index, (None, jnp.float32(3), "a", (jnp.float32(4), 1))))
     again = jax.tree.unflatten(structure, leaves)
-    assert len(leaves) == 4 and again.options[0] is None and again.options[2] == "a" and again.options[3] == (4, 1)
+    assert len(leaves) == 4 and again._options[0] is None and again._options[2] == "a" and again._options[3] == (4, 1)
     assert repr(UNBOUND) == "<unbound>"
 
 
@@ -134,8 +134,17 @@ class Indexed:
     index = 7
 
 
+    def where(self):
+        return self.index + 1
+
+
 class Plain:
     rate = 2.0
+
+
+class Clashing:
+    rate = 2.0
+    _index = 3
 
 
 def test_value_is_the_options_own_while_traced():
@@ -144,10 +153,17 @@ def test_value_is_the_options_own_while_traced():
     assert jax.jit(f)(1.0) == 10 and jax.jit(f)(-1.0) == 20
 
 
-@pytest.mark.parametrize("use", [lambda m: m.index, lambda m: m.rate])
+def test_attributes_that_are_called_like_ours():
+    first, second = Indexed(), Indexed()
+    second.index = 8
+    f = autograph(lambda x: (first if x > 0 else second).index * 100 + (first if x > 0 else second).where())
+    assert jax.jit(f)(1.0) == 708 and jax.jit(f)(-1.0) == 809
+
+
+@pytest.mark.parametrize("use", [lambda m: m._index, lambda m: m.rate])
 def test_an_attribute_of_the_same_name_as_ours_is_no_silent_mistake(use: Any):
-    first, second = Indexed(), Plain()
-    with pytest.raises(ChoiceError, match="`index` has the name of one"):
+    first, second = Indexed(), Clashing()
+    with pytest.raises(ChoiceError, match="`_index` has the name of one"):
         jax.jit(autograph(lambda x: use(first if x > 0 else second)))(1.0)
 
 

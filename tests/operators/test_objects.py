@@ -81,7 +81,7 @@ def test_a_choice_of_objects_decides_by_what_they_say():
     def f(x):
         choice = Choice((x > 0).astype(int), (answering("__bool__", x < -5), None))
         condition = objects.condition(choice)
-        assert isinstance(condition, Choice) and condition.options[1] is None
+        assert isinstance(condition, Choice) and condition._options[1] is None
         return condition.options[0]
 
     assert not f(1.0) and f(-6.0)
