@@ -82,7 +82,7 @@ def test_a_choice_of_objects_decides_by_what_they_say():
         choice = Choice((x > 0).astype(int), (answering("__bool__", x < -5), None))
         condition = objects.condition(choice)
         assert isinstance(condition, Choice) and condition._options[1] is None
-        return condition.options[0]
+        return condition._options[0]
 
     assert not f(1.0) and f(-6.0)
     plain = Choice(jnp.int32(0), (None, 1.0))
