@@ -13,6 +13,8 @@ from autograph_jax import errors
 from autograph_jax.errors import AutographError as AutographError
 
 if TYPE_CHECKING:
+    from autograph_jax.loops.api import fori_loop as fori_loop
+    from autograph_jax.loops.api import while_loop as while_loop
     from autograph_jax.operators.limits import max_len as max_len
     from autograph_jax.operators.markers import cond as cond
     from autograph_jax.operators.markers import scan as scan
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from autograph_jax.operators.markers import stage as stage
     from autograph_jax.operators.markers import unroll as unroll
     from autograph_jax.operators.markers import while_ as while_
+    from autograph_jax.runtime.captures import captures as captures
     from autograph_jax.runtime.checkify import checkify as checkify
     from autograph_jax.runtime.checkpoint import checkpoint as checkpoint
     from autograph_jax.runtime.custom_rules import custom_jvp as custom_jvp
@@ -49,7 +52,10 @@ _HOMES = {
     "source": "autograph_jax.runtime.decorator",
     "do_not_convert": "autograph_jax.runtime.unconverted",
     "max_len": "autograph_jax.operators.limits",
+    "fori_loop": "autograph_jax.loops.api",
+    "while_loop": "autograph_jax.loops.api",
     "jit": "autograph_jax.runtime.jit",
+    "captures": "autograph_jax.runtime.captures",
     "checkify": "autograph_jax.runtime.checkify",
     "checkpoint": "autograph_jax.runtime.checkpoint",
 }

@@ -159,6 +159,12 @@ class RuleError(AutographError, TypeError):
     code = "AG0402"
 
 
+class CaptureError(AutographError, RuntimeError):
+    """With `ag.jit(captures="error")`, a value that the function closes over has changed since it was compiled."""
+
+    code = "AG0403"
+
+
 _CLASSES = [AutographError, *AutographError.__subclasses__()]
 NAMES = tuple(_class.__name__ for _class in _CLASSES)
 for _class in _CLASSES:

@@ -657,6 +657,7 @@ CAUGHT_AS = {
     "ImmutableError": ("AG0302", TypeError),
     "ArgumentError": ("AG0401", ValueError),
     "RuleError": ("AG0402", TypeError),
+    "CaptureError": ("AG0403", RuntimeError),
 }
 
 

@@ -30,10 +30,11 @@ ROOMS = {
     "analysis": arrows("errors syntax", "gast"),
     "converters": arrows("errors syntax analysis", "gast"),  # names operators only by the text `ag__`
     "porting": arrows("errors", "jax jaxlib numpy scipy"),
-    "operators": arrows("errors porting", "jax jaxlib numpy"),
-    "runtime": arrows("errors syntax analysis converters operators porting", None),
-    "cli": arrows("errors syntax analysis converters operators porting runtime __init__", None),
-    PUBLIC: arrows("errors syntax analysis converters operators porting runtime", None),
+    "loops": arrows("errors", "jax jaxlib numpy"),
+    "operators": arrows("errors loops porting", "jax jaxlib numpy"),
+    "runtime": arrows("errors syntax analysis converters operators loops porting", None),
+    "cli": arrows("errors syntax analysis converters operators loops porting runtime __init__", None),
+    PUBLIC: arrows("errors syntax analysis converters operators loops porting runtime", None),
     "__main__": arrows("cli", None),
 }
 

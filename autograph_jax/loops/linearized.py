@@ -9,6 +9,7 @@ import jax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from autograph_jax.loops.loop import Axis, Loop, Mask, chosen, depends, merged, split, traced
+from autograph_jax.loops.stops import run_linear
 
 
 class Linearized:
@@ -95,9 +96,8 @@ class LinearizedLanes:
     ) -> list[Any]:
         dims = chosen(self._axis.const_dims, self._const_mask)
         axes = [self._invariant_dims, [0] * len(residuals), dims, [0] * len(carry_tangents)]
-        return self._axis.map(self._inner.push, axes)(
-            list(invariants), list(residuals), list(tangents), list(carry_tangents)
-        )
+        operands = list(invariants), list(residuals), list(tangents), list(carry_tangents)
+        return run_linear(self._axis.map(self._inner.push, axes), *operands)
 
 
 def linearized(loop: Loop, const_mask: Mask, carry_mask: Mask) -> Linearized | LinearizedLanes:

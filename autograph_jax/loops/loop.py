@@ -67,8 +67,16 @@ class Loop:
 
     def run(self, *operands: Any) -> list[Any]:
         """The loop itself: exactly what lax.while_loop binds."""
+        return while_p.bind(*operands, **self.params)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Those of lax's primitive."""
         first, second = self.counts
-        return while_p.bind(*operands, cond_nconsts=first, cond_jaxpr=self.cond, body_nconsts=second, body_jaxpr=self.body)
+        return {"cond_nconsts": first, "cond_jaxpr": self.cond, "body_nconsts": second, "body_jaxpr": self.body}
+
+    def __repr__(self) -> str:
+        return f"Loop(checkpoints={self.checkpoints})"
 
     def active(self, cond_consts: Sequence[Any], carry: Sequence[Any]) -> jax.Array:
         """The predicate, one for each lane."""
@@ -183,13 +191,7 @@ def loop_of(cond: ClosedJaxpr, body: ClosedJaxpr, counts: tuple[int, int], check
 
 
 def traced(function: Callable[..., Any], avals: Sequence[Any]) -> ClosedJaxpr:
-    return jax.make_jaxpr(lambda *operands: function(*operands))(*map(_struct, avals))
-
-
-def _struct(aval: Any) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(
-        aval.shape, aval.dtype, weak_type=getattr(aval, "weak_type", False), vma=getattr(aval, "vma", None)
-    )
+    return jax.make_jaxpr(lambda *operands: function(*operands))(*avals)
 
 
 def batched_aval(aval: Any, dim: int | None, size: int) -> Any:

@@ -27,12 +27,12 @@ class Plan(NamedTuple):
 
 
 def plan(loop: Loop, residuals: Sequence[Any]) -> Plan:
-    """Of K checkpoints half stand along the whole run, a quarter in the stretch at hand, and a quarter are residuals."""
+    """Of K checkpoints a quarter stand along the whole run, half in the stretch at hand, and a quarter are residuals."""
     state, residual = size_in_bytes(loop.carry_avals), size_in_bytes(residuals)
     if loop.checkpoints is not None:
         count = loop.checkpoints
         unit = max(1, count // 4 * max(state, 1) // max(residual, state, 1))
-        return Plan(_even(max(2, count // 2)), max(1, count // 4), unit)
+        return Plan(_even(max(2, count // 4)), max(1, count // 2), unit)
     slots = min(_MOST, max(_FEWEST, _BUDGET // max(state, 1)))
     unit = min(_MOST, max(1, _BUDGET // max(residual, 1)))
     return Plan(_even(slots), min(_MOST_STACKED, slots), unit)

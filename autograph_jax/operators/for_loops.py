@@ -12,6 +12,7 @@ from typing import Any
 import jax
 
 from autograph_jax.errors import AutographError, StagingError, user_location
+from autograph_jax.loops.api import while_loop
 from autograph_jax.operators import aliasing, comprehensions, impure, iterables, jax_private, lists, markers, state
 from autograph_jax.operators.conditionals import if_stmt
 from autograph_jax.operators.exits import BREAK, CONTINUE, turn_ended
@@ -74,7 +75,7 @@ def _as_marked(marked: markers.Marked, body: Block, names: tuple[str, ...], orel
     rows = iterables.view(marked.iterable) if marked.how == "stage" or hasattr(marked.iterable, "shape") else None
     rows = rows or iterables.stacked(list(marked.iterable) if marked.how == "stage" else marked.iterable)
     functions = (body, orelse)
-    exit = _staged_for(rows, body, functions, names, how=marked.how)
+    exit = _staged_for(rows, body, functions, names, how=marked.how, checkpoints=marked.checkpoints)
     rows.end(exit)
     return run_else(exit, orelse, functions, names)
 
@@ -103,7 +104,7 @@ def _turn(element: Any, body: Block, names: tuple[str, ...]) -> Any:
     """A turn; of a generator expression that keeps its elements by traced data, one under that condition."""
     if not comprehensions.is_open(element):
         return body(element)
-    there = element.where(lambda option: option is not comprehensions.SKIP)
+    there = element._where(lambda option: option is not comprehensions.SKIP)
     return if_stmt(there, state.standing_for(lambda: body(comprehensions.only_kept(element)), body), None, *names)
 
 
@@ -115,7 +116,13 @@ def _worth_staging(rows: iterables.View, functions: tuple[Block | None, ...]) ->
 
 
 def _staged_for(
-    rows: iterables.View, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...], *, how: str = ""
+    rows: iterables.View,
+    body: Block,
+    functions: tuple[Block | None, ...],
+    names: tuple[str, ...],
+    *,
+    how: str = "",
+    checkpoints: int | None = None,
 ) -> Any:
     """Stage a for loop and give its exit; _PYTHON where Python had better run it, unless `how` ("stage", "scan") says no."""
     traced_length = is_traced(rows.length)
@@ -156,7 +163,7 @@ def _staged_for(
             raise lists.number_unknown("a list")
         if how == "scan":
             raise _no_scan()
-        return _for_while(rows, settled, body)
+        return _for_while(rows, settled, body, checkpoints)
     return _for_scan(rows, settled, body)
 
 
@@ -180,7 +187,7 @@ def _for_scan(rows: iterables.View, settled: Settled, body: Block) -> Any:
     return settled.finish(final, turns=True)
 
 
-def _for_while(rows: iterables.View, settled: Settled, body: Block) -> Any:
+def _for_while(rows: iterables.View, settled: Settled, body: Block, checkpoints: int | None) -> Any:
     def going(carry: Any) -> jax.Array:
         index, state_carry = carry
         return settled.not_left(state_carry, index < rows.length, ends=True)
@@ -191,5 +198,5 @@ def _for_while(rows: iterables.View, settled: Settled, body: Block) -> Any:
         active = going(carry) if settled.uses_active else True
         return index + 1, settled.turn(state_carry, index, *slices, active=active)
 
-    _, final = jax.lax.while_loop(going, named(body, turn), (0, settled.start()))
+    _, final = while_loop(going, named(body, turn), (0, settled.start()), checkpoints=checkpoints)
     return settled.finish(final, turns=not is_traced(rows.length))

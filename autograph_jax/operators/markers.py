@@ -20,8 +20,8 @@ from autograph_jax.operators.values import is_traced, truth
 class Marked:
     """An iterable, and how a `for` has to run over it: "stage", "unroll" or "scan"."""
 
-    def __init__(self, iterable: Any, how: str) -> None:
-        self.iterable, self.how = iterable, how
+    def __init__(self, iterable: Any, how: str, checkpoints: int | None = None) -> None:
+        self.iterable, self.how, self.checkpoints = iterable, how, checkpoints
 
     def __iter__(self) -> Iterator[Any]:
         return iter(_steps(self.iterable) if self.how == "scan" else self.iterable)
@@ -30,11 +30,12 @@ class Marked:
         return len(self.iterable)
 
 
-def stage(iterable: Iterable[Any]) -> Any:
+def stage(iterable: Iterable[Any], *, checkpoints: int | None = None) -> Any:
     """`for x in ag.stage(xs)`: the loop is staged, as lax.scan or lax.while_loop, or an error says why it cannot be.
 
     Takes what a `for` takes: an array, a range, zip or enumerate of these; and a list or tuple of elements that are alike,
-    arrays of one shape or pytrees of such, which are stacked.
+    arrays of one shape or pytrees of such, which are stacked. Of a loop whose number of turns is not known beforehand,
+    reverse mode keeps so many `checkpoints`, as in `ag.while_loop`.
 
         >>> import jax, autograph_jax as ag
         >>> @ag.autograph
@@ -46,7 +47,7 @@ def stage(iterable: Iterable[Any]) -> Any:
         >>> [str(e.primitive) for e in jax.make_jaxpr(power)(2.0).eqns]
         ['scan']
     """
-    return Marked(iterable, "stage")
+    return Marked(iterable, "stage", checkpoints)
 
 
 def unroll(iterable: Iterable[Any]) -> Any:

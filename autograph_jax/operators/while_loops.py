@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from autograph_jax.loops.api import while_loop
 from autograph_jax.operators import hooks, jax_private, lists, objects, state
 from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import unless
@@ -114,10 +115,10 @@ def _staged_while(
         active = going(carry) if settled.uses_active else True
         return settled.turn(carry, active=active)
 
-    final = jax.lax.while_loop(named(test, going), named(body, turn), settled.start())
+    final = while_loop(named(test, going), named(body, turn), settled.start())
     exit = settled.finish(final, turns=not must)
     # `while True:` ends by what its body does, or never.
-    return exit.only(_is_exit) if isinstance(exit, Choice) and condition.result == Static(True) else exit
+    return exit._only(_is_exit) if isinstance(exit, Choice) and condition.result == Static(True) else exit
 
 
 def _is_exit(option: Any) -> bool:
@@ -135,7 +136,7 @@ def _staged_while_with_test_in_body(
             return None, decide()
         if not isinstance(exit, Choice):
             return exit, False
-        go_on = unless(exit.map(lambda option: None if option is None else LEFT), again, *names)
+        go_on = unless(exit._map(lambda option: None if option is None else LEFT), again, *names)
         return exit, _went_on(go_on)
 
     def again() -> tuple[Any]:
@@ -160,8 +161,8 @@ def _staged_while_with_test_in_body(
 
 def _went_on(value: Any) -> Any:
     if isinstance(value, Choice):
-        taken = value.only(lambda option: isinstance(option, tuple))
-        return jnp.logical_and(value.where(lambda option: isinstance(option, tuple)), taken[0])
+        taken = value._only(lambda option: isinstance(option, tuple))
+        return jnp.logical_and(value._where(lambda option: isinstance(option, tuple)), taken[0])
     return value is not LEFT and value[0]
 
 
@@ -173,5 +174,5 @@ def _run_with_going(settled: Settled, first: Any, body: Block) -> Any:
         new, (decided,) = settled.turn_with(carry[1], active=carry[0])
         return jnp.asarray(decided, bool), new
 
-    final = jax.lax.while_loop(going, named(body, turn), (jnp.asarray(first, bool), settled.start()))
+    final = while_loop(going, named(body, turn), (jnp.asarray(first, bool), settled.start()))
     return settled.finish(final[1], turns=False)

@@ -82,6 +82,10 @@ class Canonical:
         many = index is not None and self.parameters[index].kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
         return index is not None and many == (argument.position is None and argument.keyword is None)
 
+    def body_of(self, target: Any) -> Callable[..., Any]:
+        """The body for another function of the same parameters."""
+        return _body(target, self.parameters, self.picks)
+
     def __len__(self) -> int:
         return len(self.parameters) + len(self.picks)
 

@@ -9,6 +9,7 @@ import jax
 
 from autograph_jax.runtime.arguments import Spec
 from autograph_jax.runtime.canonical import Callee, decorate
+from autograph_jax.runtime.recaptured import Recaptured
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,7 +43,12 @@ def checkpoint(
         callee = Callee(function)
         static = callee.arguments("static", static_argnums, static_argnames)
         canonical = callee.canonical(static)
-        rematerialized = jax.checkpoint(canonical.body, static_argnums=canonical.positions(static), **options)
-        return canonical.forwarder(rematerialized, static=canonical.statics(static))
+        positions = canonical.positions(static)
+
+        def rematerialized(target: Any, names: tuple[str, ...]) -> Any:
+            return jax.checkpoint(canonical.body_of(target), static_argnums=positions, **options)
+
+        programs = Recaptured(callee.target, rematerialized, mode="retrace", name=callee.name, share=False)
+        return canonical.forwarder(lambda *values: programs.now()(*values), static=canonical.statics(static))
 
     return decorate(function, make)

@@ -230,7 +230,7 @@ class _Lifter:
     def _parts(self, value: Any, name: str) -> Any:
         match value:
             case Choice():
-                parts = [self._hole(value.index, name), *(self.lifted(option, name) for option in value.options)]
+                parts = [self._hole(value._index, name), *(self.lifted(option, name) for option in value._options)]
                 return _Parts(Choice, tuple(parts), lambda parts: Choice(parts[0], tuple(parts[1:])))
             case types.MethodType():
                 parts = [self.lifted(value.__func__, name), self.lifted(value.__self__, "self")]

@@ -1,4 +1,4 @@
-"""Gradients where a branch that is not taken has none: alone, under vmap either way, and in loops, against finite differences."""
+"""Gradients where a branch that is not taken has none: alone, under vmap, and in loops, against finite differences."""
 
 import jax
 import jax.numpy as jnp

@@ -50,6 +50,14 @@ def test_nesting(script, capsys):
     assert all(math.isfinite(float(row[6])) for row in rows)
 
 
+@pytest.mark.parametrize("script", ["captures"], indirect=True)
+def test_captures(script, capsys):
+    script.main(["--calls", "2", "--seconds", "0"])
+    rows = table(capsys.readouterr().out)
+    assert [row[0] for row in rows] == list(script.CASES)
+    assert all(math.isfinite(float(row[2])) for row in rows)
+
+
 @pytest.mark.parametrize("script", ["checks"], indirect=True)
 def test_checks(script, capsys):
     script.main(["--turns", "200", "--seconds", "0"])
@@ -96,6 +104,14 @@ def test_calls(script, capsys):
     rows = table(capsys.readouterr().out)
     assert [row[0] for row in rows] == [name for name, *_ in script.cases()]
     assert all(float(row[3].replace(",", "")) > 0 for row in rows)
+
+
+@pytest.mark.parametrize("script", ["reverse"], indirect=True)
+def test_reverse(script, capsys):
+    pytest.importorskip("equinox")
+    script.main(["--turns", "5", "--dims", "1", "3", "--checkpoints", "4", "--seconds", "0"])
+    rows = table(capsys.readouterr().out)
+    assert len(rows) == 2 * 5 and all(math.isfinite(float(row[5])) for row in rows)
 
 
 @pytest.mark.parametrize("script", ["measure"], indirect=True)

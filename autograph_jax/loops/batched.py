@@ -1,0 +1,193 @@
+"""Loops under jax.vmap: a batch of a loop is a loop again, over lanes where the lanes decide for themselves when they end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import Primitive
+from jax.extend.core.primitives import while_p
+from jax.interpreters import batching
+
+from autograph_jax.loops.loop import Axis, Loop, batched_aval, chosen, lanes, loop_of, merged, split
+
+Dim = int | None
+Batcher = Callable[..., tuple[list[Any], list[Dim]]]
+
+
+def batch_of(loop: Loop, data: Any, dims: Sequence[Dim]) -> tuple[Loop, list[Dim]]:
+    """The batch of a loop whose operands have the new axis there; and where the carry must have it, and leaves it."""
+    key = "batch", data.size, data.name, data.spmd_name, tuple(dims)
+    return loop.derived(key, lambda: _batch_of(loop, data, dims))
+
+
+def _batch_of(loop: Loop, data: Any, dims: Sequence[Dim]) -> tuple[Loop, list[Dim]]:
+    first, second = loop.counts
+    if loop.rank == 0:
+        new, out = _as_lax_does(loop, data, dims)
+        if new.rank == 0:
+            return new, out
+    axis = Axis(data, dims[:first], dims[first : first + second])
+    return lanes(loop, axis), [0] * len(loop.carry_avals)
+
+
+def _as_lax_does(loop: Loop, data: Any, dims: Sequence[Dim]) -> tuple[Loop, list[Dim]]:
+    rule = batching.fancy_primitive_batchers[while_p]
+    out: list[Dim] = []
+
+    def run(*operands: Any) -> list[Any]:
+        results, out_dims = rule(data, operands, list(dims), **loop.params)
+        out[:] = out_dims
+        return results
+
+    avals = [batched_aval(a, d, data.size) for a, d in zip(loop.in_avals, dims, strict=True)]
+    equation = next(e for e in jax.make_jaxpr(run)(*avals).jaxpr.eqns if e.primitive is while_p)
+    cond, body = equation.params["cond_jaxpr"], equation.params["body_jaxpr"]
+    return loop_of(cond, body, loop.counts, loop.checkpoints), [d if d is not None else None for d in out]
+
+
+def register(primitive: Primitive, batch: Batcher) -> None:
+    """JAX asks such a rule also where nothing is a batch, and there nothing may become one."""
+
+    def rule(data: Any, operands: Sequence[Any], dims: Sequence[Dim], **params: Any) -> tuple[list[Any], list[Dim]]:
+        if all(dim is None for dim in dims):
+            out = primitive.bind(*operands, **params)
+            return out, [None] * len(out)
+        return batch(data, operands, dims, **params)
+
+    batching.fancy_primitive_batchers[primitive] = rule
+
+
+def of_loop(bind: Callable[..., list[Any]]) -> Batcher:
+    def batch(data: Any, operands: Sequence[Any], dims: Sequence[Dim], *, loop: Loop, **_: Any) -> tuple[list[Any], list[Dim]]:
+        new, carry_dims = batch_of(loop, data, dims)
+        moved = _carry_moved(loop, data, operands, dims, carry_dims)
+        return bind(new, *moved), carry_dims
+
+    return batch
+
+
+def of_saving(primitive: Primitive) -> Batcher:
+    """Checkpoints have one more axis in front."""
+
+    def batch(data: Any, operands: Sequence[Any], dims: Sequence[Dim], *, loop: Loop, masks: Any) -> Any:
+        operands, dims = _all_that_is_differentiated(loop, masks, data, operands, dims)
+        new, carry_dims = batch_of(loop, data, dims)
+        moved = _carry_moved(loop, data, operands, dims, carry_dims)
+        out = primitive.bind(*moved, loop=new, masks=masks)
+        return out, [*carry_dims, None, None, *(None if d is None else d + 1 for d in carry_dims)]
+
+    return batch
+
+
+def of_linear(primitive: Primitive) -> Batcher:
+    """Tangents or cotangents alone stay many of one loop; otherwise both are a batch."""
+
+    def batch(data: Any, operands: Sequence[Any], dims: Sequence[Dim], **params: Any) -> tuple[list[Any], list[Dim]]:
+        loop, masks, saved, many = (params[name] for name in ("loop", "masks", "saved", "many"))
+        primals, kept, linear = split(operands, len(loop.in_avals), saved)
+        primal_dims, kept_dims, linear_dims = split(dims, len(loop.in_avals), saved)
+        if all(dim is None for dim in [*primal_dims, *kept_dims]):
+            front = [_to(x, d, 0, data.size) for x, d in zip(linear, linear_dims, strict=True)]
+            out = primitive.bind(*primals, *kept, *front, **{**params, "many": many + 1})
+            return out, [0] * len(out)
+        primals, primal_dims = _all_that_is_differentiated(loop, masks, data, primals, primal_dims)
+        new, carry_dims = batch_of(loop, data, primal_dims)
+        moved = _carry_moved(loop, data, primals, primal_dims, carry_dims)
+        if saved:
+            turns, spacing, *states = kept
+            places = [None if d is None else d + 1 for d in carry_dims]
+            same = kept_dims[:2] == [None, None] and all(
+                (old is None) == (place is None) for old, place in zip(kept_dims[2:], places, strict=True)
+            )
+            states = [_to(x, d, p, data.size) for x, d, p in zip(states, kept_dims[2:], places, strict=True)] if same else []
+            kept = [turns, spacing, *states] if same else []
+        const_count = sum(masks[0])
+        carry_places = chosen(carry_dims, masks[1])
+        const_places: list[Dim] = [0] * const_count
+        in_places = (const_places + carry_places)[-len(linear) :]
+        places = [d if d is None else d + many for d in in_places]
+        linear = [_to(x, d, p, data.size) for x, d, p in zip(linear, linear_dims, places, strict=True)]
+        out = primitive.bind(*moved, *kept, *linear, **{**params, "loop": new, "saved": len(kept)})
+        out_places = (const_places + carry_places)[-len(out) :]
+        return out, [d if d is None else d + many for d in out_places]
+
+    return batch
+
+
+def of_sweep_tangent(primitive: Primitive) -> Batcher:
+    """Operands: those of the loop, w, b', x', w'."""
+
+    def batch(data: Any, operands: Sequence[Any], dims: Sequence[Dim], *, loop: Loop, masks: Any) -> Any:
+        count, consts = len(loop.in_avals), sum(masks[0])
+        primals, primal_dims = _all_that_is_differentiated(loop, masks, data, operands[:count], dims[:count])
+        new, carry_dims = batch_of(loop, data, primal_dims)
+        moved = _carry_moved(loop, data, primals, primal_dims, carry_dims)
+        carry_places = chosen(carry_dims, masks[1])
+        const_places: list[Dim] = [0] * consts
+        places = [*carry_places, *const_places, *carry_places, *carry_places]
+        linear = [_to(x, d, p, data.size) for x, d, p in zip(operands[count:], dims[count:], places, strict=True)]
+        out = primitive.bind(*moved, *linear, loop=new, masks=masks)
+        return out, [*const_places, *carry_places]
+
+    return batch
+
+
+def of_loop_with_tangents(bind: Callable[..., list[Any]]) -> Batcher:
+    """What carries tangents is a loop as well: where they alone are a batch, the values are computed once."""
+
+    def batch(data: Any, operands: Sequence[Any], dims: Sequence[Dim], *, loop: Loop, masks: Any) -> Any:
+        parts = [*loop.counts, len(loop.carry_avals), sum(masks[0])]
+        sorted_operands, sorted_dims = [_tangents_beside(values, parts) for values in (operands, dims)]
+        return of_loop(bind)(data, sorted_operands, sorted_dims, loop=loop.with_tangents(*masks))
+
+    return batch
+
+
+def _tangents_beside(values: Sequence[Any], counts: Sequence[int]) -> list[Any]:
+    cond_consts, consts, carry, const_tangents, carry_tangents = split(values, *counts)
+    return [*cond_consts, *consts, *const_tangents, *carry, *carry_tangents]
+
+
+def of_sweep_with_tangents(value: Primitive, tangent: Primitive) -> Batcher:
+    """The values of the sweep are no batch where only the tangents are."""
+    params = {"saved": 0, "many": 0}
+
+    def batch(data: Any, operands: Sequence[Any], dims: Sequence[Dim], *, loop: Loop, masks: Any) -> Any:
+        known = len(loop.in_avals) + sum(masks[1])
+        first, places = of_sweep_tangent(tangent)(data, operands, dims, loop=loop, masks=masks)
+        if all(dim is None for dim in dims[:known]):
+            out = value.bind(*operands[:known], loop=loop, masks=masks, **params)
+            return [*out, *first], [*(None for _ in out), *places]
+        out, out_dims = of_linear(value)(data, operands[:known], dims[:known], loop=loop, masks=masks, **params)
+        return [*out, *first], [*out_dims, *places]
+
+    return batch
+
+
+def _all_that_is_differentiated(
+    loop: Loop, masks: Any, data: Any, operands: Sequence[Any], dims: Sequence[Dim]
+) -> tuple[list[Any], list[Dim]]:
+    """Each lane has cotangents of its own, so each has its own constants and carry, too."""
+    mask = [*(False for _ in range(loop.counts[0])), *masks[0], *masks[1]]
+    new = [_to(x, d, 0, data.size) for x, d in zip(operands, dims, strict=True)]
+    return merged(operands, chosen(new, mask), mask), merged(dims, [0] * sum(mask), mask)
+
+
+def _carry_moved(loop: Loop, data: Any, operands: Sequence[Any], dims: Sequence[Dim], places: Sequence[Dim]) -> list[Any]:
+    consts, carry = split(operands, loop.consts)
+    moved = [_to(x, d, p, data.size) for x, d, p in zip(carry, dims[loop.consts :], places, strict=True)]
+    return [*consts, *moved]
+
+
+def _to(value: Any, dim: Dim, place: Dim, size: int) -> Any:
+    """A value with its batch axis in this place, broadcast to it if need be."""
+    if dim is None:
+        if place is None:
+            return value
+        shape = jnp.shape(value)
+        return jnp.broadcast_to(jnp.expand_dims(value, place), (*shape[:place], size, *shape[place:]))
+    assert place is not None, "a batched value where none is expected"
+    return jnp.moveaxis(value, dim, place)

@@ -1,0 +1,76 @@
+"""What a function's code reads from outside: variables it closes over, globals, and the attributes it reads of these."""
+
+from __future__ import annotations
+
+import dataclasses
+import dis
+import functools
+import types
+from typing import Any
+
+Attributes = dict[str, Any]  # by name; of each, the attributes that are read of it in turn
+
+
+@dataclasses.dataclass(frozen=True)
+class Reads:
+    """By name, with the attributes read of each: variables of functions around, globals, and a method's own object."""
+
+    free: dict[str, Attributes]
+    globals: dict[str, Attributes]
+    own: Attributes
+    stores: bool  # does it assign variables of functions around?
+    stores_globals: bool
+
+
+@functools.lru_cache(maxsize=4096)
+def reads_of(code: types.CodeType) -> Reads:
+    """What a code object and those inside it read. A variable that they assign too is state, and is left out."""
+    finder = _Finder(code)
+    finder.visit(code)
+    free = {name: found for name, found in finder.free.items() if name not in finder.assigned}
+    globals_ = {name: found for name, found in finder.globals.items() if name not in finder.assigned_globals}
+    return Reads(free, globals_, finder.own, bool(finder.assigned), bool(finder.assigned_globals))
+
+
+_GLOBAL, _FREE = ("LOAD_GLOBAL", "LOAD_NAME"), ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
+_ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD")
+
+
+class _Finder:
+    def __init__(self, code: types.CodeType) -> None:
+        self.outer = set(code.co_freevars)
+        self.first = code.co_varnames[0] if code.co_argcount else None
+        self.free: dict[str, Attributes] = {}
+        self.globals: dict[str, Attributes] = {}
+        self.own: Attributes = {}
+        self.assigned: set[str] = set()
+        self.assigned_globals: set[str] = set()
+
+    def visit(self, code: types.CodeType, inside: bool = False) -> None:
+        at: Attributes | None = None  # the attributes of what has been read last
+        for instruction in dis.get_instructions(code):
+            name: Any = instruction.argval
+            operation = instruction.opname
+            if operation in _ATTRIBUTE:
+                at = at.setdefault(name, {}) if at is not None else None
+            elif operation in _GLOBAL:
+                at = self.globals.setdefault(name, {})
+            elif operation in _FREE:
+                at = self._variable(name)
+            elif operation.startswith("LOAD_FAST") and not inside:
+                last = name[-1] if isinstance(name, tuple) else name
+                at = self.own if last == self.first else None
+            elif operation not in ("CACHE", "PRECALL", "NOP", "EXTENDED_ARG"):
+                at = None
+            if operation in ("STORE_DEREF", "DELETE_DEREF") and name in self.outer:
+                self.assigned.add(str(name))
+            if operation in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+                self.assigned_globals.add(str(name))
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                self.visit(constant, inside=True)
+
+    def _variable(self, name: str) -> Attributes | None:
+        if name in self.outer:
+            return self.free.setdefault(name, {})
+        return self.own if name == self.first else None

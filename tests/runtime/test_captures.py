@@ -1,0 +1,455 @@
+"""What a function closes over: a changed value is seen by the next call, an equal one compiles nothing."""
+
+import dataclasses
+import functools
+import types
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph_jax as ag
+from autograph_jax.errors import ArgumentError, CaptureError
+from autograph_jax.runtime.reads import reads_of
+
+
+class Counted:
+    """Counts how often its `jit` traces."""
+
+    def __init__(self):
+        self.count = 0
+
+    def up(self):
+        self.count += 1
+
+
+g = 2.0
+table = np.array([1.0, 2.0])
+settings = types.SimpleNamespace(gain=2.0, inner=types.SimpleNamespace(offset=1.0))
+
+
+def scale(x):
+    return x * g
+
+
+def turn(x, _):
+    return x * g, None
+
+
+@pytest.fixture(autouse=True)
+def _globals_are_left_as_found():
+    before = g, table.copy(), settings.gain, settings.inner.offset
+    yield
+    globals()["g"], table[:], settings.gain, settings.inner.offset = before
+
+
+def give(value: Any) -> None:
+    globals()["g"] = value
+
+
+# ------------------------------------------------------------------ the question that this began with
+
+DATA = [(jnp.array([1.0, 2.0]), jnp.array([2.0, 4.0]))] * 2
+
+
+def loss(w, x, y):
+    return jnp.mean((w * x - y) ** 2)
+
+
+def fit_with_closure(w, rates):
+    """The learning rate is a variable around the compiled step."""
+    rate = rates[0]
+
+    @ag.jit
+    def step(w, x, y):
+        return w - rate * jax.grad(loss)(w, x, y)
+
+    path = []
+    for x, y in DATA:
+        for rate in rates:
+            w = step(w, x, y)
+            path.append(float(w))
+    return path
+
+
+def fit_with_argument(w, rates):
+    """The learning rate is an argument."""
+
+    @ag.jit
+    def step(w, x, y, rate):
+        return w - rate * jax.grad(loss)(w, x, y)
+
+    path = []
+    for x, y in DATA:
+        for rate in rates:
+            w = step(w, x, y, rate)
+            path.append(float(w))
+    return path
+
+
+def fit_in_python(w, rates):
+    path = []
+    for x, y in DATA:
+        for rate in rates:
+            w = w - rate * jax.grad(loss)(w, x, y)
+            path.append(float(w))
+    return path
+
+
+@pytest.mark.parametrize("fit", [fit_with_closure, fit_with_argument])
+def test_a_learning_rate_that_changes(fit):
+    assert fit(0.0, (0.1, 0.01)) == pytest.approx(fit_in_python(0.0, (0.1, 0.01)))
+
+
+# ------------------------------------------------------------------ what is seen, and what costs a program
+
+
+def around(value):
+    """A function of a captured value, and what sets it."""
+
+    def f(x):
+        counted.up()
+        return read(value) * x
+
+    def put(new):
+        nonlocal value
+        value = new
+
+    counted = Counted()
+    return f, put, counted
+
+
+def read(value):
+    """The number in a value."""
+    if callable(value):
+        return value(1.0)
+    if isinstance(value, tuple):
+        return read(value[0])
+    return value
+
+
+CHANGES = {
+    "a float": (0.1, 0.2, 0.1),
+    "an int and a bool": (1, True, 1),
+    "0.0 and -0.0": (0.0, -0.0, 0.0),
+    "None to a number": (2, 3.0, 2),
+    "a tuple": ((1.0, "a"), (2.0, "a"), (1.0, "a")),
+    "typed in a tuple": ((1,), (True,), (1,)),
+    "a function": (jnp.sin, jnp.cos, jnp.sin),
+    "a lambda with a default": (lambda x, k=2: k * x, lambda x, k=3: k * x, lambda x, k=2: k * x),
+    "a partial": (functools.partial(jnp.multiply, 2.0), functools.partial(jnp.multiply, 3.0), None),
+    "an array": (jnp.ones(2), jnp.zeros(2), None),
+    "a NumPy array": (np.ones(2), np.zeros(2), np.ones(2)),
+}
+
+
+@pytest.mark.parametrize("first, second, again", CHANGES.values(), ids=CHANGES.keys())
+def test_a_variable_around(first, second, again):
+    f, put, counted = around(first)
+    step = ag.jit(f)
+    for value, count in [(first, 1), (first, 1), (second, 2), (first if again is None else again, 2)]:
+        put(value)
+        result = step(3.0)
+        assert str(result) == str(jnp.asarray(read(value) * 3.0))
+        assert counted.count == count or isinstance(first, types.FunctionType) and counted.count == count + (count == 2)
+
+
+PLACES = {
+    "a global": lambda x: x * g,
+    "in a callee": lambda x: scale(x),
+    "in a nested function": lambda x: [x * g for _ in range(1)][0],
+    "scan": lambda x: jax.lax.scan(turn, x, length=1)[0],
+    "cond": lambda x: jax.lax.cond(x > 0, scale, lambda x: x, x),
+    "while": lambda x: jax.lax.while_loop(lambda x: x < 1.5, scale, x),
+    "jax.checkpoint": lambda x: jax.checkpoint(scale)(x),
+    "ag.checkpoint": lambda x: checkpointed(x),
+    "an inner ag.jit": lambda x: compiled(x),
+    "an inner jax.jit": lambda x: jax.jit(scale)(x),
+    "vmap": lambda x: jax.vmap(scale)(jnp.stack([x, x]))[0],
+    "a converted branch": lambda x: scale(x) if x > 0 else x,
+}
+checkpointed, compiled = ag.checkpoint(scale), ag.jit(scale)
+
+
+@pytest.mark.parametrize("f", PLACES.values(), ids=PLACES.keys())
+def test_a_global_that_changes_reaches_every_place(f):
+    step = ag.jit(f)
+    for value in (2.0, 3.0, 2.0, 5.0):
+        give(value)
+        assert step(1.0) == value
+    assert ag.jit(jax.vmap(step))(jnp.ones(2)).tolist() == [5.0, 5.0]
+
+
+def test_scan_with_a_body_of_the_module():
+    """18.0, not 2.0: both the outer program and the body of the scan are of the new value."""
+    step = ag.jit(lambda x: jax.lax.scan(turn, x, length=2)[0] * 2.0)
+    assert step(1.0) == 8.0
+    give(3.0)
+    assert step(1.0) == 18.0
+
+
+class Model:
+    rate = 0.5
+
+    def __init__(self):
+        self.gain, self.unused = 2.0, 1.0
+
+    @property
+    def doubled(self):
+        return 2 * self.gain
+
+    def weight(self):
+        return self.gain
+
+    def step(self, x):
+        return self.weight() * x
+
+    def __call__(self, x):
+        return self.gain * x
+
+
+model = Model()
+ATTRIBUTES = {
+    "an attribute": lambda x: model.gain * x,
+    "a property": lambda x: model.doubled / 2 * x,
+    "a method": lambda x: model.step(x),
+    "an object that is called": lambda x: model(x),
+    "an attribute of an attribute": lambda x: settings.inner.offset * x,
+}
+
+
+@pytest.mark.parametrize("f", ATTRIBUTES.values(), ids=ATTRIBUTES.keys())
+def test_attributes(f):
+    counted = Counted()
+
+    def counting(x):
+        counted.up()
+        return f(x)
+
+    step = ag.jit(counting)
+    for value in (2.0, 3.0, 2.0):
+        model.gain = settings.inner.offset = value
+        model.unused += 1.0
+        assert step(1.0) == value
+    assert counted.count == 2
+
+
+def test_bound_methods_and_callable_objects():
+    local = Model()
+    for step in (ag.jit(local.step), ag.jit(local)):
+        for value in (2.0, 3.0, 2.0):
+            local.gain = value
+            assert step(1.0) == value
+
+
+def test_numpy_arrays_that_are_changed_in_place():
+    step = ag.jit(lambda x: table.sum() * x)
+    assert step(1.0) == 3.0
+    table[0] = 5.0
+    assert step(1.0) == 7.0
+    large = np.ones(2000)
+    assert [c.compared for c in ag.captures(lambda: large.sum())] == ["by identity, contents not"]
+
+
+def test_equal_values_share_a_program():
+    counted = Counted()
+
+    def count():
+        counted.up()
+
+    for _ in range(3):
+        k = 2.0
+        ag.jit(lambda x: (count(), x * k)[1])(1.0)
+    assert counted.count == 1
+
+    def make(k):
+        return ag.jit(lambda x: (count(), x * k)[1])
+
+    made = [make(k) for k in (2.5, 2.5, 3.5, 2.5)]
+    assert [f(1.0) for f in made] == [2.5, 2.5, 3.5, 2.5] and counted.count == 3
+    assert [f(jnp.ones(2)).tolist() for f in made][2] == [3.5, 3.5]
+
+
+def test_programs_that_are_shared_keep_their_values():
+    f, put, _ = around(0.5)
+    first = ag.jit(f)
+    assert first(1.0) == 0.5
+    other, _, _ = around(0.5)
+    second = ag.jit(other)
+    assert second(1.0) == 0.5
+    put(7.0)
+    assert second(jnp.ones(2)).tolist() == [0.5, 0.5] and first(jnp.ones(2)).tolist() == [7.0, 7.0]
+
+
+def test_what_a_function_assigns_is_state():
+    calls = 0
+
+    @ag.jit
+    def f(x):
+        nonlocal calls
+        calls += 1
+        return x
+
+    assert [f(1.0), f(2.0)] == [1.0, 2.0] and calls == 1
+
+
+def test_names_that_come_later():
+    @ag.jit
+    def f(x):
+        return later(x)
+
+    later = lambda x: 2 * x
+    assert f(1.0) == 2.0
+    later = lambda x: 3 * x
+    assert f(1.0) == 3.0
+
+    @ag.jit(static_argnames="n")
+    def factorial(n, x):
+        return x if n == 0 else n * factorial(n - 1, x)
+
+    assert ag.jit(lambda x: factorial(4, x))(1.0) == 24.0
+
+
+def test_tracers_are_not_kept():
+    @jax.jit
+    def outer(a):
+        total = 0.0
+        for k in (a, 2 * a):
+            total = total + ag.jit(lambda x: k * x)(1.0)
+        return total
+
+    with jax.checking_leaks():
+        assert outer(1.0) == 3.0
+    assert jax.grad(lambda a: ag.jit(lambda x: a * x)(3.0))(1.0) == 3.0
+
+
+def test_stages_are_of_the_present_value():
+    step = ag.jit(lambda x: x * g)
+    for value in (2.0, 3.0):
+        give(value)
+        assert step.lower(1.0).compile()(1.0) == value
+        assert step.trace(1.0).jaxpr.eqns[0].invars[1].val == value
+        assert step.eval_shape(1.0).shape == ()
+    step.clear_cache()
+    assert step(1.0) == 3.0
+
+
+# ------------------------------------------------------------------ the other ways
+
+
+def test_freeze_is_as_in_jax():
+    step = ag.jit(lambda x: x * g, captures="freeze")
+    assert step(1.0) == 2.0
+    give(3.0)
+    assert step(1.0) == 2.0
+
+
+def test_warn():
+    step = ag.jit(scale, captures="warn")
+    assert step(1.0) == 2.0
+    give(3.0)
+    with pytest.warns(RuntimeWarning, match="`g`, which `scale` closes over, has changed since it was compiled") as caught:
+        assert step(1.0) == 3.0
+    assert caught[0].filename == __file__
+
+
+def test_error():
+    step = ag.jit(scale, captures="error")
+    assert step(1.0) == 2.0
+    give(3.0)
+    with pytest.raises(CaptureError) as error:
+        step(1.0)
+    assert error.value.what == "`g`, which `scale` closes over, has changed since it was compiled"
+    assert error.value.location is not None and error.value.location.filename == __file__
+    give(2.0)
+    assert step(1.0) == 2.0
+
+
+def test_argument():
+    counted = Counted()
+    rate, weights, shape, kind = 0.5, jnp.ones(3), (3,), "sum"
+
+    def f(x, *, n=2):
+        counted.up()
+        y = sum(rate * x * weights for _ in range(n)) + g * jnp.zeros(shape)
+        return y.sum() if kind == "sum" else y.max()
+
+    step = ag.jit(f, captures="argument", static_argnames="n")
+    assert step(1.0) == 3.0
+    rate, weights = 2.0, jnp.array([1.0, 2.0, 3.0])
+    give(7.0)
+    assert step(1.0) == 24.0 and step(1.0, n=2) == 24.0 and counted.count == 1
+    weights = np.ones(3, np.float32)
+    assert step(1.0) == 12.0
+    weights[0] = 4.0
+    assert step(1.0) == 24.0
+    kind = "max"
+    assert step(1.0) == 16.0
+    assert step.eval_shape(1.0).shape == ()
+
+
+def test_argument_has_no_constants_and_takes_tracers():
+    large = jnp.arange(5000.0)
+    step = ag.jit(lambda x: (x * large).sum(), captures="argument")
+    assert step(2.0) == 2.0 * large.sum()
+    assert "%arg1: tensor<5000xf32>" in step.lower(2.0).as_text()
+    assert "%arg1" not in ag.jit(lambda x: (x * large).sum()).lower(2.0).as_text()
+
+    @jax.jit
+    def outer(a):
+        return ag.jit(lambda x: a * x, captures="argument")(3.0)
+
+    assert outer(2.0) == 6.0 and jax.grad(outer)(2.0) == 3.0
+
+
+def test_an_unknown_way():
+    with pytest.raises(ArgumentError, match="captures='thaw'"):
+        ag.jit(scale, captures="thaw")  # pyright: ignore
+
+
+# ------------------------------------------------------------------ what is closed over
+
+
+@dataclasses.dataclass
+class Settings:
+    order: int = 2
+
+
+def test_the_list():
+    def listed(x):
+        return helper(x) * settings.gain + table.sum() + np.pi + jnp.sin(x) + len(names) + weights.sum()
+
+    def helper(x):
+        return x * g
+
+    names, weights = ["a"], jnp.ones(2)
+    assert {c.name: c.compared for c in ag.captures(listed)} == {
+        "helper": "by code",
+        "helper.g": "by value",
+        "settings": "by identity",
+        "settings.gain": "by value",
+        "table": "by value",
+        "names": "by identity",
+        "weights": "by identity",
+    }
+    assert ag.captures(ag.jit(listed)) == ag.captures(ag.autograph(listed)) == ag.captures(listed)
+    assert [c.name for c in ag.captures(Model().step)] == ["self.gain"]
+    assert ag.captures(lambda x: x + 1) == []
+
+
+def test_reads():
+    def f(self, x):
+        nonlocal state
+        state = x
+
+        def inner():
+            return self.a.b + g + settings.gain + outer.c + x.d
+
+        return inner()
+
+    state, outer = 0, settings
+    found = reads_of(f.__code__)
+    assert found.free == {"outer": {"c": {}}} and found.own == {"a": {"b": {}}} and found.stores
+    assert found.globals == {"g": {}, "settings": {"gain": {}}}
