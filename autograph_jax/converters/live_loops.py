@@ -33,18 +33,23 @@ class _LiveLoops(Pass):
     def __init__(self, facts: dict[gast.AST, Facts]) -> None:
         self._facts = facts
         self._scopes: list[Facts] = []
+        self._inner: list[list[gast.Subscript]] = []  # for each function around: what the functions in it write
         self.found = False
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
         self._scopes.append(self._facts[node])
+        functions = [n for n in gast.walk(node) if isinstance(n, gast.FunctionDef) and n is not node]
+        self._inner.append([w for f in functions for w in _written(f.body) if _root(w) not in self._facts[f].bound])
         self.generic_visit(node)
         self._scopes.pop()
+        self._inner.pop()
         return node
 
     def visit_For(self, node: gast.For) -> gast.AST:
         self.generic_visit(node)
-        subscripts = [n for s in node.body for n in gast.walk(s) if isinstance(n, gast.Subscript)]
-        written = [subscript for subscript in subscripts if isinstance(subscript.ctx, gast.Store)]
+        written = _written(node.body)
+        if any(isinstance(inner, gast.Call) for statement in node.body for inner in gast.walk(statement)):
+            written += [subscript for inner in self._inner for subscript in inner]
         if written and self._scopes:
             node.iter = self._marked(node.iter, node, written)
         return node
@@ -70,6 +75,18 @@ class _LiveLoops(Pass):
         if isinstance(array, gast.Name) and isinstance(written, gast.Name):
             return written.id == array.id or written.id in self._scopes[-1].aliases.get(array.id, frozenset())
         return gast.dump(array) == gast.dump(written)
+
+
+def _written(statements: list[gast.stmt]) -> list[gast.Subscript]:
+    nodes = (node for statement in statements for node in gast.walk(statement))
+    return [node for node in nodes if isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Store)]
+
+
+def _root(subscript: gast.expr) -> str | None:
+    """The variable whose array is written."""
+    while isinstance(subscript, gast.Subscript | gast.Attribute):
+        subscript = subscript.value
+    return subscript.id if isinstance(subscript, gast.Name) else None
 
 
 def _is_choice(expression: gast.expr) -> bool:

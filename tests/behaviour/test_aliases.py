@@ -856,6 +856,41 @@ def inner_function_reads_what_is_written(a, n):
 row(inner_function_reads_what_is_written, [X, 1])
 
 
+def loop_over_what_an_inner_function_writes(a, n):
+    def put(k):
+        a[k], a[1] = a[1], a[k]
+        return a[0]
+
+    s = 0.0
+    for v in a:
+        s += v
+        put(n)
+    return s, a
+
+
+either(loop_over_what_an_inner_function_writes, [X, 2], [X, 0])
+
+
+class Holder:
+    def __init__(self, c):
+        self.c = c
+
+    def put(self, k, v):
+        self.c[k] = v
+
+
+def loop_over_what_a_method_writes(a, n):
+    o = Holder(a * 1.0)
+    s = 0.0
+    for v in o.c:
+        s += v
+        o.put(n, s)
+    return s, o.c
+
+
+either(loop_over_what_a_method_writes, [X, 2], [X, 0])
+
+
 def inner_function_of_an_earlier_call(a):
     first = _reader(a)
     second = _reader(a)
