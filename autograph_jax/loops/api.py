@@ -30,14 +30,18 @@ def fori_loop(
     lower: Any, upper: Any, body: Callable[[Any, Carry], Carry], init: Carry, *, checkpoints: int | None = None
 ) -> Carry:
     """lax.fori_loop, with derivatives also where the bounds are traced. With bounds that are known it is a scan, as there."""
-    return _differentiable(lambda bounds: lax.fori_loop(*bounds, body, init), (lower, upper), checkpoints, static=True)
+
+    def run(bounds: tuple[Any, Any]) -> Carry:
+        return lax.fori_loop(bounds[0], bounds[1], body, init)
+
+    return _differentiable(run, (lower, upper), checkpoints, static=True)
 
 
 def _differentiable(run: Callable[[Any], Any], init: Any, checkpoints: int | None, *, static: bool = False) -> Any:
     """What a function gives, with the while loop that it binds made ours."""
     if checkpoints is not None and (not isinstance(checkpoints, int) or checkpoints < 1):
         raise ValueError(f"checkpoints is a number of states, 1 or more, or None; got {checkpoints!r}")
-    if jax.config.jax_disable_jit:
+    if jax.config.jax_disable_jit:  # pyright: ignore[reportAttributeAccessIssue]
         return run(init)
     operands, call = ((), lambda: run(init)) if static else ((init,), run)
     closed, shape = jax.make_jaxpr(call, return_shape=True)(*operands)

@@ -21,6 +21,7 @@ class Linearized:
     def __init__(self, loop: Loop, const_mask: Mask, carry_mask: Mask) -> None:
         self._loop, self._const_mask, self._carry_mask = loop, const_mask, carry_mask
         consts = len(loop.const_avals)
+        trees: list[Any] = []
 
         def body(*operands: Any) -> Any:
             mask = (*const_mask, *carry_mask)
@@ -29,12 +30,13 @@ class Linearized:
                 new = jaxpr_as_fun(loop.body)(*merged(operands, values, mask))
                 return chosen(new, carry_mask), new
 
-            _, self._derivative, new = jax.linearize(moved, *chosen(operands, mask), has_aux=True)
-            leaves, self._tree = jax.tree.flatten(self._derivative)
+            _, derivative, new = jax.linearize(moved, *chosen(operands, mask), has_aux=True)
+            leaves, tree = jax.tree.flatten(derivative)
+            trees.append(tree)
             return [*new, *leaves]
 
         self._program = traced(body, loop.body.in_avals)
-        del self._derivative  # it held tracers
+        self._tree = trees[-1]
         leaves = self._program.jaxpr.outvars[len(loop.carry_avals) :]
         varying = depends(self._program.jaxpr, [False] * consts + [True] * len(loop.carry_avals))[len(loop.carry_avals) :]
         self._varying, self._first = varying, _first_of_each(leaves)

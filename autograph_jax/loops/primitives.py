@@ -69,7 +69,7 @@ def _while_avals(*avals: Any, loop: Loop, **params: Any) -> Any:
 
 
 def _while_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, loop: Loop, **_: Any) -> tuple[list[Any], list[Any]]:
-    _, const_tangents, carry_tangents = loop.split(tangents)
+    const_tangents, carry_tangents = loop.split(tangents)[1:]
     const_mask = _nonzero(loop.const_avals, const_tangents)
     mask = loop.reached(const_mask, _nonzero(loop.carry_avals, carry_tangents))
     if not any(mask):
@@ -307,7 +307,8 @@ ad.primitive_transposes[sweep_tangent_p] = _sweep_tangent_transpose
 
 
 def _split_loop(*known: Any, loop: Loop, masks: Masks) -> tuple[list[Any], Primitive, list[Any], dict[str, Any]]:
-    linearized(loop, *masks), linearized(quiet(loop), *masks)
+    linearized(loop, *masks)  # while what is differentiated can be traced; both are kept
+    linearized(quiet(loop), *masks)
     out, saved = split(while_saving_p.bind(*known, loop=loop, masks=masks), len(loop.carry_avals))
     return out, while_tangent_p, [*known, *saved], {"loop": loop, "masks": masks, "saved": len(saved), "many": 0}
 
