@@ -117,6 +117,8 @@ def _cond(
         kept.update(traced.ends.keys() - traced.forgotten - facts.unwritten(narrowed))
         return traced
 
+    # By id, so from before the branches: an array made since may have the id of one that a branch has made and dropped.
+    outer = aliasing.arrays_around(functions, watched)
     first, second = run(then, True, set()), run(otherwise, False, set())
     if apart := _changed_beside_another(watched, first, second):
         first = run(then, True, apart)
@@ -129,7 +131,7 @@ def _cond(
     written = {key: slots for key, form in ends.items() if (slots := _slots(places[key], form, first, second))}
     branches = [_Branch(branch, number, result, ends, places, written) for number, branch in enumerate((first, second))]
     outputs = jax.lax.cond(predicate, _named(then, branches[0]), _named(otherwise, branches[1]))
-    outer = aliasing.arrays_around(functions, places.values())
+    outer |= {id(array): array for array in state.arrays_around(functions, places.values())}
     computed = [result, *(form for key, form in ends.items() if key not in written)]
     leaves, operands = outputs[: len(computed)], outputs[len(computed) :]
     value, *values = [unflatten(form, iter(part)) for form, part in zip(computed, leaves, strict=True)]

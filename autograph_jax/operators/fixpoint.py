@@ -205,8 +205,9 @@ def _shared(key: Any, traced: Traced, outer: dict[int, jax.Array], places: Seque
 
 
 def _add_view(key: Any, base: Any, aliases: Aliases) -> None:
-    array = isinstance(base, jax.Array)
-    if not any(key == known and (base is other if array else base == other) for known, other in aliases.views):
+    is_array = isinstance(base, jax.Array)
+    known = [other for place, other in aliases.views if place == key and isinstance(other, jax.Array) == is_array]
+    if not any(base is other if is_array else base == other for other in known):
         aliases.views.append((key, base))
 
 

@@ -64,7 +64,7 @@ class Traced:
 
     def kin_of(self, place: Place) -> list[int]:
         """The arrays in what a place holds at the end, and those that these may be, by their ids."""
-        return self.parts[place.key] if place.key in self.parts else aliasing.kin(place.read())
+        return self.parts[place.key] if place.key in self.parts else [id(part) for part in reach.arrays(place.read())]
 
     def position(self, key: Any) -> int | None:
         """Where among the outputs the array of a place is; None for a place that was not written."""
@@ -166,6 +166,7 @@ class _Recorder:
         self._changeable = nnx.changeable(functions)
         self.raised = False
         self.starts: dict[Any, int] = {}
+        self._entered: list[Any] = []  # kept while the block runs, so that their ids stay theirs
         self.called: dict[Any, dict[str, Any]] = {}
         self.__name__ = getattr(block, "__name__", "block")
         self.__qualname__ = getattr(block, "__qualname__", "block")
@@ -190,6 +191,7 @@ class _Recorder:
                     self.raised, result = True, None
                 return self._ends(trace, starts, result)
             finally:
+                self._entered.clear()
                 self.called = trace.called
                 for holder, _ in self._aliases.held:
                     holder.clear()
@@ -207,6 +209,7 @@ class _Recorder:
             aliasing.view(value, place.read())  # whoever holds what the loop enters with would see a write in the first turn
             state.write(place, value)
             self.starts[place.key] = id(value)
+            self._entered.append(value)
             # A container that is made anew for each turn may be changed in place: then it is no longer what it was.
             starts[place.key] = _REBUILT if isinstance(form, Tree | Options) else place.read()
         for first, second in self._aliases.doubtful:
