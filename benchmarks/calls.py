@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import functools
 import time
@@ -99,26 +98,14 @@ def rows(calls: int, seconds: float) -> list[list[str]]:
     found = []
     for name, ours, theirs in cases():
         count = calls if not name.startswith("gradient") else max(1, calls // 20)
-        runs = _repeat(ours, count), _repeat(theirs, count)
+        runs = measure.repeated(ours, count), measure.repeated(theirs, count)
         own, jaxs = measure.interleaved(*runs, seconds=seconds, clock=time.thread_time)  # not what other programs took
         found.append([name, f"{jaxs / count * 1e6:.3g}", f"{own / count * 1e6:.3g}", measure.ratio(own, jaxs)])
     return found
 
 
-def _repeat(run: Callable[[], Any], count: int) -> Callable[[], Any]:
-    def repeated() -> Any:
-        for _ in range(count - 1):
-            run()
-        return run()
-
-    return repeated
-
-
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--calls", type=int, default=CALLS, help=f"calls in a round (default: {CALLS})")
-    parser.add_argument("--seconds", type=float, default=3.0, help="time for each row (default: 3)")
-    options = parser.parse_args(arguments)
+    options = measure.call_options(__doc__.splitlines()[0], arguments, CALLS)
     print(measure.versions() + "\n")
     header = ["call", "jax.jit, us", "ag.jit, us", "ag / jax"]
     print(measure.table(header, rows(options.calls, options.seconds)))

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
-import functools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -86,20 +84,11 @@ def rows(calls: int, seconds: float) -> list[list[str]]:
 
 
 def _calls(function: Callable[..., Any], count: int) -> Callable[[], Any]:
-    return functools.partial(_repeat, function, count)
-
-
-def _repeat(function: Callable[..., Any], count: int) -> Any:
-    for _ in range(count - 1):
-        function(X)
-    return function(X)
+    return measure.repeated(lambda: function(X), count)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--calls", type=int, default=CALLS, help=f"calls in a round (default: {CALLS})")
-    parser.add_argument("--seconds", type=float, default=3.0, help="time for each row (default: 3)")
-    options = parser.parse_args(arguments)
+    options = measure.call_options(__doc__.splitlines()[0], arguments, CALLS)
     print(measure.versions() + "\n")
     header = ["captured", "extra, us a call", "retrace / freeze", "ag.jit / jax.jit"]
     print(measure.table(header, rows(options.calls, options.seconds)))

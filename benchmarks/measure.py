@@ -5,6 +5,7 @@ An absolute time says little here; a ratio of two medians that were taken turn b
 
 from __future__ import annotations
 
+import argparse
 import platform
 import re
 import statistics
@@ -39,6 +40,25 @@ def interleaved(
         for run, own in zip(runs, times, strict=True):
             own.append(once(run, clock))
     return [statistics.median(own) for own in times]
+
+
+def repeated(run: Run, count: int) -> Run:
+    """Many calls as one: a call that takes some microseconds is too short for a clock."""
+
+    def calls() -> Any:
+        for _ in range(count - 1):
+            run()
+        return run()
+
+    return calls
+
+
+def call_options(description: str, arguments: Sequence[str] | None, calls: int) -> argparse.Namespace:
+    """The options of a benchmark of single calls: `calls` in a round, and `seconds` for each row."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--calls", type=int, default=calls, help=f"calls in a round (default: {calls})")
+    parser.add_argument("--seconds", type=float, default=3.0, help="time for each row (default: 3)")
+    return parser.parse_args(arguments)
 
 
 def once(run: Run, clock: Clock = time.perf_counter) -> float:
