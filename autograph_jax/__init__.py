@@ -15,13 +15,13 @@ from autograph_jax.errors import AutographError as AutographError
 if TYPE_CHECKING:
     from autograph_jax.loops.api import fori_loop as fori_loop
     from autograph_jax.loops.api import while_loop as while_loop
-    from autograph_jax.operators.limits import max_len as max_len
     from autograph_jax.operators.markers import cond as cond
     from autograph_jax.operators.markers import scan as scan
     from autograph_jax.operators.markers import stack as stack
     from autograph_jax.operators.markers import stage as stage
     from autograph_jax.operators.markers import unroll as unroll
     from autograph_jax.operators.markers import while_ as while_
+    from autograph_jax.operators.sequences.limits import max_len as max_len
     from autograph_jax.runtime.captures import captures as captures
     from autograph_jax.runtime.checkify import checkify as checkify
     from autograph_jax.runtime.checkpoint import checkpoint as checkpoint
@@ -51,7 +51,7 @@ _HOMES = {
     "autograph": "autograph_jax.runtime.decorator",
     "source": "autograph_jax.runtime.decorator",
     "do_not_convert": "autograph_jax.runtime.unconverted",
-    "max_len": "autograph_jax.operators.limits",
+    "max_len": "autograph_jax.operators.sequences.limits",
     "fori_loop": "autograph_jax.loops.api",
     "while_loop": "autograph_jax.loops.api",
     "jit": "autograph_jax.runtime.jit",

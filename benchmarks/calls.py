@@ -1,6 +1,6 @@
 """What a call of a compiled function costs, `ag.jit` against `jax.jit`; and of a gradient function, which runs Python.
 
-    python benchmarks/calls.py
+python benchmarks/calls.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What it costs to look at captured values before each call: `ag.jit`, against the same with `captures="freeze"`.
 
-    python benchmarks/captures.py
+python benchmarks/captures.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What an `assert` costs in a compiled loop: the same loop without it, and with `checkify.check` by hand.
 
-    python benchmarks/checks.py
+python benchmarks/checks.py
 """
 
 from __future__ import annotations

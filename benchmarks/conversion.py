@@ -1,6 +1,6 @@
 """What converting costs: the first and the second conversion of a function, the import, and how long the text gets.
 
-    python benchmarks/conversion.py
+python benchmarks/conversion.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a live progress bar costs in a compiled loop: the same loop with and without `tqdm`.
 
-    python benchmarks/progress.py
+python benchmarks/progress.py
 """
 
 from __future__ import annotations

@@ -21,9 +21,7 @@ def main() -> None:
     found = jax.jit(fit)(guess, times, pelts)
     errors = standard_errors(found.parameters, times, pelts)
     print(f"cost {found.cost:.4f} after {found.iterations} turns")
-    for name, unit, value, error in zip(
-        PARAMETER_NAMES, PARAMETER_UNITS, jnp.exp(found.parameters), errors, strict=True
-    ):
+    for name, unit, value, error in zip(PARAMETER_NAMES, PARAMETER_UNITS, jnp.exp(found.parameters), errors, strict=True):
         print(f"{name:10} {value:8.4f} {unit:6} +- {100 * error:.0f} %")
 
     # Fits to data with other errors (a parametric bootstrap): one vmap over the fit, solver and all.

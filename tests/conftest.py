@@ -16,9 +16,7 @@ hypothesis.settings.register_profile(
     max_examples=50,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],  # compiling is slow, not wrong
 )
-hypothesis.settings.register_profile(
-    "nightly", hypothesis.settings.get_profile("quick"), derandomize=False, max_examples=2000
-)
+hypothesis.settings.register_profile("nightly", hypothesis.settings.get_profile("quick"), derandomize=False, max_examples=2000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 

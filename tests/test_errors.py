@@ -28,7 +28,6 @@ class Row(NamedTuple):
 
 
 ROWS = {
-
     "not a function": Row(
         """
         f = 3

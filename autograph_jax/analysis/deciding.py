@@ -1,9 +1,9 @@
 """The variables that decide whether a loop goes on: those its test reads, those they are computed from, and so on.
 
-    while err > tol:            err, tol, and what err is computed from: new, x, a
-        new = 0.5 * (x + a / x)
-        err = abs(new - x)
-        steps.append(new)       not steps
+while err > tol:            err, tol, and what err is computed from: new, x, a
+    new = 0.5 * (x + a / x)
+    err = abs(new - x)
+    steps.append(new)       not steps
 """
 
 from __future__ import annotations

@@ -106,9 +106,7 @@ class Evaluation:
         self._hidden = outside
         return end
 
-    def _generators(
-        self, generators: list[gast.comprehension], parts: list[gast.expr], block: Block, end: Block
-    ) -> None:
+    def _generators(self, generators: list[gast.comprehension], parts: list[gast.expr], block: Block, end: Block) -> None:
         """`for x in xs if c for y in ys`: the end of a loop, or a condition that fails, leads back to a loop."""
         back = end
         for generator in generators:

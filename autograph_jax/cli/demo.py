@@ -28,9 +28,7 @@ PLACE = re.compile(r"(?P<file>.*?):(?P<line>\d+)(:\d+)? \(")  # file:line:column
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the demo."""
-    parser.add_argument(
-        "--fits", type=_positive, default=1000, metavar="N", help="fits from perturbed starts (default 1000)"
-    )
+    parser.add_argument("--fits", type=_positive, default=1000, metavar="N", help="fits from perturbed starts (default 1000)")
     parser.add_argument("--quick", action="store_true", help="20 fits, and fewer repetitions")
     parser.add_argument("--png", metavar="FILE", help="also draw the fits into FILE (needs matplotlib)")
     parser.add_argument("--eager-fit", action="store_true", help="also time the fit without jit (a minute or more)")

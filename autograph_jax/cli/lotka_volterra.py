@@ -206,9 +206,7 @@ def step_growth(error: jax.Array) -> Any:
     return jnp.minimum(10.0, 0.9 * error**-0.2)
 
 
-def interpolate(
-    wanted: jax.Array, old_time: jax.Array, time: jax.Array, old_state: jax.Array, slopes: jax.Array
-) -> jax.Array:
+def interpolate(wanted: jax.Array, old_time: jax.Array, time: jax.Array, old_state: jax.Array, slopes: jax.Array) -> jax.Array:
     """The state, shape (m,), at a wanted time inside the step from old_time to time."""
     step = time - old_time
     x = (wanted - old_time) / step

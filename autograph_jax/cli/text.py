@@ -26,9 +26,7 @@ _VARIABLE = re.compile(r"(['\"])\w+\??\1")
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-def readable(
-    raw: str, node: FunctionNode, lines: list[str], name: str, *, drop: Collection[str] = ("autograph",)
-) -> str:
+def readable(raw: str, node: FunctionNode, lines: list[str], name: str, *, drop: Collection[str] = ("autograph",)) -> str:
     """Converted text `raw` with the signature, docstring and unchanged statements as `lines` of the file spell them.
 
     Decorators named in `drop` are left out. The result is the same program as `raw`, which a check makes sure of.
@@ -83,9 +81,7 @@ def _after_docstring(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return first_line(body[0]) - 1
 
 
-def _decorators(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str], drop: Collection[str]
-) -> list[str]:
+def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str], drop: Collection[str]) -> list[str]:
     kept = [d for d in node.decorator_list if _called(d).rpartition(".")[2] not in drop]
     return [line for d in kept for line in _dedented(lines[d.lineno - 1 : d.end_lineno])]
 

@@ -131,9 +131,7 @@ class _Stores(Pass):
             ]
         return node
 
-    def _through_variables(
-        self, targets: list[gast.expr], node: gast.stmt
-    ) -> tuple[list[gast.expr], list[gast.stmt]]:
+    def _through_variables(self, targets: list[gast.expr], node: gast.stmt) -> tuple[list[gast.expr], list[gast.stmt]]:
         """The targets with each place replaced by a fresh variable, and the writes from these, left to right."""
         places: list[tuple[_Place | gast.Name, str]] = []
 
@@ -196,9 +194,7 @@ class _Stores(Pass):
         before.append(template.assign([template.name(name, at=part, store=True)], part, at=part))
         return template.name(name, at=part)
 
-    def _update(
-        self, target: _Place, symbol: gast.expr, value: gast.expr, node: gast.stmt
-    ) -> list[gast.stmt]:
+    def _update(self, target: _Place, symbol: gast.expr, value: gast.expr, node: gast.stmt) -> list[gast.stmt]:
         """The augmented assignment of one place, as a statement."""
         root, steps = _path(target)
         rebinds = self._rebinds(root, steps)
@@ -231,9 +227,7 @@ class _Stores(Pass):
             aliases = []
         return [self._written(root, updated, node, rebinds, aliases)]
 
-    def _written(
-        self, root: gast.expr, written: gast.expr, node: gast.stmt, rebinds: bool, aliases: list[str]
-    ) -> gast.stmt:
+    def _written(self, root: gast.expr, written: gast.expr, node: gast.stmt, rebinds: bool, aliases: list[str]) -> gast.stmt:
         """The write as a statement; the root, and the aliases that may be the same array, take what it gives."""
         if not rebinds or not isinstance(root, gast.Name):
             return template.expression_statement(written, at=node)
@@ -383,8 +377,7 @@ def _is_pure(expression: gast.expr) -> bool:
 
 def _writes_places(target: gast.expr) -> bool:
     return any(
-        isinstance(node, gast.Attribute | gast.Subscript) and isinstance(node.ctx, gast.Store)
-        for node in gast.walk(target)
+        isinstance(node, gast.Attribute | gast.Subscript) and isinstance(node.ctx, gast.Store) for node in gast.walk(target)
     )
 
 

@@ -1,6 +1,6 @@
 """Walruses in what Python may leave out: questions about expressions that the expressions and blocks converters ask.
 
-    if x > 1 and (y := x * 2) > 3:      y surely has a value where this holds, and perhaps none where it does not
+if x > 1 and (y := x * 2) > 3:      y surely has a value where this holds, and perhaps none where it does not
 """
 
 from __future__ import annotations

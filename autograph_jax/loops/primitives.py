@@ -270,6 +270,7 @@ ad.primitive_jvps[cotangent_and_tangent_p] = lambda primals, tangents, **params:
     functools.partial(_run_sweep_with_tangents, **params), primals, tangents
 )
 
+
 def _run_sweep_tangent(*operands: Any, loop: Loop, masks: Masks) -> list[Any]:
     out = _run_sweep_with_tangents(*operands, loop=loop, masks=masks)
     return out[len(out) // 2 :]
@@ -367,9 +368,7 @@ def _carry_tangents(loop: Loop, masks: Masks) -> list[Any]:
 
 
 def _nonzero(avals: Sequence[Any], tangents: Sequence[Any]) -> Mask:
-    return tuple(
-        type(t) is not ad.Zero and jnp.issubdtype(a.dtype, jnp.inexact) for a, t in zip(avals, tangents, strict=True)
-    )
+    return tuple(type(t) is not ad.Zero and jnp.issubdtype(a.dtype, jnp.inexact) for a, t in zip(avals, tangents, strict=True))
 
 
 def _either(first: Mask, second: Mask) -> Mask:

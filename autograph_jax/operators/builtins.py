@@ -10,10 +10,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import bounded, comprehensions, hooks, iterables, jax_private, lists, objects
-from autograph_jax.operators.choices import Choice
+from autograph_jax.operators import comprehensions, hooks, jax_private
 from autograph_jax.operators.conditionals import if_expr
-from autograph_jax.operators.values import is_traced, truth
+from autograph_jax.operators.sequences import bounded, iterables, lists
+from autograph_jax.operators.values import objects
+from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.traced import is_traced, truth
 
 _NOTHING = object()
 

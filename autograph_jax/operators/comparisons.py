@@ -9,7 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from autograph_jax.operators import jax_private
-from autograph_jax.operators.values import is_traced, truth
+from autograph_jax.operators.values.traced import is_traced, truth
 
 _ORDER: dict[str, Callable[[Any, Any], Any]] = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from autograph_jax.operators import bounded
-from autograph_jax.operators.choices import Choice
 from autograph_jax.operators.conditionals import if_expr
+from autograph_jax.operators.sequences import bounded
+from autograph_jax.operators.values.choices import Choice
 
 
 class _Skip:

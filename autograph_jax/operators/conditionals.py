@@ -9,26 +9,21 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import aliasing, checks, facts, lists, objects, reach, state
-from autograph_jax.operators.choices import Choice
+from autograph_jax.operators.effects import checks
+from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.exits import Return
-from autograph_jax.operators.failures import Carried
-from autograph_jax.operators.forms import (
-    Array,
-    Form,
-    Static,
-    Tree,
-    coerce,
-    flatten,
-    flatten_inside,
-    is_mutable,
-    parts_of,
-    unflatten,
-    zeros,
-)
-from autograph_jax.operators.staging import RESULT, Traced, joined, shown, trace
-from autograph_jax.operators.values import is_traced, truth
-from autograph_jax.operators.writes import Slot, branch_writes, slots_of
+from autograph_jax.operators.sequences import lists
+from autograph_jax.operators.staging.blocks import RESULT, Traced, joined, shown, trace
+from autograph_jax.operators.staging.writes import Slot, branch_writes, slots_of
+from autograph_jax.operators.tracing import aliasing, reach, state
+from autograph_jax.operators.tracing.cells import arrays_held, bind, of_modules, standing_for, variables
+from autograph_jax.operators.tracing.places import Content, Place
+from autograph_jax.operators.values import facts, objects
+from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable, parts_of, unflatten
+from autograph_jax.operators.values.forms import Array, Form, Static, Tree
+from autograph_jax.operators.values.joins import coerce, zeros
+from autograph_jax.operators.values.traced import is_traced, truth
 
 Block = Callable[[], Any]
 
@@ -86,10 +81,10 @@ def surely(block: Block, *names: str) -> Block:
     """A block that is only reached where these variables have values, though the statement before may leave without."""
 
     def run() -> Any:
-        state.bind((block,), names)
+        bind((block,), names)
         return block()
 
-    return state.standing_for(run, block)
+    return standing_for(run, block)
 
 
 def _cond(
@@ -103,7 +98,7 @@ def _cond(
 ) -> Any:
     """Trace both blocks, join what they leave, and stage one lax.cond."""
     functions = (then, otherwise)
-    watched = state.variables(functions, names) if names else []
+    watched = variables(functions, names) if names else []
     kept: set[Any] = set()  # the keys of what a branch has written, and not only seen as what the condition tells
 
     def run(block: Block | None, holds: bool, apart: set[Any]) -> Traced:
@@ -131,17 +126,17 @@ def _cond(
     written = {key: slots for key, form in ends.items() if (slots := _slots(places[key], form, first, second))}
     branches = [_Branch(branch, number, result, ends, places, written) for number, branch in enumerate((first, second))]
     outputs = jax.lax.cond(predicate, _named(then, branches[0]), _named(otherwise, branches[1]))
-    outer |= {id(array): array for array in state.arrays_around(functions, places.values())}
+    outer |= {id(array): array for array in arrays_held(functions, places.values())}
     computed = [result, *(form for key, form in ends.items() if key not in written)]
     leaves, operands = outputs[: len(computed)], outputs[len(computed) :]
     value, *values = [unflatten(form, iter(part)) for form, part in zip(computed, leaves, strict=True)]
     new = dict(zip([key for key in ends if key not in written], values, strict=True))
     new |= _write_after(written, places, operands)
     new = _with_aliases({key: new[key] for key in ends}, places, first, second, outer)
-    modules = state.of_modules(functions, first.called | second.called)
+    modules = of_modules(functions, first.called | second.called)
     new |= {key: _of_module(new[key], key, first, second, modules, predicate) for key in ends if modules}
     for key in ends:
-        if not isinstance(places[key], state.Content):  # which stays the same object
+        if not isinstance(places[key], Content):  # which stays the same object
             aliasing.doubt_container(new[key], places[key].read())
             for branch in (first, second):
                 if key in branch.ends:
@@ -160,7 +155,7 @@ def _cond(
         if not branch.raised:
             _doubt_objects(value, branch.result)
     value = _of_module(value, RESULT, first, second, modules, predicate)
-    state.bind(functions, names)
+    bind(functions, names)
     return _with_result_aliases(value, first, second, outer)
 
 
@@ -189,7 +184,7 @@ def _doubt_parts(value: Any, arrays: Sequence[jax.Array]) -> None:
                 aliasing.view(part, array)
 
 
-def _changed_beside_another(watched: Sequence[state.Place], branch: Traced, other: Traced) -> set[Any]:
+def _changed_beside_another(watched: Sequence[Place], branch: Traced, other: Traced) -> set[Any]:
     """The variables whose object this branch changes in place, where the other branch gives the variable another object."""
     changed = {id(place.target) for place, _ in branch.ends.values() if place.target is not None}
     return {
@@ -213,7 +208,7 @@ def _with_result_aliases(value: Any, first: Traced, second: Traced, outer: dict[
     return value
 
 
-def _slots(place: state.Place, form: Form, first: Traced, second: Traced) -> list[Slot]:
+def _slots(place: Place, form: Form, first: Traced, second: Traced) -> list[Slot]:
     """The writes after the branches, for an array that they only write; none for what they compute anew."""
     array = place.read()
     if not isinstance(form, Array) or form.shape == () or not isinstance(array, jax.Array) or flatten(array)[0] != form:
@@ -224,7 +219,7 @@ def _slots(place: state.Place, form: Form, first: Traced, second: Traced) -> lis
     return slots_of(chains[0], chains[1])
 
 
-def _write_after(written: dict[Any, list[Slot]], places: dict[Any, state.Place], operands: Any) -> dict[Any, jax.Array]:
+def _write_after(written: dict[Any, list[Slot]], places: dict[Any, Place], operands: Any) -> dict[Any, jax.Array]:
     new = {}
     remaining = iter(operands)
     for key, slots in written.items():
@@ -244,7 +239,7 @@ class _Branch:
         number: int,
         result: Form,
         ends: dict[Any, Form],
-        places: dict[Any, state.Place],
+        places: dict[Any, Place],
         written: dict[Any, list[Slot]],
     ) -> None:
         self._branch, self._number, self._result = branch, number, result
@@ -267,7 +262,7 @@ class _Branch:
 
 
 def _with_aliases(
-    new: dict[Any, Any], places: dict[Any, state.Place], first: Traced, second: Traced, outer: dict[int, jax.Array]
+    new: dict[Any, Any], places: dict[Any, Place], first: Traced, second: Traced, outer: dict[int, jax.Array]
 ) -> dict[Any, Any]:
     """The new values, where two that are one array on both paths are one object, and a pair on one path is doubtful."""
     identities = {key: tuple(b.ids.get(key, id(places[key].read())) for b in (first, second)) for key in new}
@@ -299,7 +294,7 @@ def _nothing() -> None:
     return None
 
 
-def _joined_end(place: state.Place, first: Traced, second: Traced) -> Form:
+def _joined_end(place: Place, first: Traced, second: Traced) -> Form:
     """What a place holds after the branches; a branch that did not write it leaves what was there.
 
     After a branch that raises nobody reads it, but which error it is.
@@ -310,10 +305,10 @@ def _joined_end(place: state.Place, first: Traced, second: Traced) -> Form:
     return joined(shown(place), *forms, before="one path leaves", after="the other")
 
 
-def _end(place: state.Place, branch: Traced) -> Form:
+def _end(place: Place, branch: Traced) -> Form:
     if place.key in branch.ends:
         return branch.ends[place.key][1]
-    take = flatten_inside if isinstance(place, state.Content) else flatten
+    take = flatten_inside if isinstance(place, Content) else flatten
     return take(place.read(), is_mutable)[0]
 
 

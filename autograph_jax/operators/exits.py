@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from autograph_jax.operators.choices import Choice
+from autograph_jax.operators.values.choices import Choice
 
 
 class Break:

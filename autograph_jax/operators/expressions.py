@@ -10,10 +10,15 @@ import jax.core
 import jax.numpy as jnp
 
 from autograph_jax.errors import UnboundError, user_location
-from autograph_jax.operators import aliasing, bounded, checks, comparisons, facts, jax_private, lists, objects, selection, state
-from autograph_jax.operators.choices import UNBOUND, Choice
+from autograph_jax.operators import comparisons, jax_private
 from autograph_jax.operators.conditionals import if_expr
-from autograph_jax.operators.values import is_traced, truth
+from autograph_jax.operators.effects import checks
+from autograph_jax.operators.sequences import bounded, lists
+from autograph_jax.operators.tracing import aliasing
+from autograph_jax.operators.tracing.cells import cells_of, standing_for
+from autograph_jax.operators.values import facts, objects, selection
+from autograph_jax.operators.values.choices import UNBOUND, Choice
+from autograph_jax.operators.values.traced import is_traced, truth
 
 Thunk = Callable[[], Any]
 Names = tuple[str, ...]
@@ -70,8 +75,8 @@ def _decided(condition: Any, value: Any, others: tuple[Thunk, ...], binds: Names
     def keep() -> Any:
         return facts.possible(value, not together)
 
-    rest, keep = state.standing_for(rest, *others), state.standing_for(keep)
-    cells = state.cells_of(others)
+    rest, keep = standing_for(rest, *others), standing_for(keep)
+    cells = cells_of(others)
     names = [f"{name}?" for name in (bind.rstrip("?") for bind in binds) if name in cells or name.startswith("global ")]
     decision = if_expr(condition, *((rest, keep) if together else (keep, rest)), *names)
     if isinstance(decision, jax.Array | Choice):
@@ -97,7 +102,7 @@ def compare(left: Any, symbol: str, right: Any, *more: Any, binds: Names = ()) -
     def rest() -> Any:
         return compare(right, symbol, operand(), *more_, binds=binds)
 
-    return and_(result, state.standing_for(rest, operand, *filter(callable, more_)), binds=binds)
+    return and_(result, standing_for(rest, operand, *filter(callable, more_)), binds=binds)
 
 
 def is_(left: Any, right: Any) -> Any:

@@ -13,11 +13,9 @@ import jax
 
 from autograph_jax.errors import AutographError, StagingError, user_location
 from autograph_jax.loops.api import while_loop
-from autograph_jax.operators import aliasing, comprehensions, impure, iterables, jax_private, lists, markers, state
+from autograph_jax.operators import comprehensions, jax_private, markers
 from autograph_jax.operators.conditionals import if_stmt
 from autograph_jax.operators.exits import BREAK, CONTINUE, turn_ended
-from autograph_jax.operators.fixpoint import settle
-from autograph_jax.operators.forms import Static, number_as_array
 from autograph_jax.operators.loops import (
     PYTHON,
     cannot_be_staged,
@@ -29,8 +27,14 @@ from autograph_jax.operators.loops import (
     nothing,
     run_else,
 )
-from autograph_jax.operators.settled import Settled
-from autograph_jax.operators.values import is_traced
+from autograph_jax.operators.sequences import iterables, lists
+from autograph_jax.operators.staging.fixpoint import settle
+from autograph_jax.operators.staging.settled import Settled
+from autograph_jax.operators.tracing import aliasing, impure, state
+from autograph_jax.operators.tracing.cells import standing_for
+from autograph_jax.operators.values.forms import Static
+from autograph_jax.operators.values.joins import number_as_array
+from autograph_jax.operators.values.traced import is_traced
 
 Block = Callable[..., Any]
 
@@ -95,7 +99,7 @@ def _python_for(elements: Iterator[Any], body: Block, names: tuple[str, ...], or
     for element in elements.each() if isinstance(elements, comprehensions.Kept) else elements:
         exit = turn_ended(_turn(element, body, names))
         if exit is not None:
-            go_on = state.standing_for(lambda: _python_for(elements, body, names, orelse), body, orelse)
+            go_on = standing_for(lambda: _python_for(elements, body, names, orelse), body, orelse)
             return leave(exit, go_on, names)
     return orelse() if orelse is not None else None
 
@@ -105,7 +109,7 @@ def _turn(element: Any, body: Block, names: tuple[str, ...]) -> Any:
     if not comprehensions.is_open(element):
         return body(element)
     there = element._where(lambda option: option is not comprehensions.SKIP)
-    return if_stmt(there, state.standing_for(lambda: body(comprehensions.only_kept(element)), body), None, *names)
+    return if_stmt(there, standing_for(lambda: body(comprehensions.only_kept(element)), body), None, *names)
 
 
 def _worth_staging(rows: iterables.View, functions: tuple[Block | None, ...]) -> bool:

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import hooks, reach, recursion, state
-from autograph_jax.operators.checks import Raised
-from autograph_jax.operators.choices import Choice
+from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import unless
+from autograph_jax.operators.effects.checks import Raised
 from autograph_jax.operators.exits import BREAK, turn_ended
+from autograph_jax.operators.tracing import reach, recursion
+from autograph_jax.operators.tracing.cells import bind, cells_of, standing_for
+from autograph_jax.operators.values.choices import Choice
 
 Block = Callable[..., Any]
 
@@ -35,7 +37,7 @@ def nothing(*_: Any) -> None:
 
 def may_be_traced(deciding: frozenset[str] | None, functions: tuple[Block | None, ...]) -> bool:
     """Can traced data come to decide about this loop? Where it cannot, nothing is tried out: Python runs each turn once."""
-    cells = state.cells_of(functions)
+    cells = cells_of(functions)
     values = [cell.read() for name, cell in cells.items() if deciding is None or name in deciding]
     return any(map(reach.holds_traced, values))
 
@@ -89,17 +91,15 @@ def _without_mark(exit: Any) -> Any:
     return None if exit is LEFT else exit
 
 
-def run_else(
-    exit: Any, orelse: Block | None, functions: tuple[Block | None, ...], names: tuple[str, ...]
-) -> Any:
+def run_else(exit: Any, orelse: Block | None, functions: tuple[Block | None, ...], names: tuple[str, ...]) -> Any:
     """The loop's else runs unless it was left; then BREAK has done its work."""
     if isinstance(exit, Choice):
         exit = exit._map(lambda option: LEFT if option is BREAK else option)
     elif exit is BREAK:
         exit = LEFT
     if orelse is not None:
-        exit = unless(exit, state.standing_for(lambda: orelse(), orelse, *functions), *names)
-    state.bind(functions, names)
+        exit = unless(exit, standing_for(lambda: orelse(), orelse, *functions), *names)
+    bind(functions, names)
     return exit._map(_without_mark) if isinstance(exit, Choice) else _without_mark(exit)
 
 

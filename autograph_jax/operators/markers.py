@@ -13,8 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.operators import bounded, jax_private, lists
-from autograph_jax.operators.values import is_traced, truth
+from autograph_jax.operators import jax_private
+from autograph_jax.operators.sequences import bounded, lists
+from autograph_jax.operators.values.traced import is_traced, truth
 
 
 class Marked:

@@ -18,9 +18,11 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import bounded, comparisons, facts, lists, selection, structure
-from autograph_jax.operators.choices import Choice
-from autograph_jax.operators.values import truth
+from autograph_jax.operators import comparisons
+from autograph_jax.operators.sequences import bounded, lists
+from autograph_jax.operators.values import facts, selection, structure
+from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.traced import truth
 
 Captured = dict[str, Any]
 Found = tuple[Any, Captured]  # does it match (a bool or a traced one), and what it captures then

@@ -19,11 +19,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import ImmutableError, user_location
-from autograph_jax.operators import aliasing, hooks, selection, state
-from autograph_jax.operators.choices import Choice, Unbound, refusal
+from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import if_stmt
-from autograph_jax.operators.state import Attribute, Content
-from autograph_jax.operators.values import is_traced
+from autograph_jax.operators.tracing import aliasing, state
+from autograph_jax.operators.tracing.cells import standing_for
+from autograph_jax.operators.tracing.places import Attribute, Content
+from autograph_jax.operators.values import selection
+from autograph_jax.operators.values.choices import Choice, Unbound, refusal
+from autograph_jax.operators.values.traced import is_traced
 
 _CONTAINERS = (list, dict, set, collections.deque)
 
@@ -167,7 +170,7 @@ def _write_chosen(choice: Choice, write: Callable[[Any], None], kinds: tuple[typ
     if not all(isinstance(option, kinds) for option in choice._options):
         raise refusal(choice, use)
     for position, option in enumerate(choice._options):
-        if_stmt(choice._index == position, state.standing_for(lambda option=option: write(option)), None)
+        if_stmt(choice._index == position, standing_for(lambda option=option: write(option)), None)
 
 
 _WITHOUT_ATTRIBUTES = (bool, int, float, complex, str, bytes, list, dict, tuple, jax.Array, Unbound)

@@ -13,12 +13,9 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.loops.api import while_loop
-from autograph_jax.operators import hooks, jax_private, lists, objects, state
-from autograph_jax.operators.choices import Choice
+from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.conditionals import unless
 from autograph_jax.operators.exits import turn_ended
-from autograph_jax.operators.fixpoint import settle
-from autograph_jax.operators.forms import Static
 from autograph_jax.operators.loops import (
     LEFT,
     PYTHON,
@@ -32,9 +29,16 @@ from autograph_jax.operators.loops import (
     run_else,
     run_turn,
 )
-from autograph_jax.operators.settled import Settled
-from autograph_jax.operators.staging import trace
-from autograph_jax.operators.values import is_traced, truth
+from autograph_jax.operators.sequences import lists
+from autograph_jax.operators.staging.blocks import trace
+from autograph_jax.operators.staging.fixpoint import settle
+from autograph_jax.operators.staging.settled import Settled
+from autograph_jax.operators.tracing import state
+from autograph_jax.operators.tracing.cells import standing_for, variables
+from autograph_jax.operators.values import objects
+from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.forms import Static
+from autograph_jax.operators.values.traced import is_traced, truth
 
 Block = Callable[..., Any]
 
@@ -57,7 +61,7 @@ def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | Non
             return orelse() if orelse is not None else None
         exit = turn_ended(body())
         if exit is not None:
-            go_on = state.standing_for(lambda: while_stmt(test, body, *names, orelse=orelse), test, body, orelse)
+            go_on = standing_for(lambda: while_stmt(test, body, *names, orelse=orelse), test, body, orelse)
             return leave(exit, go_on, names)
 
 
@@ -71,7 +75,7 @@ def _test_apart(test: Block, functions: tuple[Block | None, ...], names: tuple[s
         value = objects.condition(test())
         known.append(TRACED if is_traced(value) else lists.truth(value))
 
-    traced = trace(evaluate, functions, state.variables(functions, names) if names else ())
+    traced = trace(evaluate, functions, variables(functions, names) if names else ())
     return known[0], bool(traced.ends)
 
 
@@ -142,7 +146,7 @@ def _staged_while_with_test_in_body(
     def again() -> tuple[Any]:
         return (decide(),)
 
-    state.standing_for(again, *functions)
+    standing_for(again, *functions)
 
     with state.attempt() as attempt:
         first = decide()

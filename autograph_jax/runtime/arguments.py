@@ -1,6 +1,6 @@
 """`static_argnums=-1`, `argnames='n'`, `in_axes={'x': 0}`: which argument is meant.
 
-    resolve(signature, (0, -1), "n", ...)   ->   the arguments, each with its position and its keyword
+resolve(signature, (0, -1), "n", ...)   ->   the arguments, each with its position and its keyword
 """
 
 from __future__ import annotations
@@ -81,8 +81,7 @@ class _Resolver:
         self.rest = self.many.get(Parameter.VAR_POSITIONAL)
         positional = [p for p in parameters if p.kind in POSITIONAL]
         self.positional = [
-            Argument(p.name, i, p.name if p.kind is Parameter.POSITIONAL_OR_KEYWORD else None)
-            for i, p in enumerate(positional)
+            Argument(p.name, i, p.name if p.kind is Parameter.POSITIONAL_OR_KEYWORD else None) for i, p in enumerate(positional)
         ]
         keyword_only = [Argument(p.name, None, p.name) for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
         self.arguments = [*self.positional, *keyword_only]

@@ -9,8 +9,10 @@ import types
 import weakref
 from typing import Any
 
-from autograph_jax.operators import hooks, state
-from autograph_jax.operators.state import Global
+from autograph_jax.operators import hooks
+from autograph_jax.operators.tracing import state
+from autograph_jax.operators.tracing.cells import cells_of
+from autograph_jax.operators.tracing.places import Global
 
 
 def note_variables(function: types.FunctionType) -> None:
@@ -18,7 +20,7 @@ def note_variables(function: types.FunctionType) -> None:
     state.entered(function)
     outer, global_names = _assigned(function.__code__)
     if outer:
-        cells = state.cells_of((function,))
+        cells = cells_of((function,))
         for name in outer:
             state.note(dataclasses.replace(cells[name], found=True))
     for name in global_names:

@@ -21,11 +21,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import aliasing, hooks, impure, iterables, jax_private, lists, printing, state, subscripts
 from autograph_jax.operators import builtins as operator_builtins
-from autograph_jax.operators.choices import Choice, check_callable
+from autograph_jax.operators import hooks, jax_private, subscripts
 from autograph_jax.operators.conditionals import if_expr
-from autograph_jax.operators.progress import bar_maker
+from autograph_jax.operators.effects import printing
+from autograph_jax.operators.effects.progress import bar_maker
+from autograph_jax.operators.sequences import iterables, lists
+from autograph_jax.operators.tracing import aliasing, impure, state
+from autograph_jax.operators.values.choices import Choice, check_callable
 from autograph_jax.porting.names import is_numeric_function, jax_function
 from autograph_jax.runtime import classes, strict
 from autograph_jax.runtime.assigned import note_variables

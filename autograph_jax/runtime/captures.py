@@ -21,7 +21,7 @@ import jax
 import jax.core
 import numpy as np
 
-from autograph_jax.operators import reach
+from autograph_jax.operators.tracing import reach
 from autograph_jax.runtime.libraries import is_left_alone, module_of
 from autograph_jax.runtime.reads import Attributes, Reads, reads_of
 from autograph_jax.runtime.snapshots import Capture, Identity, Snapshot

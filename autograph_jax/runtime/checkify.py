@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from jax.experimental import checkify as jax_checkify
 
-from autograph_jax.operators.failures import errors_as_values
+from autograph_jax.operators.effects.failures import errors_as_values
 from autograph_jax.runtime.canonical import Callee, decorate
 from autograph_jax.runtime.classes import meet_all
 

@@ -18,9 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def checkpoint(function: F, /, *, static_argnums: Spec = None, static_argnames: Spec = None, **options: Any) -> F: ...
 @overload
 def checkpoint(*, static_argnums: Spec = None, static_argnames: Spec = None, **options: Any) -> Callable[[F], F]: ...
-def checkpoint(
-    function: Any = None, /, *, static_argnums: Spec = None, static_argnames: Spec = None, **options: Any
-) -> Any:
+def checkpoint(function: Any = None, /, *, static_argnums: Spec = None, static_argnames: Spec = None, **options: Any) -> Any:
     """Convert a function with `autograph` and rematerialize it with `jax.checkpoint`, whose other options it takes.
 
     Static arguments are given by number or by name, and compared, as for `jit`. They are what the function sees as they are

@@ -17,8 +17,9 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from autograph_jax.operators import expressions, hooks, reach
-from autograph_jax.operators.cached import CachedProperty
+from autograph_jax.operators import expressions, hooks
+from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing.cached import CachedProperty
 from autograph_jax.runtime import convert
 from autograph_jax.runtime.assigned import noting
 from autograph_jax.runtime.libraries import is_left_alone, is_users, module_of

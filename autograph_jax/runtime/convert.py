@@ -172,9 +172,7 @@ def _deep_recursion() -> Iterator[None]:
 def _converted_code(function: types.FunctionType, source: Source) -> Conversion:
     new = convert_tree(source.tree, source.class_name)
     names = new.names
-    code = emit.to_code(
-        new.tree, function.__code__, namespace=names.operators, operators=operators(), blocks=names.blocks
-    )
+    code = emit.to_code(new.tree, function.__code__, namespace=names.operators, operators=operators(), blocks=names.blocks)
     if _is_logged(logging.DEBUG):
         log.debug("converted %s:\n%s", function.__qualname__, emit.to_text(new.tree))
     return Conversion(code, new.tree, source, spans_of(new.facts), new.deciding)

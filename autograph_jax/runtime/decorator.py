@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from autograph_jax.errors import NotAFunctionError
-from autograph_jax.operators.cached import CachedProperty
+from autograph_jax.operators.tracing.cached import CachedProperty
 from autograph_jax.runtime import frames
 from autograph_jax.runtime import position as position  # sets the operators' hooks
 from autograph_jax.runtime.classes import meet

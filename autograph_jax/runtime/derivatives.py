@@ -17,9 +17,7 @@ Decorator = Callable[[Callable[P, Any]], Callable[P, Any]]
 
 
 @overload
-def grad(
-    function: Callable[P, Any], /, argnums: Spec = None, *, argnames: Spec = None, **options: Any
-) -> Callable[P, Any]: ...
+def grad(function: Callable[P, Any], /, argnums: Spec = None, *, argnames: Spec = None, **options: Any) -> Callable[P, Any]: ...
 @overload
 def grad(*, argnums: Spec = None, argnames: Spec = None, **options: Any) -> Decorator[P]: ...
 def grad(function: Any = None, /, argnums: Spec = None, *, argnames: Spec = None, **options: Any) -> Any:
@@ -57,9 +55,9 @@ def value_and_grad(
 def value_and_grad(function: Any = None, /, argnums: Spec = None, *, argnames: Spec = None, **options: Any) -> Any:
     """The function's value and its gradient, `(value, gradient)`: see `grad`. With `has_aux=True`, `((value, aux), gradient)`.
 
-        >>> value, slope = value_and_grad(lambda x, k: x**k, argnames="x")(k=2, x=3.0)
-        >>> print(value, slope)
-        9.0 6.0
+    >>> value, slope = value_and_grad(lambda x, k: x**k, argnames="x")(k=2, x=3.0)
+    >>> print(value, slope)
+    9.0 6.0
     """
     return _differentiated(jax.value_and_grad, function, argnums, argnames, options)
 

@@ -1,6 +1,6 @@
 """One spelling of every call: generated functions that turn any spelling into the canonical one.
 
-    forwarder(f, f, g, ...)   ->   def f(a, /, b=LEFT_OUT, *rest, c, **more): return g(a, b, rest, c, more)
+forwarder(f, f, g, ...)   ->   def f(a, /, b=LEFT_OUT, *rest, c, **more): return g(a, b, rest, c, more)
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from autograph_jax.operators import checks
+from autograph_jax.operators.effects import checks
 from autograph_jax.runtime.arguments import Argument
 from autograph_jax.runtime.signatures import POSITIONAL, called_signature, name_of
 

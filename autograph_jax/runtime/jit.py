@@ -10,7 +10,7 @@ from typing import Any, TypeVar, overload
 
 import jax
 
-from autograph_jax.operators import checks
+from autograph_jax.operators.effects import checks
 from autograph_jax.runtime import outputs
 from autograph_jax.runtime.arguments import Argument, Spec
 from autograph_jax.runtime.canonical import Callee, Canonical, decorate

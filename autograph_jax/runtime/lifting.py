@@ -18,9 +18,9 @@ import jax
 import jax.core
 from jax.tree_util import Partial
 
-from autograph_jax.operators import reach
-from autograph_jax.operators.choices import Choice
-from autograph_jax.operators.forms import same_static
+from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.forms import same_static
 from autograph_jax.runtime.calls import call
 
 

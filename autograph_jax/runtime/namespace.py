@@ -6,20 +6,19 @@ import functools
 import types
 
 from autograph_jax.operators import (
-    aliasing,
-    checks,
     comprehensions,
     conditionals,
     exits,
     expressions,
     for_loops,
-    iterables,
     patterns,
-    printing,
-    selection,
     subscripts,
     while_loops,
 )
+from autograph_jax.operators.effects import checks, printing
+from autograph_jax.operators.sequences import iterables
+from autograph_jax.operators.tracing import aliasing
+from autograph_jax.operators.values import selection
 
 _MODULES = (conditionals, while_loops, for_loops, expressions, patterns, subscripts)
 

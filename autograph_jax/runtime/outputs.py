@@ -16,8 +16,10 @@ from typing import Any
 import jax
 import jax.core
 
-from autograph_jax.operators import forms, reach
-from autograph_jax.operators.choices import Choice, decided
+from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.values import forms
+from autograph_jax.operators.values.choices import Choice, decided
+from autograph_jax.operators.values.containers import flatten, is_mutable, unflatten
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Kept:
 
     @property
     def value(self) -> Any:
-        value = forms.unflatten(self.shape.form, iter(self.leaves))
+        value = unflatten(self.shape.form, iter(self.leaves))
         return copy.copy(value) if self.shape.copied else value
 
 
@@ -87,9 +89,9 @@ def _pack(value: Any) -> Any:
     """A value that nobody else holds is one that the function has made."""
     references = sys.getrefcount(value)
     traced = reach.holds_traced(value)
-    made = isinstance(value, Choice) or forms.is_mutable(value) and (traced or references <= _OWN[0])
+    made = isinstance(value, Choice) or is_mutable(value) and (traced or references <= _OWN[0])
     try:
-        form, leaves = forms.flatten(value, is_new=lambda part: made and (part is value or reach.holds_traced(part)))
+        form, leaves = flatten(value, is_new=lambda part: made and (part is value or reach.holds_traced(part)))
     except RecursionError:  # an object that holds itself; JAX refuses it
         return value
     if isinstance(form, forms.Static) and traced:

@@ -21,9 +21,7 @@ def make_jaxpr(
 def make_jaxpr(
     *, static_argnums: Spec = None, static_argnames: Spec = None, **options: Any
 ) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
-def make_jaxpr(
-    function: Any = None, /, *, static_argnums: Spec = None, static_argnames: Spec = None, **options: Any
-) -> Any:
+def make_jaxpr(function: Any = None, /, *, static_argnums: Spec = None, static_argnames: Spec = None, **options: Any) -> Any:
     """Convert a function with `autograph`; the result gives the jaxpr of a call, as `jax.make_jaxpr`, whose options it takes.
 
     Static arguments are given by number or by name as for `jit`. The jaxpr's inputs are the arrays of the other arguments in

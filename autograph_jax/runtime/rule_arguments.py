@@ -16,7 +16,7 @@ import numpy as np
 from jax.custom_derivatives import CustomVJPPrimal
 
 from autograph_jax.errors import Location, RuleError
-from autograph_jax.operators.choices import Choice
+from autograph_jax.operators.values.choices import Choice
 from autograph_jax.runtime.arguments import Argument
 from autograph_jax.runtime.canonical import Canonical
 from autograph_jax.runtime.classes import meet_all

@@ -1,6 +1,6 @@
 """What a function closes over at one time: a key, and a generated check that nothing has changed, which runs before each call.
 
-    (e0 := r0["lr"]) is v0 and (e1 := r1.cell_contents) is v1 and e1.rate is v2
+(e0 := r0["lr"]) is v0 and (e1 := r1.cell_contents) is v1 and e1.rate is v2
 """
 
 from __future__ import annotations

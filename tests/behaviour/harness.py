@@ -545,9 +545,7 @@ def shows_user_line(row: Row, error: Exception) -> None:
     """The message names the user's file, and a line of the function or of a helper that it names."""
     text = f"{error}\n" + "\n".join(getattr(error, "__notes__", []))
     module = sys.modules[row.table.module]
-    named = {
-        int(line) for line in re.findall(re.escape(str(module.__file__).rpartition("/")[2]) + r"\D{1,9}(\d+)", text)
-    }
+    named = {int(line) for line in re.findall(re.escape(str(module.__file__).rpartition("/")[2]) + r"\D{1,9}(\d+)", text)}
     user_code = [inspect.unwrap(row.function), *(vars(module).get(n) for n in row.function.__code__.co_names)]
     lines: set[int] = set()
     for part in user_code:

@@ -172,9 +172,7 @@ def test_planted_bug_is_caught(way: Function, name: str, bug: Function, error: t
         way(ROWS[name], bug)
 
 
-@pytest.mark.parametrize(
-    "way", [harness.plain, harness.eager, harness.jit, harness.forward, harness.reverse, harness.batch]
-)
+@pytest.mark.parametrize("way", [harness.plain, harness.eager, harness.jit, harness.forward, harness.reverse, harness.batch])
 def test_no_bug_passes(way: Callable[[Row, Function], None]) -> None:
     way(ROWS["add_one"], identity)
 

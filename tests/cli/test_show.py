@@ -155,7 +155,7 @@ def step(self, h):
     ag__.set_attr(self.g * h, self, '_Ball__v')
     return ag__.if_expr(self._Ball__v > 0, lambda: self, lambda: None)
 ''',
-    "Ball.height": '''\
+    "Ball.height": """\
 @property
 def height(self):
     return self.y
@@ -164,7 +164,7 @@ def height(self):
 @height.setter
 def height(self, value):
     ag__.set_attr(value, self, 'y')
-''',
+""",
     "Ball.Pump.stroke": "@functools.cache\ndef stroke(self):\n    return self\n",
     "chosen": "def chosen(x):\n    return x\n\n\ndef chosen(x):\n    return -x\n",
     "fast": "def fast(x):\n    return x\n",
@@ -290,8 +290,7 @@ UNKNOWN = {  # target: what is said
     "solvers:": "`solvers:` names no function: write file.py:function or package.module:function",
     "solvers.py:bisect": "there is no function `bisect` in solvers.py; did you mean bisection?",
     "solvers.py:step": "there is no function `step` in solvers.py; did you mean Ball.step?",
-    "solvers.py:Ball": "`Ball` is a class in solvers.py: name one of its methods, "
-    "Ball.step, Ball.height, Ball.Pump.stroke",
+    "solvers.py:Ball": "`Ball` is a class in solvers.py: name one of its methods, Ball.step, Ball.height, Ball.Pump.stroke",
     "solvers.py:root": "`root` is not defined in solvers.py, which imports it from math",
     "solvers.py:qqq": "there is no function `qqq` in solvers.py, which has bisection, Ball.step, Ball.height, "
     "Ball.Pump.stroke, chosen, fast, many, square and 4 more",
@@ -351,8 +350,7 @@ LONG = "alpha_alpha, beta_beta_beta, gamma_gamma"
 LAYOUT = {  # name: source, text
     "the user's spelling": (
         'def f(x):\n    x = 1e-3, 0xff, "a", (x)  # why\n    return g(0xff, f"{x}", "a")\n',
-        'def f(x):\n    x = 1e-3, 0xff, "a", (x)\n    return ag__.call(g)('
-        "0xff, ag__.text(ag__.field(x, '', '')), \"a\")",
+        "def f(x):\n    x = 1e-3, 0xff, \"a\", (x)\n    return ag__.call(g)(0xff, ag__.text(ag__.field(x, '', '')), \"a\")",
     ),
     "comments above the signature's end": (
         "def f(\n    x,  # m\n):\n    # nothing\n    return x\n",
@@ -383,7 +381,7 @@ LAYOUT = {  # name: source, text
         "        return 1e-3, 0x10\n    return inner",
     ),
     "strings that span lines": (
-        "def f(x):\n    return f\"\"\"{x}'s\n    1e-3\"\"\", \"\"\"a\n    b\"\"\"\n",
+        'def f(x):\n    return f"""{x}\'s\n    1e-3""", """a\n    b"""\n',
         "def f(x):\n    return (ag__.text(ag__.field(x, '', ''), \"'s\\n    1e-3\"), 'a\\n    b')",
     ),
     "an f-string without fields is left alone": (

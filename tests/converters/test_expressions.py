@@ -12,7 +12,7 @@ ROWS = {
         def f(a, b, c):
             return ag__.or_(ag__.and_(ag__.call(say)(a), lambda: ag__.call(say)(b)), lambda: ag__.call(say)(c))
         """,
-        [(0, 1, 2), (1, 0, 2), (1, [], None), (1, 2, 3), ('', 0, [])],
+        [(0, 1, 2), (1, 0, 2), (1, [], None), (1, 2, 3), ("", 0, [])],
     ),
     "and with more operands": Row(
         """
@@ -34,7 +34,7 @@ ROWS = {
         def f(a):
             return (ag__.not_(ag__.call(say)(a)), ag__.not_(ag__.not_(a)))
         """,
-        [(0,), ([],), ('x',)],
+        [(0,), ([],), ("x",)],
     ),
     "comparison": Row(
         """
@@ -45,7 +45,7 @@ ROWS = {
         def f(a, b):
             return (a < b, a == b, a != b)
         """,
-        [(1, 2), (1, 'a')],
+        [(1, 2), (1, "a")],
     ),
     "chained comparison": Row(
         """
@@ -56,7 +56,7 @@ ROWS = {
         def f(a, b, c):
             return ag__.compare(ag__.call(say)(a), '<', ag__.call(say)(b), '<=', lambda: ag__.call(say)(c), '!=', lambda: ag__.call(say)(0))
         """,  # noqa: E501
-        [(1, 2, 3), (2, 1, 3), (1, 2, 0), (1, 5, 5), (1, 2, 'a')],
+        [(1, 2, 3), (2, 1, 3), (1, 2, 0), (1, 5, 5), (1, 2, "a")],
     ),
     "chain with in and is": Row(
         """
@@ -78,7 +78,7 @@ ROWS = {
         def f(a, xs):
             return (ag__.in_(a, xs), ag__.not_in(a, xs))
         """,
-        [(1, [1]), ('a', 'abc'), (1, {}), (1, 5), ([], {1})],
+        [(1, [1]), ("a", "abc"), (1, {}), (1, 5), ([], {1})],
     ),
     "is": Row(
         """
@@ -313,7 +313,7 @@ ROWS = {
             pair = (a, b)
             return (ag__.compare(pair, '==', (1, 2)), ag__.compare([a], '<', [b]), a == b, ag__.compare({'x': a}, '!=', b), ag__.compare((a,), '==', b, '!=', lambda: 5))
         """,  # noqa: E501
-        [(1, 2), (2, 1), (1, 'a')],
+        [(1, 2), (2, 1), (1, "a")],
     ),
     "walrus in a comprehension's condition": Row(
         """
@@ -335,7 +335,7 @@ ROWS = {
         def f(g, xs, d):
             return ag__.call(ag__.call(say)(max))(*ag__.call(say)(xs), ag__.call(say)(4), **ag__.call(say)(d))
         """,
-        [(None, [1, 2], {}), (None, [1], {'key': 5}), (None, 5, {})],
+        [(None, [1, 2], {}), (None, [1], {"key": 5}), (None, 5, {})],
     ),
     "calls of methods": Row(
         """
@@ -348,7 +348,7 @@ ROWS = {
             ag__.call(xs.append)(ag__.call(ag__.call(ag__.call(say)(s).upper)().lower)())
             return xs
         """,
-        [('aB', []), (1, [])],
+        [("aB", []), (1, [])],
     ),
     "a call in a decorator and a default": Row(
         """
@@ -434,7 +434,7 @@ ROWS = {
         def f(x):
             return ag__.if_stmt(ag__.and_(ag__.call(isinstance)(x, int), lambda: ag__.call(callable)(print)), lambda: ag__.call(ag__.call(type)(x))(ag__.call(say)(x) + 1), lambda: ag__.call(str)(x))
         """,  # noqa: E501
-        [(1,), ('a',), (True,)],
+        [(1,), ("a",), (True,)],
     ),
     "order in a large expression": Row(
         """
@@ -445,7 +445,7 @@ ROWS = {
         def f(a, b):
             return ({ag__.call(say)('k'): ag__.or_(ag__.call(say)(a), lambda: ag__.call(say)(b))}, [ag__.compare(ag__.call(say)(1), '<', ag__.call(say)(2), '<', lambda: ag__.call(say)(0)), *(ag__.if_expr(a, lambda: ag__.call(say)(b), lambda: ag__.call(say)('n')),)], ag__.call(say)(a)[ag__.call(say)(0):ag__.call(say)(1)])
         """,  # noqa: E501
-        [([1], 'b'), ([], 'b'), ('', '')],
+        [([1], "b"), ([], "b"), ("", "")],
     ),
     "a variable that may be unbound": Row(
         """
@@ -529,7 +529,7 @@ ROWS = {
         def f(x):
             return ag__.call(ag__.call(ag__.call(str)(x).upper)().index)(x, 1)
         """,
-        [(1,), ('a',)],
+        [(1,), ("a",)],
     ),
     "a chain of methods that unpacks its arguments": Row(
         """

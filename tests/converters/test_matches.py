@@ -44,7 +44,7 @@ ROWS = {
             ag__.if_stmt(k == 0, then, otherwise, 'r?')
             return ag__.bound('r', lambda: r)
         """,
-        [(0, 1), (1, 1), (2, 1), ('many', 1), (-3, 1), (7, 1), (1.0, 1), (True, 1)],
+        [(0, 1), (1, 1), (2, 1), ("many", 1), (-3, 1), (7, 1), (1.0, 1), (True, 1)],
     ),
     "wildcard and capture": Row(
         """
@@ -201,7 +201,7 @@ ROWS = {
         def f(k):
             return ag__.if_stmt(k == Failure.__name__, lambda: 'name', lambda: ag__.if_stmt(k == Failure.__module__, lambda: 'module', lambda: 'none'))
         """,  # noqa: E501
-        [('Failure',), ('x',)],
+        [("Failure",), ("x",)],
     ),
     "the subject is evaluated once": Row(
         """
@@ -376,7 +376,7 @@ ROWS = {
             ag__.if_stmt(ag__.matches(k, ag__.sequence()), then, otherwise, 'r?')
             return ag__.bound('r', lambda: r)
         """,  # noqa: E501
-        [([],), ([0],), ([1],), ([1, 2],), ([0, 2],), ({'a': 1, 'b': 2},), ('text',), (1,)],
+        [([],), ([0],), ([1],), ([1, 2],), ([0, 2],), ({"a": 1, "b": 2},), ("text",), (1,)],
     ),
     "exits from cases with captures": Row(
         """
@@ -460,7 +460,7 @@ ROWS = {
                 return [(x := captured[0]), (y := captured[1]), (pair := captured[2])]
             return ag__.if_stmt(ag__.and_(captured, operand_2, lambda: ag__.call(say)(x) > limit, binds=('pair', 'x', 'y')), lambda: (x, y, pair), otherwise)
         """,  # noqa: E501
-        [([3, (1, 2)], 2), ([1, (1, 2)], 2), (1, 0), (0, 0), ([None, 'a'], 0), ([True, 'Failure'], 0), ([1, -1], 0), ('ab', 0)],
+        [([3, (1, 2)], 2), ([1, (1, 2)], 2), (1, 0), (0, 0), ([None, "a"], 0), ([True, "Failure"], 0), ([1, -1], 0), ("ab", 0)],
     ),
     "mappings": Row(
         """
@@ -509,7 +509,7 @@ ROWS = {
             ag__.if_stmt(captured, then, otherwise, 'r?')
             return ag__.bound('r', lambda: r)
         """,  # noqa: E501
-        [({'a': 1, 'Failure': 5},), ({'a': 2, 'c': 3},), ({'b': 7},), ({None: [1, 0]},), ({},), ([],), ({'a': 1},)],
+        [({"a": 1, "Failure": 5},), ({"a": 2, "c": 3},), ({"b": 7},), ({None: [1, 0]},), ({},), ([],), ({"a": 1},)],
     ),
     "classes": Row(
         """
@@ -557,7 +557,7 @@ ROWS = {
                 return ag__.if_stmt(ag__.and_(captured, operand, lambda: n > 5, binds=('n',)), lambda: n, otherwise_2)
             return ag__.if_stmt(ag__.matches(o, ag__.either(ag__.instance(lambda: bool), ag__.instance(lambda: int, 0))), lambda: 'small', otherwise)
         """,  # noqa: E501
-        [(True,), (0,), (7,), (6.5,), (3,), (ValueError(4, 5),), ('t',), ([TypeError(2)],), ([1],)],
+        [(True,), (0,), (7,), (6.5,), (3,), (ValueError(4, 5),), ("t",), ([TypeError(2)],), ([1],)],
     ),
     "an undefined name is only looked up when it is come to": Row(
         """
@@ -575,7 +575,7 @@ ROWS = {
         def f(p):
             return ag__.if_stmt(ag__.matches(p, ag__.sequence(0, lambda: missing.name)), lambda: 'never', lambda: ag__.if_stmt(ag__.matches(p, ag__.sequence(1, ag__.instance(lambda: Missing))), lambda: 'never', lambda: ag__.if_stmt(ag__.matches(p, ag__.mapping((lambda: missing.key, 1))), lambda: 'never', lambda: p)))
         """,  # noqa: E501
-        [([2, 3],), ([0, 3],), ([1, 3],), ({},), ({'a': 1},)],
+        [([2, 3],), ([0, 3],), ([1, 3],), ({},), ({"a": 1},)],
     ),
     "the subject is no plain sequence": Row(
         """
@@ -615,7 +615,7 @@ ROWS = {
                 return ag__.if_stmt(captured_2, then_2, otherwise_2)
             return ag__.if_stmt(captured, then, otherwise)
         """,
-        [('ab',), (b'ab',), ({1, 2},), (range(2),), (range(5),), ([],), ((1,),), ({1: 2},), (iter([1, 2]),)],
+        [("ab",), (b"ab",), ({1, 2},), (range(2),), (range(5),), ([],), ((1,),), ({1: 2},), (iter([1, 2]),)],
     ),
     "a subject that a guard binds": Row(
         """

@@ -14,7 +14,7 @@ ROWS = {
             y = ag__.set_item(x, y, i)
             return y
         """,
-        [([1, 2], 0, 5), ([1], 3, 5), ({}, 'a', 1), (1, 0, 0)],
+        [([1, 2], 0, 5), ([1], 3, 5), ({}, "a", 1), (1, 0, 0)],
     ),
     "value, then container, then index": Row(
         """
@@ -93,7 +93,7 @@ ROWS = {
             )
             return d
         """,
-        [({'a': [{}]},)],
+        [({"a": [{}]},)],
     ),
     "chain on an object": Row(
         """
@@ -298,7 +298,7 @@ ROWS = {
             d = ag__.set_item(ag__.augment(ag__.read(d, ag__.item['a']), '+=', [ag__.call(say)(1)]), d, 'a')
             return (ag__.is_(other, d['a']), other)
         """,
-        [({'a': [0]},)],
+        [({"a": [0]},)],
     ),
     "augmented chain evaluates its path once": Row(
         """
@@ -391,7 +391,7 @@ ROWS = {
             ag__.del_item(y, ag__.at[::2])
             return (y, d, ag__.bound('x', lambda: x))
         """,
-        [([1, 2, 3, 4], {'k': 0})],
+        [([1, 2, 3, 4], {"k": 0})],
     ),
     "for over a place": Row(
         """
@@ -637,7 +637,7 @@ ROWS = {
                 return d
         """,
         None,
-        [({},), ({'a': 5},)],
+        [({},), ({"a": 5},)],
     ),
     "value, object, its attribute, index": Row(
         """
@@ -657,7 +657,7 @@ ROWS = {
             return d
         """,
         None,
-        [({'a': {}},), ({},)],
+        [({"a": {}},), ({},)],
     ),
     "augmented with a walrus: the old element is read first": Row(
         """

@@ -1,6 +1,6 @@
 """Print the table of tests/README.md: what CPython's own tests say of converted code.
 
-    python -m tests.cpython [--core] [ROW ...]
+python -m tests.cpython [--core] [ROW ...]
 """
 
 from __future__ import annotations

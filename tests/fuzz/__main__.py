@@ -49,9 +49,7 @@ class Totals:
     def summary(self, seconds: float) -> str:
         modes = ", ".join(f"{self.modes[mode]} {mode}" for mode in MODES if self.modes[mode])
         share = 100 * self.refused / max(self.programs, 1)
-        return (
-            f"fuzz: {self.programs} programs ({modes}), {share:.1f} % refused, {self.mismatches} mismatches, {seconds:.0f} s"
-        )
+        return f"fuzz: {self.programs} programs ({modes}), {share:.1f} % refused, {self.mismatches} mismatches, {seconds:.0f} s"
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph_jax.operators.choices import Choice
+from autograph_jax.operators.values.choices import Choice
 from tests.fuzz.prelude import LOG, Box, Stop
 
 SLOPE_TOLERANCE = 1e-5

@@ -15,9 +15,11 @@ import gast
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators import aliasing, checks, state, writes
+from autograph_jax.operators.effects import checks
 from autograph_jax.operators.exits import Return
-from autograph_jax.operators.values import is_traced
+from autograph_jax.operators.staging import writes
+from autograph_jax.operators.tracing import aliasing, state
+from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.runtime import calls, convert
 from autograph_jax.runtime.namespace import operators
 

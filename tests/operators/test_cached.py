@@ -8,7 +8,7 @@ import jax
 import pytest
 
 from autograph_jax import autograph
-from autograph_jax.operators.cached import CachedProperty
+from autograph_jax.operators.tracing.cached import CachedProperty
 
 
 def doubled(self):

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import pytest
 
 from autograph_jax import autograph, jit
-from autograph_jax.operators import checks
+from autograph_jax.operators.effects import checks
 
 
 def unbound(x):
@@ -97,9 +97,7 @@ LANES = [(unbound, [1.0, 2.0], [1.0, -1.0]), (in_branch, [-7.0, -6.0], [-7.0, -1
 
 
 @pytest.mark.parametrize(("function", "good", "bad"), LANES, ids=lambda v: getattr(v, "__name__", ""))
-def test_vmap_asks_only_the_lanes_that_get_there(
-    function: Any, good: Any, bad: Any, caplog: pytest.LogCaptureFixture
-):
+def test_vmap_asks_only_the_lanes_that_get_there(function: Any, good: Any, bad: Any, caplog: pytest.LogCaptureFixture):
     mapped = jax.jit(jax.vmap(autograph(function)))
     assert mapped(jnp.asarray(good)).tolist() == [function(x) for x in good]
     with caplog.at_level(logging.CRITICAL), pytest.raises(Exception, match="has no value here"):

@@ -13,9 +13,9 @@ import pytest
 import autograph_jax as ag
 from autograph_jax import autograph
 from autograph_jax.errors import AliasError, ChoiceError, PredicateError
-from autograph_jax.operators import facts
-from autograph_jax.operators.choices import UNBOUND, Choice, decided
-from autograph_jax.operators.values import is_traced, truth
+from autograph_jax.operators.values import facts
+from autograph_jax.operators.values.choices import UNBOUND, Choice, decided
+from autograph_jax.operators.values.traced import is_traced, truth
 
 index = jnp.int32(1)
 strings = Choice(index, ("a", "b"))
@@ -132,7 +132,6 @@ class Colour(enum.Enum):
 
 class Indexed:
     index = 7
-
 
     def where(self):
         return self.index + 1

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from autograph_jax.operators import dependence
+from autograph_jax.operators.staging import dependence
 
 
 def jaxpr_of(function, *arguments):

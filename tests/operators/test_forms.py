@@ -15,24 +15,10 @@ import numpy as np
 import optax
 import pytest
 
-from autograph_jax.operators.choices import UNBOUND, Choice
-from autograph_jax.operators.forms import (
-    Array,
-    Form,
-    Mismatch,
-    Options,
-    Static,
-    Tree,
-    array_forms,
-    coerce,
-    expanded,
-    flatten,
-    is_mutable,
-    join,
-    number_as_array,
-    same_static,
-    unflatten,
-)
+from autograph_jax.operators.values.choices import UNBOUND, Choice
+from autograph_jax.operators.values.containers import expanded, flatten, is_mutable, unflatten
+from autograph_jax.operators.values.forms import Array, Form, Mismatch, Options, Static, Tree, array_forms, same_static
+from autograph_jax.operators.values.joins import coerce, join, number_as_array
 
 
 def shown(form: Form) -> str:

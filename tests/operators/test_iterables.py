@@ -13,7 +13,7 @@ import pytest
 
 from autograph_jax import autograph
 from autograph_jax.errors import StagingError
-from autograph_jax.operators import iterables
+from autograph_jax.operators.sequences import iterables
 
 SIZE = 12
 
@@ -44,9 +44,7 @@ def elements_numbered(start, stop, step):
 
 
 BOUNDS = [
-    bounds
-    for bounds in itertools.product([-3, 0, 2, 5], [-4, 0, 3, 6], [-3, -2, -1, 1, 2, 3])
-    if len(range(*bounds)) <= SIZE
+    bounds for bounds in itertools.product([-3, 0, 2, 5], [-4, 0, 3, 6], [-3, -2, -1, 1, 2, 3]) if len(range(*bounds)) <= SIZE
 ]
 
 

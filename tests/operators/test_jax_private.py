@@ -8,7 +8,7 @@ from jax._src.interpreters import batching, partial_eval
 from jax._src.lax import lax
 
 from autograph_jax.operators import jax_private
-from autograph_jax.operators.values import is_traced
+from autograph_jax.operators.values.traced import is_traced
 
 
 def test_none_has_moved():

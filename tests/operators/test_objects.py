@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import pytest
 
 from autograph_jax import autograph
-from autograph_jax.operators import objects
-from autograph_jax.operators.choices import Choice
+from autograph_jax.operators.values import objects
+from autograph_jax.operators.values.choices import Choice
 
 
 class Answering:

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from autograph_jax.operators.once import once
+from autograph_jax.operators.effects.once import once
 
 calls: list[tuple[Any, ...]] = []
 

@@ -21,7 +21,7 @@ from tqdm.auto import trange as trange_auto
 
 import autograph_jax as ag
 from autograph_jax import autograph
-from autograph_jax.operators import progress_bars
+from autograph_jax.operators.effects import progress_bars
 
 screen = io.StringIO()
 bar = functools.partial(tqdm, file=screen, mininterval=0)
@@ -328,7 +328,7 @@ import io, jax, jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec as P
 from tqdm import tqdm
 from autograph_jax import autograph
-from autograph_jax.operators import progress_bars
+from autograph_jax.operators.effects import progress_bars
 screen = io.StringIO()
 @autograph
 def f(x):

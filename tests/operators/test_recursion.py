@@ -7,7 +7,7 @@ import pytest
 
 import autograph_jax as ag
 from autograph_jax.errors import StagingError
-from autograph_jax.operators import recursion
+from autograph_jax.operators.tracing import recursion
 
 
 def factorial(n):

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from autograph_jax import autograph, do_not_convert
-from autograph_jax.operators import state
-from autograph_jax.operators.choices import UNBOUND
-from autograph_jax.operators.state import Attribute, Cell, Content, Global, Trace, running, write
+from autograph_jax.operators.tracing import state
+from autograph_jax.operators.tracing.cells import bind
+from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, outliving
+from autograph_jax.operators.tracing.state import Trace, running, write
+from autograph_jax.operators.values.choices import UNBOUND, Choice
 
 
 class Ball:
@@ -293,8 +295,6 @@ def test_state_is_staged(function: Any):
 
 
 def decided(result: Any) -> Any:
-    from autograph_jax.operators.choices import Choice
-
     is_choice = lambda v: isinstance(v, Choice)  # noqa: E731
     return jax.tree.map(lambda v: v.value if is_choice(v) else v, result, is_leaf=is_choice)
 
@@ -325,20 +325,20 @@ def test_outliving():
         return kept, found
 
     kept, found = places()
-    assert [place.name for place in state.outliving(found)] == ["Ball.x", "z"]
+    assert [place.name for place in outliving(found)] == ["Ball.x", "z"]
 
 
 def test_bind_drops_the_option_without_a_value():
     def outer():
-        y = state.Choice(jnp.int32(1), (UNBOUND, 5))
+        y = Choice(jnp.int32(1), (UNBOUND, 5))
 
         def block():
             return y
 
-        state.bind((block,), ("y?",))
+        bind((block,), ("y?",))
         still = y
-        state.bind((block,), ("y",))
+        bind((block,), ("y",))
         return still, y
 
     still, bound = outer()
-    assert isinstance(still, state.Choice) and bound == 5
+    assert isinstance(still, Choice) and bound == 5

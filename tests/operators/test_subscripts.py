@@ -11,7 +11,8 @@ import pytest
 
 from autograph_jax import autograph
 from autograph_jax.errors import AliasError, ImmutableError
-from autograph_jax.operators import aliasing, subscripts
+from autograph_jax.operators import subscripts
+from autograph_jax.operators.tracing import aliasing
 
 # ------------------------------------------------------------------ one write
 

@@ -256,6 +256,7 @@ def test_arrays_in_closures_are_not_kept():
 
 def test_a_recursive_closure_is_not_kept():
     """Its twin holds the cell that holds the function."""
+
     def make():
         def power(x, n):
             return x * power(x, n - 1) if n else 1

@@ -213,9 +213,7 @@ def test_class():
     assert d.x == 0
 
 
-@pytest.mark.parametrize(
-    "member", ["__init__", "method", "make", "static", "__add__", "__len__"], ids=lambda member: member
-)
+@pytest.mark.parametrize("member", ["__init__", "method", "make", "static", "__add__", "__len__"], ids=lambda member: member)
 def test_members_are_converted(member: str):
     function = vars(Decorated)[member]
     assert is_converted(getattr(function, "__func__", function))

@@ -58,7 +58,9 @@ SPELLINGS = {
     "one that **options has not": (keywords, (Z,), ["1, 2, w=3"], (1, 2, {"w": 3}, "z=<default>")),
     "everything": (everything, (), ["1, 2, 3, c=4, z=5"], (1, 2, (3,), 4, OUT, {"z": 5})),
     "some of everything": (
-        everything, (Argument("rest[0]", 2, None), Z), ["1, 2, 3, 4, c=5, z=6, d=7", "1, 2, 3, 4, z=6, d=7, c=5"],
+        everything,
+        (Argument("rest[0]", 2, None), Z),
+        ["1, 2, 3, 4, c=5, z=6, d=7", "1, 2, 3, 4, z=6, d=7, c=5"],
         (1, 2, (OUT, 4), 5, 7, {}, "rest[0]=3", "z=6"),
     ),
     "names of ours": (shadows, (), ["1, 2, 3, 4, 5, 6, 7", "1, 2, 3, 4, 5, result=7, pending=6"], (1, 2, 3, 4, 5, 6, 7)),

@@ -20,7 +20,7 @@ import pytest
 
 import autograph_jax as ag
 from autograph_jax.errors import ArgumentError, NotAFunctionError
-from autograph_jax.operators.choices import Choice
+from autograph_jax.operators.values.choices import Choice
 
 
 class Recorder:

@@ -178,7 +178,7 @@ def test_a_tuple_of_specs_says_something_of_each_argument():
     assert caught.value.help == "give it an entry, or give entries by name: `in_specs={'scale': ...}`"
 
 
-MANY_DEVICES = '''
+MANY_DEVICES = """
 import jax, jax.numpy as jnp
 import autograph_jax as ag
 
@@ -207,7 +207,7 @@ assert f(xs, y=xs)[1].sharding == sharded
 g = ag.jit(lambda x, n, y: (x, y), static_argnums=1, in_shardings=(None, sharded))
 assert g(xs, y=xs, n=2)[1].sharding == sharded
 print("done")
-'''
+"""
 
 
 def test_on_four_devices(tmp_path):

@@ -125,6 +125,7 @@ def test_closure_convert_without_captures():
 
 # ------------------------------------------------------------------ errors
 
+
 @pytest.mark.parametrize("transform", [ag.checkpoint, ag.make_jaxpr, ag.jit])
 def test_wrong_arguments_are_refused_at_once(transform):
     for spec, what in [

@@ -97,7 +97,7 @@ def test_nested_on_one_line():
 plus, minus = lambda x: x + 1, lambda x: x - 1
 by_name, by_other_name = lambda x: x, lambda y: y
 same, twin = lambda x: (x, x), lambda x: (x, x)
-inside = (lambda x: (lambda y: x + y))(1)
+inside = (lambda x: lambda y: x + y)(1)
 in_call = functools.partial(lambda x, *, k: x if k else -x, k=0)
 several_lines = (lambda x:
                  x + 1)  # fmt: skip

@@ -216,6 +216,8 @@ with do_not_convert:
     pass
 with do_not_convert():
     pass
+
+
 def checked_10() -> None:
     assert_type(ag.source(bare), str)
 

@@ -1,0 +1,1 @@
+"""What a compiled program does besides computing: raise, assert, print, report progress."""

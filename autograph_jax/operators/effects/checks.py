@@ -1,0 +1,144 @@
+"""raise and assert that traced data decides about: real at run time, and never dropped.
+
+The exception reaches the caller through the callback that raises it; a staged loop ends by it and calls back when it is over
+(`failures.py`). `ag.jit` gives the caller the user's exception itself; a bare `jax.jit` gives JAX's error, with the exception's
+type and message in its text; `ag.checkify` gives it as a value.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph_jax.errors import AutographError, StagingError, user_location
+from autograph_jax.operators import jax_private
+from autograph_jax.operators.effects import printing, progress_bars
+from autograph_jax.operators.effects.failures import CheckText, Error, Failure, Failures, errors_are_values
+from autograph_jax.operators.tracing import state
+from autograph_jax.operators.values import objects
+from autograph_jax.operators.values.traced import is_traced, truth
+
+
+class Raised(BaseException):
+    """Ends the tracing of a block in which the user's code raises. No `except` of the user's is meant to see it."""
+
+    def __str__(self) -> str:
+        return "this program ends by an exception on every path, at run time; `ag.jit` gives it to the caller"
+
+
+def result_of(function: Callable[..., Any], *values: Any) -> Any:
+    """What a function returns; None where it raises on every path, which the staged program does as well."""
+    try:
+        return function(*values)
+    except Raised:
+        return None
+
+
+def raised(error: Error, caught: bool = False) -> BaseException | type[BaseException]:
+    """What `raise error` raises: the error itself, or in a staged block an end of the block and an error at run time.
+
+    `caught` says that a handler around the block would catch it: whether it runs, no staged program can tell.
+    """
+    if not in_staged_branch():
+        return error
+    if caught:
+        raise _uncatchable()
+    raise_where(jnp.asarray(True), error)
+    return Raised()
+
+
+def in_staged_branch() -> bool:
+    """Does traced data decide whether this code is reached?"""
+    return any(trace.active is not None for trace in state.traces())
+
+
+def _uncatchable() -> StagingError:
+    return StagingError(
+        "an exception is raised where traced data decides, and caught outside of that block",
+        location=user_location(),
+        help="use a flag instead of the exception, or handle the case in the same branch",
+    )
+
+
+def caught() -> None:
+    """Begins every `except` of the user's, and follows every `with`: some exceptions are not theirs to end."""
+    current = sys.exc_info()[1]
+    if isinstance(current, AutographError):
+        raise current
+    if id(sys._getframe(1)) in state.take_escaped() and jax_private.tracing():
+        raise _uncatchable() from current
+
+
+def checked(condition: Any, message: Callable[[], Any] | None = None, caught: str = "") -> Any:
+    """What `assert condition, message` asserts: the condition, or True where it is checked at run time.
+
+    `caught` says where a handler may catch what it raises: "here", in the same block, or "outside" of it.
+    """
+    condition = objects.condition(condition)
+    if not is_traced(condition) and (condition or caught == "here" or not in_staged_branch()):
+        return condition
+    if caught:
+        raise _uncatchable()
+    error = AssertionError() if message is None else AssertionError(message())
+    if not is_traced(condition):
+        raise raised(error)
+    raise_where(jnp.logical_not(truth(condition)), error)
+    return True
+
+
+# Module state: what a callback raised last, for the caller of `ag.jit`; and how many checks have been staged so far.
+_raised: list[Error] = []
+_checks_made = [0]
+
+jax_private.unlogged(lambda error: any(error is known for known in _raised))
+
+
+def take_raised() -> Error | None:
+    return _raised.pop() if _raised else None
+
+
+def made() -> int:
+    return _checks_made[0]
+
+
+def raise_where(condition: Any, error: Error) -> None:
+    """Raise an error at run time where a traced condition holds, and the code that asks is really reached.
+
+    In a staged loop that does not call Python, the loop ends there, and the error is raised when it is over.
+    """
+    _checks_made[0] += 1
+    failure, loop = Failure(error, user_location() if errors_are_values() else None), state.failures()
+    if loop is not None:
+        loop.note(condition, failure)
+    else:
+        _raise(jnp.asarray(condition, jnp.int32), [failure], failure.values)
+        failure.values = []
+
+
+def raise_after_loop(loop: Failures, after: dict[Any, Any]) -> None:
+    """Raise the error that has ended a loop; `after` it, its places hold these values, by their keys."""
+    _raise(after[loop.code.key], loop.known, loop.values(after))
+
+
+def _raise(code: Any, known: Sequence[Failure], values: Sequence[Any]) -> None:
+    """At run time: raise the error of this number, if it is not 0."""
+    code = jnp.where(printing.active_here(), code, 0)
+    if errors_are_values():
+        from jax.experimental import checkify  # 3 ms, and few programs need it
+
+        checkify.check(code == 0, CheckText(known), code, *values)
+        return
+
+    def report(code: Any, *values: Any) -> None:
+        if not code:
+            return
+        final = known[int(code) - 1].with_values(values)
+        _raised[:] = [final]
+        progress_bars.close_all()
+        raise final
+
+    jax.lax.cond(code != 0, lambda: jax.debug.callback(report, code, *values, ordered=True), lambda: None)

@@ -1,0 +1,165 @@
+"""The errors of a staged loop: it carries which one has ended it, and the values of its message, and raises it when it is over.
+
+A call of Python in each turn would make a small loop twenty times as slow, even behind a condition that never holds. A loop
+that calls Python anyway (print, a callback of the user's) raises at the place itself: so the order of what is seen stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from autograph_jax.errors import Location
+from autograph_jax.operators.effects import printing
+from autograph_jax.operators.tracing import state
+from autograph_jax.operators.tracing.places import Aside
+
+Error = BaseException | type[BaseException]
+
+
+_as_values = jax.make_user_context(False)  # part of the keys of JAX's caches
+
+
+def errors_as_values() -> AbstractContextManager[Any]:
+    """What is traced meanwhile gives its errors as values, and raises nothing: `ag.checkify`."""
+    return _as_values(True)
+
+
+def errors_are_values() -> bool:
+    return _as_values.value
+
+
+class Failure:
+    """An error that the program may raise, without the traced values among its arguments."""
+
+    def __init__(self, error: Error, location: Location | None = None) -> None:
+        self.error, self.location = error, location
+        self.kind, arguments = (error, ()) if isinstance(error, type) else (type(error), error.args)
+        leaves, self._tree = jax.tree.flatten(arguments, is_leaf=lambda value: value is None)
+        self.values = [_numbers(leaf) for leaf in leaves if isinstance(leaf, jax.Array)]
+        self._leaves = [_TRACED if isinstance(leaf, jax.Array) else leaf for leaf in leaves]
+        self.slots: list[int] = list(range(len(self.values)))  # where its values are among those that are handed over
+
+    def with_values(self, given: Sequence[Any]) -> Error:
+        """The user's exception with the values that its arguments have at run time."""
+        if not self.slots:
+            return self.error
+        known = iter([printing.plain(given[slot]) for slot in self.slots])
+        leaves = [next(known) if leaf is _TRACED else leaf for leaf in self._leaves]
+        return self._rebuilt(jax.tree.unflatten(self._tree, leaves))
+
+    def text(self, given: Sequence[Any]) -> str:
+        """The error as text: its type, what it says, and where."""
+        said = "" if isinstance(self.error, type) else str(self.with_values(given))
+        return f"{self.kind.__name__}{': ' * bool(said)}{said}{self._place()}"
+
+    def described(self) -> str:
+        """The same without the values."""
+        return f"{self.kind.__name__} {self._leaves}{self._place()}"
+
+    def _place(self) -> str:
+        return f" ({self.location.filename}:{self.location.line})" if self.location else ""
+
+    def _rebuilt(self, arguments: tuple[Any, ...]) -> BaseException:
+        texts = tuple(str(a) if isinstance(a, printing.Text) else a for a in arguments)
+        try:
+            return self.kind(*texts)
+        except TypeError:  # a class whose constructor takes other arguments than it keeps
+            error: Any = self.error
+            error.args = texts
+            return error
+
+
+def _numbers(array: jax.Array) -> jax.Array:
+    """What a loop can carry, and a callback take: of a random key its data."""
+    return jax.random.key_data(array) if jnp.issubdtype(array.dtype, jax.dtypes.prng_key) else array
+
+
+class CheckText(str):
+    """The text of a check that stands for several errors, formatted with the error's number and the values."""
+
+    known: Sequence[Failure]
+
+    def __new__(cls, known: Sequence[Failure]) -> CheckText:
+        new = super().__new__(cls, "; ".join(failure.described() for failure in known))
+        new.known = known
+        return new
+
+    def format(self, code: Any, *values: Any) -> str:
+        return self.known[int(code) - 1].text(values)
+
+
+class _Traced:
+    """In place of a traced value among the arguments of an error."""
+
+
+_TRACED = _Traced()
+
+
+class Carried(Aside):
+    """What a loop carries for its errors. A block that raises leaves these, though nothing else."""
+
+
+class Failures:
+    """The errors of a loop and of the loops in it: state, of which only one error counts, the first."""
+
+    def __init__(self) -> None:
+        self.known: list[Failure] = []
+        self._values: dict[str, Carried] = {}  # shared by all errors: as many of each kind as the longest message needs
+
+    @property
+    def code(self) -> Carried:
+        """0, or the number of the error."""
+        return Carried(self, "code", np.int32(0))
+
+    def begin(self) -> None:
+        """Forget the errors of an earlier trace of the loop."""
+        self.known, self._values = [], {}
+
+    def note(self, condition: Any, failure: Failure) -> None:
+        """The loop ends by this error where the condition holds, unless one has ended it already."""
+        self.known.append(failure)
+        before = self.code.read()
+        first = jnp.logical_and(condition, before == 0)
+        state.write(self.code, jnp.where(first, jnp.int32(len(self.known)), before))
+        failure.slots = []
+        for value in failure.values:
+            name, slot = self._free(value, failure.slots)
+            failure.slots.append(list(self._values).index(name))
+            state.write(slot, jnp.where(first, jax.lax.stop_gradient(value), slot.read()))
+        failure.values = []
+
+    def _free(self, value: jax.Array, taken: Sequence[int]) -> tuple[str, Carried]:
+        kind = f"{value.dtype}{list(value.shape)}"
+        names = list(self._values)
+        number = sum(names[position].startswith(kind) for position in taken)
+        name = f"{kind} {number}"
+        return name, self._values.setdefault(name, Carried(self, name, np.zeros(value.shape, value.dtype)))
+
+    def values(self, after: dict[Any, Any]) -> list[Any]:
+        """All values, of which some are given by the keys of their places."""
+        return [after[slot.key] if slot.key in after else slot.read() for slot in self._values.values()]
+
+
+def notes_errors_and_calls_python(jaxpr: Any, ends: dict[Any, Any], failures: Failures | None) -> bool:
+    """Does a loop's body note errors although it calls Python in its turns?"""
+    return failures is not None and failures.code.key in ends and _calls_python(jaxpr) and not errors_are_values()
+
+
+def _calls_python(jaxpr: Any) -> bool:
+    return any("callback" in name or name == "debug_print" for name in _primitives(jaxpr))
+
+
+def _primitives(jaxpr: Any) -> list[str]:
+    names = []
+    for equation in jaxpr.eqns:
+        names.append(equation.primitive.name)
+        for parameter in jax.tree.leaves(list(equation.params.values()), is_leaf=lambda p: hasattr(p, "eqns")):
+            inner = getattr(parameter, "jaxpr", parameter)
+            names += _primitives(inner) if hasattr(inner, "eqns") else []
+    return names

@@ -1,0 +1,1 @@
+"""Lists, ranges and iterators of which traced data decides something."""

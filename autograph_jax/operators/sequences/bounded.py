@@ -1,0 +1,284 @@
+"""A list of which only a bound is known: an array of `capacity` rows for its elements, and how many of them count.
+
+`max_len` gives one under tracing, and so does a comprehension where traced data decides what it keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph_jax.errors import StagingError, StructureError, user_location
+from autograph_jax.operators.effects import checks
+from autograph_jax.operators.sequences import lists
+from autograph_jax.operators.tracing import state
+from autograph_jax.operators.tracing.places import Attribute
+from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.containers import flatten, unflatten
+from autograph_jax.operators.values.forms import Array, Form, Mismatch, array_forms
+from autograph_jax.operators.values.joins import as_array, coerce, join, number_as_array
+from autograph_jax.operators.values.traced import is_traced, truth
+
+
+def full(capacity: int) -> IndexError:
+    return IndexError(f"a list of at most {capacity} elements is full")
+
+
+class Bounded:
+    """A list of at most `capacity` elements under tracing; `length` of them count."""
+
+    is_record = True  # what it holds may be taken apart, where two paths make one each
+
+    def __init__(self, columns: Any, length: Any, capacity: int) -> None:
+        self._columns, self._length, self.capacity = columns, length, capacity
+
+    @property
+    def length(self) -> Any:
+        """How many elements there are: an integer, traced as a rule."""
+        return self._length
+
+    @property
+    def mask(self) -> jax.Array:
+        """Of each row of `padded`: is it an element?"""
+        return jnp.arange(self.capacity) < self._length
+
+    def padded(self, fill: Any = 0) -> Any:
+        """The elements as an array of `capacity` rows; the rows beyond them hold `fill`."""
+        if self._known is None:
+            return jnp.full(self.capacity, fill)
+        return jax.tree.map(lambda column: jnp.where(_over(self.mask, column), column, fill), self._known)
+
+    @property
+    def _known(self) -> Any:
+        """The columns; None before there is any element."""
+        columns = self._columns
+        return columns._only(lambda option: option is not None) if isinstance(columns, Choice) else columns
+
+    @property
+    def _form(self) -> Form | None:
+        """The Form of one element."""
+        return None if self._known is None else _row_form(flatten(self._known)[0])
+
+    def _write(self, columns: Any, length: Any) -> None:
+        for name, value in (("_columns", columns), ("_length", length)):
+            state.write(Attribute(self, name), value)
+
+    # A list's methods
+
+    def append(self, value: Any) -> None:
+        """Add an element at the end."""
+        checks.raise_where(jnp.asarray(self._length >= self.capacity), full(self.capacity))
+        self._write(self._with(self._length, value), self._length + 1)
+
+    def extend(self, values: Iterable[Any]) -> None:
+        """Add elements at the end."""
+        for value in values:
+            self.append(value)
+
+    def __iadd__(self, values: Iterable[Any]) -> Bounded:
+        self.extend(values)
+        return self
+
+    def pop(self, index: Any = -1) -> Any:
+        """Take the element at an index, the last one as a rule."""
+        value, place = self[index], self._place(index)
+        following = jnp.arange(self.capacity)
+        rest = jnp.where(following >= place, following + 1, following).clip(max=self.capacity - 1)
+        columns = self._known if isinstance(index, int) and index == -1 else jax.tree.map(lambda c: c[rest], self._known)
+        self._write(columns, self._length - 1)
+        return value
+
+    def copy(self) -> Bounded:
+        """Another list of the same elements."""
+        return Bounded(self._columns, self._length, self.capacity)
+
+    def clear(self) -> None:
+        """Take all elements out."""
+        self._write(self._columns, jnp.zeros((), int))
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            raise refused("is sliced")
+        if self._known is None:
+            raise checks.raised(IndexError("list index out of range"))
+        place = self._checked(index)
+        return jax.tree.map(lambda column: column[place], self._known)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if isinstance(index, slice):
+            raise refused("is written by a slice")
+        if self._known is None:
+            raise checks.raised(IndexError("list assignment index out of range"))
+        self._write(self._with(self._checked(index), value), self._length)
+
+    def _place(self, index: Any) -> Any:
+        return jnp.where(jnp.asarray(index) < 0, index + self._length, index)
+
+    def _checked(self, index: Any) -> Any:
+        place = self._place(index)
+        outside = jnp.logical_or(place < 0, place >= self._length)
+        checks.raise_where(outside, IndexError("list index out of range"))
+        return place
+
+    def _with(self, place: Any, value: Any) -> Any:
+        """The columns with one element written; made, or made wider, where the element asks for it."""
+        own = number_as_array(flatten(value)[0])
+        form = own if self._form is None else _joined(self._form, own)
+        columns = flatten(self._widened(form))[1]
+        new = [column.at[place].set(leaf) for column, leaf in zip(columns, coerce(value, form), strict=True)]
+        return unflatten(_column_form(form, self.capacity), iter(new))
+
+    def _widened(self, form: Form) -> Any:
+        wide = _column_form(form, self.capacity)
+        if self._known is None:
+            return unflatten(wide, iter([jnp.zeros(f.shape, f.dtype) for f in array_forms(wide)]))
+        return unflatten(wide, iter([as_array(c, f) for c, f in zip(flatten(self._known)[1], array_forms(wide), strict=True)]))
+
+    def __iter__(self) -> Iterator[Any]:
+        raise refused("is iterated by Python")
+
+    def __len__(self) -> int:
+        if is_traced(self._length):
+            raise refused("has its length asked for by Python")
+        return int(self._length)
+
+    def __jax_array__(self) -> Any:
+        raise refused("is made into an array")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("_columns", "_length"):
+            raise AttributeError(name)
+        raise refused(f"has its `{name}` asked for")
+
+    def __repr__(self) -> str:
+        return f"<a list of at most {self.capacity} elements>"
+
+    # What Python's builtins ask for
+
+    def leaves(self) -> tuple[jax.Array, ...]:
+        """The columns of the elements' leaves, for a loop over them."""
+        return () if self._known is None else tuple(flatten(self._known)[1])
+
+    def element(self, leaves: Sequence[Any]) -> Any:
+        return unflatten(self._form, iter(leaves)) if self._form is not None else None
+
+    def column(self) -> jax.Array:
+        """The elements as rows of one array, where they are numbers or arrays."""
+        if self._known is None:
+            return jnp.zeros((self.capacity,))
+        if not isinstance(self._known, jax.Array):
+            raise refused("holds no numbers, and is summed or compared")
+        return self._known
+
+
+def refused(use: str) -> StagingError:
+    return StagingError(
+        f"a list whose number of elements is only known at run time {use}",
+        location=user_location(),
+        help="loop over it with `for`, or take `values.padded(fill)` and `values.mask`, arrays of fixed size",
+    )
+
+
+def _over(mask: jax.Array, column: jax.Array) -> jax.Array:
+    return mask.reshape(mask.shape + (1,) * (column.ndim - 1))
+
+
+def _row_form(form: Form) -> Form:
+    """The Form of one row of columns of this Form."""
+    return _mapped(form, lambda array: Array(array.shape[1:], array.dtype, array.weak))
+
+
+def _column_form(form: Form, capacity: int) -> Form:
+    return _mapped(form, lambda array: Array((capacity, *array.shape), array.dtype, False))
+
+
+def _mapped(form: Form, change: Callable[[Array], Array]) -> Form:
+    match form:
+        case Array():
+            return change(form)
+        case _ if hasattr(form, "children"):
+            return type(form)(form.kind, tuple(_mapped(child, change) for child in form.children))  # pyright: ignore
+    return form
+
+
+def _joined(first: Form, second: Form) -> Form:
+    try:
+        form = join(first, second)
+    except Mismatch as mismatch:
+        raise _unlike(str(mismatch.first), str(mismatch.second)) from None
+    if len(array_forms(form)) != len(array_forms(first)):
+        raise _unlike(str(first), str(second))
+    return form
+
+
+def _unlike(first: str, second: str) -> StructureError:
+    return StructureError(
+        "the elements of a list whose length is only known at run time are not alike",
+        location=user_location(),
+        details=[f"One is {first}, another {second}."],
+        help="give them one shape and structure",
+    )
+
+
+def of(values: Sequence[Any], masks: Sequence[Any], capacity: int) -> Bounded:
+    """A Bounded of the values whose mask holds, in order."""
+    if not values:
+        return Bounded(None, jnp.zeros((), int), capacity)
+    form, columns = columns_of(values)
+    mask = jnp.stack([jnp.asarray(m) for m in masks])
+    if not all(m is True for m in masks):
+        order = jnp.argsort(jnp.logical_not(mask), stable=True)
+        columns = [column[order] for column in columns]
+    missing = capacity - len(values)
+    padded = [jnp.concatenate([c, jnp.zeros((missing, *c.shape[1:]), c.dtype)]) if missing else c for c in columns]
+    return Bounded(unflatten(_column_form(form, capacity), iter(padded)), jnp.sum(mask), capacity)
+
+
+def columns_of(values: Sequence[Any]) -> tuple[Form, list[jax.Array]]:
+    """Elements that are alike: the Form of one, and its leaves, each stacked."""
+    form = number_as_array(flatten(values[0])[0])
+    for value in values[1:]:
+        form = _joined(form, number_as_array(flatten(value)[0]))
+    rows = [coerce(value, form) for value in values]
+    return form, [lists.stack(column) for column in zip(*rows, strict=True)]
+
+
+# Python's builtins on them
+
+
+def reduced(values: Bounded, reduce: Callable[..., jax.Array], neutral: Any) -> jax.Array:
+    """A reduction over the elements; the rows that don't count hold what changes nothing."""
+    column = values.column()
+    return reduce(jnp.where(_over(values.mask, column), column, neutral), axis=0)
+
+
+def contains(values: Bounded, value: Any) -> jax.Array:
+    return jnp.any(jnp.logical_and(values.mask, values.column() == value))
+
+
+def truths(values: Bounded, *, beyond: bool) -> jax.Array:
+    """The truth of each element, and `beyond` in the rows that don't count."""
+    return jnp.where(values.mask, values.column() != 0, beyond)
+
+
+def extreme(values: Bounded, *, largest: bool, default: Any, has_default: bool) -> Any:
+    """`max` or `min`."""
+    column = values.column()
+    info = jnp.finfo(column.dtype) if jnp.issubdtype(column.dtype, jnp.floating) else jnp.iinfo(column.dtype)
+    neutral = (-jnp.inf if largest else jnp.inf) if isinstance(info, jnp.finfo) else (info.min if largest else info.max)
+    found = reduced(values, jnp.max if largest else jnp.min, neutral)
+    empty = values.length == 0
+    if has_default:
+        return jnp.where(empty, default, found)
+    checks.raise_where(truth(empty), ValueError(f"{'max' if largest else 'min'}() arg is an empty sequence"))
+    return found
+
+
+def in_order(values: Bounded, *, reverse: bool) -> Bounded:
+    """`sorted`."""
+    column = values.column()
+    places = jnp.lexsort((-column if reverse else column, jnp.logical_not(values.mask)))
+    return Bounded(column[places], values.length, values.capacity)

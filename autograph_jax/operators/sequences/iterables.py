@@ -1,0 +1,348 @@
+"""What a `for` runs over without asking Python for each element: arrays, ranges, and zip, enumerate, reversed of these.
+
+`range`, `enumerate`, `zip` and `reversed` of traced values give these views; `view` finds the view of anything else.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from autograph_jax.errors import AliasError, StagingError, user_location
+from autograph_jax.operators import jax_private
+from autograph_jax.operators.effects import checks
+from autograph_jax.operators.sequences import bounded, lists
+from autograph_jax.operators.tracing import aliasing
+from autograph_jax.operators.values.containers import flatten, unflatten
+from autograph_jax.operators.values.forms import Array, Form
+from autograph_jax.operators.values.traced import is_traced
+
+
+class View:
+    """`length` elements; the k-th is `element(k, slices)`, with `slices` the k-th rows of the arrays in `arrays`."""
+
+    length: Any
+    arrays: tuple[jax.Array, ...] = ()
+    traced = True  # do the elements come from traced data?
+    traced_arrays = False  # does what `arrays` holds?
+    one_shot = False  # is it used up by a loop, as what `zip` and `enumerate` give?
+    _iterator: Iterator[Any] | None = None
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        raise NotImplementedError  # pragma: no cover - every view has its own
+
+    def __iter__(self) -> Iterator[Any]:
+        """Python's own loop over it, where that is wanted: `list(enumerate(x))`."""
+        if is_traced(self.length):
+            raise StagingError(
+                "the number of elements is only known at run time, and Python needs it here",
+                location=user_location(),
+                help="loop over it with a `for` statement, or make the bound a static argument",
+            )
+        if not self.one_shot:
+            return self._elements()
+        self._iterator = self._iterator or self._elements()
+        return self._iterator
+
+    def __len__(self) -> int:
+        return int(self.length)
+
+    def __reversed__(self) -> Iterator[Any]:
+        return iter(_one_shot(Reversed(self)))
+
+    def _elements(self) -> Iterator[Any]:
+        for index in builtins.range(int(self.length)):
+            yield self.element(index, [array[index] for array in self.arrays])
+
+    def __next__(self) -> Any:
+        self._iterator = self._iterator or self._elements()
+        return next(self._iterator)
+
+    def is_fresh(self) -> bool:
+        """Has Python taken nothing from it yet?"""
+        return self._iterator is None
+
+    # A loop over it
+
+    def begin(self, blocks: tuple[Callable[..., Any], ...]) -> None:
+        """A loop of these blocks is about to be staged."""
+
+    def give_up(self) -> None:
+        """Python will run the loop."""
+
+    def turn_over(self) -> None:
+        """The loop's body has been traced up to its end."""
+
+    def end(self, exit: Any) -> None:
+        """The loop has been staged, and was left by `exit`; of what a `break` has left, nothing is known."""
+        if self.one_shot:
+            self._iterator = builtins.iter(()) if exit is None else _unknown_rest()
+
+
+def _unknown_rest() -> Iterator[Any]:
+    raise StagingError(
+        "an iterator over traced values is used again after a loop that may have left it early",
+        location=user_location(),
+        help="call `zip` or `enumerate` again for each loop",
+    )
+    yield
+
+
+class Rows(View):
+    """The rows of an array."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.traced = self.traced_arrays = isinstance(array, jax.Array)
+        self.arrays = (jnp.asarray(array),)
+        self.length = array.shape[0]
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        return aliasing.view(slices[0], self.array)
+
+
+class LiveRows(View):
+    """The rows of an array that the loop writes, each as it is when its turn begins."""
+
+    def __init__(self, array: jax.Array, read: Callable[[], Any]) -> None:
+        self._read, self.length = read, array.shape[0]
+        self.traced = self.traced_arrays = jax_private.tracing()
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        array = self._read()
+        return aliasing.view(jax.lax.dynamic_index_in_dim(array, index, keepdims=False), array)
+
+
+def live(array: Any, read: Callable[[], Any] | None) -> Any:
+    """What a loop runs over whose body writes the array. NumPy's arrays and lists show the writes by themselves.
+
+    `read` gives the array as it is by then; None where the body gives the variable another array, too.
+    """
+    if not isinstance(array, jax.Array) or array.ndim == 0:
+        return array
+    if read is None:
+        raise AliasError(
+            "an array is written in place in the loop that runs over it, and the loop may run over another array as well",
+            location=user_location(),
+            help="loop over a copy, `for v in x.copy()`, or over the indices",
+        )
+    return LiveRows(array, read)
+
+
+class ListRows(Rows):
+    """A list whose elements are the rows of one array, as a staged loop makes them. Python could count its elements."""
+
+    traced_arrays = True
+
+    def __init__(self, array: jax.Array, elements: Sequence[Any]) -> None:
+        super().__init__(array)
+        self.traced = False
+        for element in elements:
+            aliasing.view(element, array)  # what is written to an element in the loop would show in the list
+
+
+class Stacked(View):
+    """A list of elements that are alike, or the arrays of a pytree, by the rows of its leaves."""
+
+    traced = traced_arrays = True
+
+    def __init__(self, form: Form, columns: Sequence[jax.Array], length: int) -> None:
+        self._form, self.arrays, self.length = form, tuple(columns), length
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        return unflatten(self._form, iter(slices))
+
+
+def stacked(values: Any) -> View:
+    """A view of a list or tuple of elements that are alike; of any other pytree, the view of its arrays' rows."""
+    if isinstance(values, list):
+        form, columns = bounded.columns_of(values)
+        return Stacked(form, columns, len(values))
+    leaves, tree = jax.tree.flatten(values)
+    arrays = [jnp.asarray(leaf) for leaf in leaves]
+    form, _ = flatten(jax.tree.unflatten(tree, [array[0] for array in arrays]))
+    return Stacked(form, arrays, len(arrays[0]))
+
+
+class BoundedRows(View):
+    """A list of which only a bound is known."""
+
+    traced_arrays = True
+
+    def __init__(self, values: bounded.Bounded) -> None:
+        self.values, self.arrays, self.length = values, values.leaves(), values.length
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        return self.values.element(slices)
+
+
+class Count(View):
+    """start, start + 1, ... beside the rows of another view."""
+
+    def __init__(self, start: Any, length: Any) -> None:
+        self.start, self.length, self.traced = start, length, is_traced(start)
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        return index if isinstance(self.start, int) and self.start == 0 else self.start + index
+
+
+class Range(View):
+    """`range(start, stop, step)` with traced bounds, or a static one that is to be staged."""
+
+    def __init__(self, start: Any, stop: Any, step: Any) -> None:
+        zero = ValueError("range() arg 3 must not be zero")
+        if is_traced(step):
+            checks.raise_where(step == 0, zero)
+        elif step == 0:
+            raise zero
+        self.start, self.stop, self.step = start, stop, step
+        self.traced = any(is_traced(bound) for bound in (start, stop, step))
+        self.length = _range_length(start, stop, step) if self.traced else len(builtins.range(start, stop, step))
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        scaled = index if isinstance(self.step, int) and self.step == 1 else index * self.step
+        return scaled if isinstance(self.start, int) and self.start == 0 else self.start + scaled
+
+    def reversed(self) -> Range:
+        return Range(self.start + (self.length - 1) * self.step, self.start - self.step, -self.step)
+
+
+def _range_length(start: Any, stop: Any, step: Any) -> Any:
+    if isinstance(step, int):
+        distance = stop - start if step > 0 else start - stop
+        steps = distance if abs(step) == 1 else (distance + (abs(step) - 1)) // abs(step)
+        return jnp.maximum(steps, 0)
+    size = jnp.abs(step)
+    return jnp.maximum((jnp.where(step > 0, stop - start, start - stop) + size - 1) // size, 0)
+
+
+class Zip(View):
+    def __init__(self, views: Sequence[View]) -> None:
+        self.views = views
+        self.traced = any(view.traced for view in views)
+        self.traced_arrays = any(view.traced_arrays for view in views)
+        self.length = _shortest([view.length for view in views])
+        cut = None if is_traced(self.length) else self.length
+        self.arrays = tuple(array[:cut] for view in views for array in view.arrays)
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        remaining = iter(slices)
+        return tuple(view.element(index, [next(remaining) for _ in view.arrays]) for view in self.views)
+
+    def begin(self, blocks: tuple[Callable[..., Any], ...]) -> None:
+        for part in self.views:
+            part.begin(blocks)
+
+    def give_up(self) -> None:
+        for part in self.views:
+            part.give_up()
+
+    def turn_over(self) -> None:
+        for part in self.views:
+            part.turn_over()
+
+    def end(self, exit: Any) -> None:
+        super().end(exit)
+        for part in self.views:
+            part.end(exit)
+
+
+def _shortest(lengths: Sequence[Any]) -> Any:
+    if not any(is_traced(length) for length in lengths):
+        return min(lengths)
+    shortest = lengths[0]
+    for length in lengths[1:]:
+        shortest = jnp.minimum(shortest, length)
+    return shortest
+
+
+class Reversed(View):
+    def __init__(self, view: View) -> None:
+        self.view, self.length = view, view.length
+        self.traced, self.traced_arrays = view.traced, view.traced_arrays
+        self.arrays = tuple(jnp.flip(array[: self.length], 0) for array in view.arrays)
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        return self.view.element(self.length - 1 - index, slices)
+
+
+def _one_shot(view_: View) -> View:
+    view_.one_shot = True
+    return view_
+
+
+def view(iterable: Any) -> View | None:
+    """The view of an iterable that a staged loop can run over; None for what only Python can iterate."""
+    if isinstance(iterable, View):
+        return iterable if iterable.is_fresh() else None
+    if isinstance(iterable, jax.Array | np.ndarray) and iterable.ndim > 0 and _is_numeric(iterable):
+        return Rows(iterable)
+    if isinstance(iterable, builtins.range):
+        return Range(iterable.start, iterable.stop, iterable.step)
+    if isinstance(iterable, bounded.Bounded):
+        return BoundedRows(iterable)
+    array = lists.rows_of_one(iterable)
+    return ListRows(array, list(iterable)) if array is not None else None
+
+
+def _is_numeric(array: Any) -> bool:
+    return isinstance(array, jax.Array) or array.dtype.kind in "biufc"
+
+
+def _is_traced_iterable(value: Any) -> bool:
+    return isinstance(value, View) or (isinstance(value, jax.Array) and value.ndim > 0 and jax_private.tracing())
+
+
+# Python's builtins of the same names
+
+
+def range_(*bounds: Any) -> Any:
+    """`range`: Python's own for plain integers, a view for traced ones."""
+    bounds = tuple(_plain_integer(bound) for bound in bounds)
+    if not any(is_traced(bound) for bound in bounds):
+        return builtins.range(*bounds)
+    for bound in bounds:
+        if not isinstance(bound, int) and (bound.shape or not jnp.issubdtype(bound.dtype, jnp.integer)):
+            raise TypeError(f"'{bound.dtype}{list(bound.shape)}' object cannot be interpreted as an integer")
+    start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    return Range(start, stop, step)
+
+
+def _plain_integer(bound: Any) -> Any:
+    """A bound as a Python int where it has a value; under an eager `jax.grad` a tracer has one too."""
+    return bound if is_traced(bound) else operator.index(bound)
+
+
+def enumerate_(iterable: Any, start: Any = 0) -> Any:
+    if not _is_traced_iterable(iterable) and not is_traced(start):
+        return builtins.enumerate(iterable, start)
+    rows = view(iterable)
+    if rows is None or is_traced(rows.length) and not isinstance(rows.length, jax.Array):
+        return builtins.enumerate(iterable, start)
+    return _one_shot(Zip([Count(start, rows.length), rows]))
+
+
+def zip_(*iterables: Any, strict: bool = False) -> Any:
+    views = [view(iterable) for iterable in iterables]
+    if strict or not any(map(_is_traced_iterable, iterables)) or any(v is None for v in views):
+        return builtins.zip(*iterables, strict=strict)
+    return _one_shot(Zip([v for v in views if v is not None]))
+
+
+def reversed_(sequence: Any) -> Any:
+    if isinstance(sequence, Range):
+        return _one_shot(sequence.reversed())
+    if _is_traced_iterable(sequence) and (rows := view(sequence)) is not None:
+        return _one_shot(Reversed(rows))
+    return builtins.reversed(sequence)
+
+
+def row_forms(rows: View) -> list[Form]:
+    """The Forms of the slices that one element takes."""
+    return [Array(array.shape[1:], array.dtype, False) for array in rows.arrays]

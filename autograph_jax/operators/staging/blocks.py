@@ -1,0 +1,315 @@
+"""Blocks are traced to jaxprs, with their state as inputs and outputs; lax gets the jaxprs, never the blocks again."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sys
+from collections.abc import Callable, Container, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.extend
+
+from autograph_jax.errors import ShapeError, StructureError, user_location
+from autograph_jax.operators import jax_private
+from autograph_jax.operators.effects import checks
+from autograph_jax.operators.effects.failures import Carried
+from autograph_jax.operators.sequences import lists
+from autograph_jax.operators.staging.writes import with_outputs
+from autograph_jax.operators.tracing import aliasing, kept, nnx, reach, recursion, state
+from autograph_jax.operators.tracing.cells import noted
+from autograph_jax.operators.tracing.places import Content, Place, outliving
+from autograph_jax.operators.values.containers import flatten, unflatten
+from autograph_jax.operators.values.forms import Form, Mismatch, Options, Tree, array_forms
+from autograph_jax.operators.values.joins import join
+
+RESULT = "result"  # in place of a key: what the block returns
+
+
+@dataclasses.dataclass
+class Traced:
+    """A block as a jaxpr: its inputs' leaves in, and out the leaves of its result and of the places that it wrote."""
+
+    jaxpr: Any
+    result: Form
+    ends: dict[Any, tuple[Place, Form]]  # by key: the places that it wrote, and what it left in them
+    found: list[Place]  # of these, the ones that were not among the inputs or the watched
+    forgotten: set[Any]  # keys of places in `ends` whose objects the block made for itself
+    raised: bool  # it ends by an exception, which is raised at run time
+    ids: dict[Any, int]  # by key: the identity of what each place held at the end, for aliases
+    bases: dict[Any, list[int]]  # by key: the identities of the arrays that it is a view of
+    parts: dict[Any, list[int]]  # by key: of the arrays in what it holds, and of those that these may be
+    starts: dict[Any, int]  # by key: the identity of what each input held at the start
+    called: dict[Any, dict[str, Any]]  # the code of functions, and their globals
+
+    def __call__(self, leaves: Sequence[Any], run: Callable[..., Sequence[Any]] | None = None) -> tuple[Any, dict[Any, Any]]:
+        """Run the jaxpr, or what stands in for it: the result, and the values left in the places."""
+        outputs = iter((run or jax.extend.core.jaxpr_as_fun(self.jaxpr))(*leaves))
+        result = unflatten(self.result, outputs)
+        return result, {key: unflatten(form, outputs) for key, (_, form) in self.ends.items()}
+
+    def bases_of(self, key: Any, values: dict[Any, Any], outer: dict[int, jax.Array]) -> list[jax.Array]:
+        """The arrays that a place holds a view of: of the places' new `values`, or of the arrays around, by their ids."""
+        found = []
+        for base in self.bases.get(key, ()):
+            found += [values[other] for other, own in self.ids.items() if own == base and other in values]
+            found += [outer[base]] if base in outer else []
+        return found
+
+    def kin_of(self, place: Place) -> list[int]:
+        """The arrays in what a place holds at the end, and those that these may be, by their ids."""
+        return self.parts[place.key] if place.key in self.parts else [id(part) for part in reach.arrays(place.read())]
+
+    def position(self, key: Any) -> int | None:
+        """Where among the outputs the array of a place is; None for a place that was not written."""
+        position = len(array_forms(self.result))
+        for other, (_, form) in self.ends.items():
+            if other == key:
+                return position
+            position += len(array_forms(form))
+        return None
+
+    def run_giving(self, atoms: Sequence[Any], *, without: Container[Any]) -> tuple[Any, dict[Any, Any], Sequence[Any]]:
+        """Run the jaxpr for its result, the places that are not in `without`, and further values computed in it."""
+        kept = {key: form for key, (_, form) in self.ends.items() if key not in without}
+        positions = list(range(len(array_forms(self.result))))
+        for key, form in kept.items():
+            start = self.position(key)
+            assert start is not None
+            positions += range(start, start + len(array_forms(form)))
+        outputs = jax.extend.core.jaxpr_as_fun(with_outputs(self.jaxpr, positions, atoms))()
+        leaves = iter(outputs)
+        result = unflatten(self.result, leaves)
+        return result, {key: unflatten(form, leaves) for key, form in kept.items()}, outputs[len(positions) :]
+
+
+@dataclasses.dataclass
+class Aliases:
+    """Inputs that hold one array (by key: the place that leads), and pairs of which it is not known."""
+
+    same: dict[Any, Any] = dataclasses.field(default_factory=dict)
+    doubtful: set[tuple[Any, Any]] = dataclasses.field(default_factory=set)
+    views: list[tuple[Any, Any]] = dataclasses.field(default_factory=list)  # which place holds a view of which, or of an array
+    held: list[tuple[list[Any], Any]] = dataclasses.field(default_factory=list)  # who holds the array of which place too
+
+
+def trace(
+    block: Callable[[], Any],
+    functions: tuple[Callable[..., Any] | None, ...],
+    watched: Sequence[Place],
+    inputs: Sequence[tuple[Place, Form]] = (),
+    *,
+    arguments: Sequence[Form] = (),
+    active: Any = None,
+    aliases: Aliases | None = None,
+    memory: state.Memory | None = None,
+    apart: Container[Any] = (),
+) -> Traced:
+    """Trace a block of these functions with some places made abstract. Leaves no trace of itself, also if it raises.
+
+    `watched` are the variables whose end values count; places on the heap are found. `arguments` are further abstract
+    values, handed to the block; where `active` (the condition under which the block counts) is None, the last of them is.
+    Of the watched variables in `apart`, by their keys, the object is taken apart also where it is still the same.
+    """
+    recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases(), memory, apart)
+    avals = [leaf.aval() for form in [*(f for _, f in inputs), *arguments] for leaf in array_forms(form)]
+    recursion.check(block)
+    if not state.traces():
+        state.take_escaped()  # of a program that has ended
+    with _room_to_recurse(), kept.apart():
+        jaxpr = jax.make_jaxpr(recorder)(*avals)
+    found = outliving(recorder.found)
+    forgotten = {place.key for place in recorder.found} - {place.key for place in found}
+    aliases_found = recorder.ids, recorder.bases, recorder.parts, recorder.starts, recorder.called
+    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.raised, *aliases_found)
+
+
+@contextlib.contextmanager
+def _room_to_recurse() -> Iterator[None]:
+    """Blocks in blocks cost JAX some 40 frames each, and Python's own limit counts them: 30 early returns are enough."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 1000 + 100 * len(state.traces())))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+class _Recorder:
+    """The function that JAX traces; afterwards it holds the Forms of what came out."""
+
+    def __init__(
+        self,
+        block: Callable[..., Any],
+        functions: tuple[Callable[..., Any] | None, ...],
+        watched: Sequence[Place],
+        inputs: Sequence[tuple[Place, Form]],
+        arguments: Sequence[Form],
+        active: Any,
+        aliases: Aliases,
+        memory: state.Memory | None,
+        apart: Container[Any],
+    ) -> None:
+        self._block, self._functions, self._watched = block, functions, watched
+        self._inputs, self._arguments, self._active, self._aliases = inputs, arguments, active, aliases
+        self._memory, self._apart = memory, apart
+        self._failures = memory.failures if memory is not None else state.failures()
+        self._inside = state.inside_another()
+        self._changeable = nnx.changeable(functions)
+        self.raised = False
+        self.starts: dict[Any, int] = {}
+        self._entered: list[Any] = []  # kept while the block runs, so that their ids stay theirs
+        self.called: dict[Any, dict[str, Any]] = {}
+        self.__name__ = getattr(block, "__name__", "block")
+        self.__qualname__ = getattr(block, "__qualname__", "block")
+
+    def __call__(self, *leaves: Any) -> list[Any]:
+        remaining = iter(leaves)
+        places = [place for place, _ in self._inputs] if self._memory is not None else None
+        trace = state.Trace(self._active, places, self._memory, self._failures)
+        trace.block, trace.inside = self._block, self._inside
+        with state.running(trace):
+            try:
+                self._older = noted(self._functions) | nnx.enter(self._changeable)
+                for place in self._watched:
+                    state.note(place)
+                starts = self._write_inputs(remaining)
+                arguments = [unflatten(form, remaining) for form in self._arguments]
+                if arguments and self._active is None:
+                    trace.active = arguments.pop()
+                try:
+                    result = self._block(*arguments)
+                except checks.Raised:
+                    self.raised, result = True, None
+                return self._ends(trace, starts, result)
+            finally:
+                self._entered.clear()
+                self.called = trace.called
+                for holder, _ in self._aliases.held:
+                    holder.clear()
+                trace.roll_back()
+
+    def _write_inputs(self, leaves: Iterator[Any]) -> dict[Any, Any]:
+        starts = {}
+        values: dict[Any, Any] = {}
+        others = {id(place.read()): place.key for place, _ in self._inputs}
+        for place, form in self._inputs:
+            value = unflatten(form, leaves)
+            value = values[place.key] = values.get(self._aliases.same.get(place.key), value)
+            for other in aliasing.doubtful_with(place.read()):
+                aliasing.doubt(value, values.get(others.get(id(other)), other))
+            aliasing.view(value, place.read())  # whoever holds what the loop enters with would see a write in the first turn
+            state.write(place, value)
+            self.starts[place.key] = id(value)
+            self._entered.append(value)
+            # A container that is made anew for each turn may be changed in place: then it is no longer what it was.
+            starts[place.key] = _REBUILT if isinstance(form, Tree | Options) else place.read()
+        for first, second in self._aliases.doubtful:
+            aliasing.doubt(values.get(first), values.get(second))
+        for key, base in self._aliases.views:
+            aliasing.view_parts(values.get(key), base if isinstance(base, jax.Array) else values.get(base))
+        for holder, key in self._aliases.held:
+            holder[:] = [values[key]]
+        return starts
+
+    def _ends(self, trace: state.Trace, starts: dict[Any, Any], result: Any) -> list[Any]:
+        """The leaves of the result and of every place that was written; their Forms are kept.
+
+        A block that raises leaves nothing that anybody would read, but which error it is.
+        """
+        is_new = _made_in(trace)
+        self.result, leaves = flatten_end(result, self._older, is_new)
+        self.ends, self.found = {}, []
+        self.ids: dict[Any, int] = {RESULT: id(result)}
+        self.bases: dict[Any, list[int]] = {RESULT: [id(base) for base in aliasing.bases(result)]}
+        self.parts: dict[Any, list[int]] = {RESULT: aliasing.kin(result)}
+        known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
+        heap = [place for place, _ in trace.log.values() if place.found]
+        for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
+            if self.raised and not isinstance(place, Carried):
+                continue
+            start = starts[place.key] if place.key in starts else trace.log[place.key][1]
+            value = place.read()
+            self.ids[place.key] = id(value)
+            self.bases[place.key] = [id(base) for base in aliasing.bases(value)]
+            self.parts[place.key] = aliasing.kin(value)
+            if place.key in self.ends or _unchanged(start, value) and place.key not in self._apart:
+                continue
+            if place.key in self._apart:
+                form, more = flatten_end(value, self._older - {id(value)}, lambda part, own=value: part is own or is_new(part))
+            else:
+                form, more = flatten_end(value, self._older, is_new)
+            self.ends[place.key] = (place, form)
+            leaves += more
+            if place.key not in known:
+                known.add(place.key)
+                self.found.append(place)
+        return leaves
+
+
+class _Rebuilt:
+    pass
+
+
+_REBUILT = _Rebuilt()
+
+
+def _unchanged(start: Any, value: Any) -> bool:
+    """Is this still the same object? Contents are copied when read, so theirs are compared one by one."""
+    if start is value:
+        return True
+    if type(start) is list and type(value) is list:
+        return len(start) == len(value) and all(a is b for a, b in zip(start, value, strict=True))
+    if type(start) is dict and type(value) is dict:
+        return start.keys() == value.keys() and all(start[key] is value[key] for key in start)
+    if type(start) is frozenset and type(value) is frozenset:
+        return set(map(id, start)) == set(map(id, value))
+    return False
+
+
+def flatten_end(value: Any, older: Container[int], is_new: Callable[[Any], bool]) -> tuple[Form, list[Any]]:
+    """A value that a block left: what it made is taken apart, an object that was there before (`older`) stays that object."""
+    return flatten(value, lambda part: id(part) in older, is_new)
+
+
+def _made_in(trace: state.Trace) -> Callable[[Any], bool]:
+    """Tells the objects that a block has made, by a call of their class or by a library, from those that it only came across.
+
+    What it writes to an older object is noted, and is state. One that it did not write to holds nothing of its tracers.
+    """
+    noted = {id(place.target) for place, _ in trace.log.values()} - trace.made.keys()
+
+    def is_new(value: Any) -> bool:
+        if id(value) in trace.made or reach.is_our_record(type(value)):
+            return True
+        if not reach.is_record(value):
+            return False
+        parts = list(reach.everything(value))
+        return any(map(jax_private.is_own, parts)) and not any(id(part) in noted for part in parts)
+
+    return is_new
+
+
+def joined(place: str, first: Form, second: Form, *, before: str, after: str) -> Form:
+    """`join`, with a Mismatch told in the user's words. `before` and `after` say where each of the two comes from."""
+    try:
+        return join(first, second)
+    except Mismatch as mismatch:
+        if lists.is_longer(first, second) or lists.is_longer(second, first):
+            raise lists.number_unknown(place) from None
+        raise mismatch_error(place, mismatch, before, after) from None
+
+
+def mismatch_error(name: str, mismatch: Mismatch, before: str, after: str) -> ShapeError | StructureError:
+    kind, what = (ShapeError, "shapes") if mismatch.kind == "shape" else (StructureError, "structures")
+    return kind(
+        f"{name} has two {what}, and which one is only known at run time",
+        location=user_location(),
+        details=[f"{before} {mismatch.first}, {after} {mismatch.second}."],
+        help="give it one shape and structure on every path, for example by padding or by filling with zeros",
+    )
+
+
+def shown(place: Place) -> str:
+    return f"`{place.name}`" if not isinstance(place, Content) else place.name

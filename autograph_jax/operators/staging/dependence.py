@@ -1,0 +1,70 @@
+"""Which outputs of a jaxpr depend on traced data, and which of its inputs are used at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.ad_checkpoint import checkpoint_name
+
+_PICKED_BY = "autograph_jax: the index of an element"
+
+
+def as_index(index: jax.Array) -> jax.Array:
+    """A traced index into a list of Python's, marked so that `plain_indexes` finds it."""
+    return checkpoint_name(index, _PICKED_BY)
+
+
+def plain_indexes(closed: Any, tainted_inputs: Sequence[bool]) -> bool:
+    """Is a list read at an index that depends on no tainted input, so that it would be a plain one in Python?"""
+    return _has_plain_index(closed.jaxpr, list(tainted_inputs))
+
+
+def _has_plain_index(jaxpr: Any, tainted_inputs: list[bool]) -> bool:
+    tainted = {v for v, taint in zip(jaxpr.invars, tainted_inputs, strict=False) if taint} | {*jaxpr.constvars}
+    for equation in jaxpr.eqns:
+        taints = [_is_variable(v) and v in tainted for v in equation.invars]
+        if equation.params.get("name") == _PICKED_BY and not any(taints):
+            return True
+        for parameter in jax.tree.leaves(list(equation.params.values()), is_leaf=lambda p: hasattr(p, "jaxpr")):
+            inner = getattr(parameter, "jaxpr", parameter)
+            if hasattr(inner, "eqns"):
+                # The inputs of a branch are the last of lax.cond's; of other primitives', where not all are.
+                count = len(inner.invars)
+                if _has_plain_index(inner, taints[-count:] if count <= len(taints) and count else [any(taints)] * count):
+                    return True
+        if any(taints):
+            tainted.update(equation.outvars)
+    return False
+
+
+def tainted_outputs(closed: Any, tainted_inputs: Sequence[bool]) -> list[bool]:
+    """For each output: does it depend on a tainted input (later inputs count as clean) or on an array from outside?"""
+    jaxpr = closed.jaxpr
+    tainted = {v for v, taint in zip(jaxpr.invars, tainted_inputs, strict=False) if taint}
+    tainted |= {v for v, const in zip(jaxpr.constvars, closed.consts, strict=True) if isinstance(const, jax.Array)}
+    for equation in jaxpr.eqns:
+        if equation.effects or any(_is_variable(v) and v in tainted for v in equation.invars):
+            tainted.update(equation.outvars)
+    return [_is_variable(v) and v in tainted for v in jaxpr.outvars]
+
+
+def _is_variable(atom: Any) -> bool:
+    return not hasattr(atom, "val")  # a literal has one
+
+
+def uses(jaxpr: Any, variable: Any) -> bool:
+    """Does anything in a jaxpr read this input?"""
+    return any(v is variable for equation in jaxpr.eqns for v in equation.invars) or any(v is variable for v in jaxpr.outvars)
+
+
+def one_precision(jaxpr: Any) -> bool:
+    """Have all floats of a jaxpr one dtype, and all integers one?"""
+    variables = [*jaxpr.invars, *jaxpr.constvars, *(v for equation in jaxpr.eqns for v in equation.outvars)]
+    dtypes = {v.aval.dtype for v in variables if hasattr(v.aval, "dtype")}
+    dtypes |= {v.aval.dtype for equation in jaxpr.eqns for v in equation.invars if hasattr(v.aval, "dtype")}
+    floats = {dtype for dtype in dtypes if jnp.issubdtype(dtype, jnp.inexact)}
+    integers = {dtype for dtype in dtypes if jnp.issubdtype(dtype, jnp.integer)}
+    return len(floats) <= 1 and len(integers) <= 1

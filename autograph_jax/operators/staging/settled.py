@@ -1,0 +1,314 @@
+"""A loop whose state has settled, ready for lax: how it starts, what a turn does, and what it leaves."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, cast
+
+import jax
+import jax.numpy as jnp
+
+from autograph_jax.operators.effects import checks
+from autograph_jax.operators.effects.failures import Carried, Failures, errors_are_values
+from autograph_jax.operators.sequences import lists
+from autograph_jax.operators.staging import dependence
+from autograph_jax.operators.staging.blocks import RESULT, Traced
+from autograph_jax.operators.staging.writes import writes_last
+from autograph_jax.operators.tracing import aliasing, state
+from autograph_jax.operators.tracing.places import Aside, Content, Place
+from autograph_jax.operators.values.choices import UNBOUND, Choice
+from autograph_jax.operators.values.containers import flatten, unflatten
+from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
+from autograph_jax.operators.values.joins import coerce
+
+NO_EXIT = Static(None)
+
+
+@dataclasses.dataclass
+class Settled:
+    """A loop's state and its body, ready for lax: `start`, `turn`, `finish`.
+
+    The carry is a dict by the user's names. Leaves that the body hands on unchanged are not carried.
+    """
+
+    places: list[Place]
+    forms: list[Form]
+    exit: Form
+    traced: Traced
+    entries: list[Any]
+    argument_count: int
+    tainted_arguments: bool  # do these, all but the index, come from traced data?
+    same: dict[Any, Any]  # by key: the place whose array a place shares throughout
+    views: list[tuple[Any, Any]]  # which place holds a view of which, or of an array from outside; or that itself
+    growing: dict[Any, lists.Growth]  # by key: the lists that get longer
+    failures: Failures | None  # what it raises when it is over
+    hands_on: bool  # to the loop around, which raises it then
+
+    def __post_init__(self) -> None:
+        self._entry_leaves = [coerce(v, f) for v, f in zip(self.entries, self.forms, strict=True)]
+        self._varying = self._find_varying()
+        self._labels = _unique([place.name for place in self.places])
+        self._tainted = self._find_tainted()
+        self._run = writes_last(self.traced.jaxpr)
+
+    @property
+    def inputs(self) -> list[tuple[Place, Form]]:
+        return list(zip(self.places, self.forms, strict=True))
+
+    @property
+    def has_exit(self) -> bool:
+        return self.exit != NO_EXIT
+
+    # What varies, and what depends on traced data
+
+    def _find_varying(self) -> list[list[bool]]:
+        """For each place's leaves: does a turn give anything else than it got?"""
+        jaxpr = self.traced.jaxpr.jaxpr
+        outputs = self._output_positions()
+        inputs = iter(jaxpr.invars)
+        varying = []
+        for place, form in zip(self.places, self.forms, strict=True):
+            variables = [next(inputs) for _ in array_forms(form)]
+            if place.key not in self.traced.ends or place.key in self.same:
+                varying.append([False] * len(variables))
+                continue
+            end = self.traced.ends[place.key][1]
+            positions = outputs[place.key]
+            same = end == form and len(positions) == len(variables)
+            varying.append(
+                [not (same and jaxpr.outvars[p] is v) for p, v in zip(positions, variables, strict=True)]
+                if same
+                else [True] * len(variables)
+            )
+        return varying
+
+    def _output_positions(self) -> dict[Any, list[int]]:
+        position = len(array_forms(self.traced.result))
+        positions = {}
+        for key, (_, form) in self.traced.ends.items():
+            count = len(array_forms(form))
+            positions[key] = list(range(position, position + count))
+            position += count
+        return positions
+
+    def _find_tainted(self) -> list[bool]:
+        """Which input leaves hold data that was traced before the loop, or comes to depend on such data in it?"""
+        tainted = [isinstance(entry, jax.Array) or not _is_plain(entry) for entry in self.entries]
+        leaves = [t for t, form in zip(tainted, self.forms, strict=True) for _ in array_forms(form)]
+        outputs = self._output_positions()
+        while True:
+            out = self._tainted_outputs(leaves)
+            new, position = list(leaves), 0
+            for place, form in zip(self.places, self.forms, strict=True):
+                count = len(array_forms(form))
+                if any(out[p] for p in outputs.get(place.key, ())):
+                    new[position : position + count] = [True] * count
+                position += count
+            if new == leaves:
+                return leaves
+            leaves = new
+
+    def _tainted_outputs(self, tainted: Sequence[bool]) -> list[bool]:
+        """Which outputs of the body depend on traced data, if these leaves of the state do?"""
+        arguments = [False] + [self.tainted_arguments] * (self.argument_count - 1)
+        return dependence.tainted_outputs(self.traced.jaxpr, [*tainted, *arguments])
+
+    def exits_on_traced(self) -> bool:
+        """Does traced data decide whether this loop is left?"""
+        if not self.has_exit:
+            return False
+        out = self._tainted_outputs(self._tainted)
+        exit_leaves = len(array_forms(exit_of(self.traced)))
+        return any(out[:exit_leaves])
+
+    def result_on_traced(self) -> bool:
+        """Does anything that the body gives, its exit or the next test, depend on traced data?"""
+        out = self._tainted_outputs(self._tainted)
+        return any(out[: len(array_forms(self.traced.result))])
+
+    def reads_by_counter(self) -> bool:
+        """Does the body read a list at an index that Python would know in each turn?"""
+        arguments = [False] + [self.tainted_arguments] * (self.argument_count - 1)
+        return dependence.plain_indexes(self.traced.jaxpr, [*self._tainted, *arguments, True])
+
+    def is_traced(self, condition: Traced) -> bool:
+        """Does a test of this state depend on traced data?"""
+        return any(dependence.tainted_outputs(condition.jaxpr, self._tainted))
+
+    def only_traced_state(self) -> bool:
+        """Would plain Python see every variable of this loop become traced too?
+
+        `fact *= k` and `t += 0.1` stay exact Python numbers in an unrolled loop; staged, they would overflow or round.
+        """
+        places = zip(self.places, self._varying, strict=True)
+        varying = [v and not isinstance(place, Aside) for place, leaves in places for v in leaves]
+        tainted = [t for t, v in zip(self._tainted, varying, strict=True) if v] + self._tainted_items()
+        return bool(tainted) and all(tainted)
+
+    def _tainted_items(self) -> list[bool]:
+        """Of each array that a turn puts into a growing list: does it depend on traced data?"""
+        out = self._tainted_outputs(self._tainted)
+        positions = self._output_positions()
+        return [out[positions[key][n]] for key, growth in self.growing.items() for n in growth.new_leaves()]
+
+    # lax's side
+
+    def start(self) -> dict[str, list[jax.Array]]:
+        entries = zip(self._labels, self._entry_leaves, strict=True)
+        carry = {label: self._carried(number, leaves) for number, (label, leaves) in enumerate(entries)}
+        carry = {label: leaves for label, leaves in carry.items() if leaves}
+        if self.has_exit:
+            carry["exit"] = coerce(None, self.exit)
+        return carry
+
+    def _carried(self, number: int, leaves: Sequence[Any]) -> list[Any]:
+        return [leaf for leaf, varies in zip(leaves, self._varying[number], strict=True) if varies]
+
+    def _place_leaves(self, carry: dict[str, Any]) -> list[list[Any]]:
+        """Each place's leaves: carried ones from the carry, the others as they were at the entry."""
+        filled = []
+        for label, entry, varying in zip(self._labels, self._entry_leaves, self._varying, strict=True):
+            carried = iter(carry.get(label, ()))
+            filled.append([next(carried) if v else leaf for leaf, v in zip(entry, varying, strict=True)])
+        return filled
+
+    def leaves(self, carry: dict[str, Any]) -> list[Any]:
+        return [leaf for leaves in self._place_leaves(carry) for leaf in leaves]
+
+    def turn(self, carry: dict[str, Any], *arguments: Any, active: Any = True) -> dict[str, Any]:
+        return self.turn_with(carry, *arguments, active=active)[0]
+
+    def turn_with(self, carry: dict[str, Any], *arguments: Any, active: Any = True) -> tuple[dict[str, Any], list[Any]]:
+        """One turn: the new carry, and what the body gave beside its exit."""
+        new, more, _ = self._turn(carry, arguments, active)
+        return new, more
+
+    def turn_with_rows(self, carry: dict[str, Any], *arguments: Any) -> tuple[dict[str, Any], list[list[jax.Array]]]:
+        """One turn: the new carry, and the leaves of what it puts into each growing list."""
+        new, _, rows = self._turn(carry, arguments, True)
+        return new, rows
+
+    def _turn(self, carry: dict[str, Any], arguments: Sequence[Any], active: Any) -> tuple[dict[str, Any], list[Any], Any]:
+        (exit, *more), ends = self.traced([*self.leaves(carry), *arguments, active], self._run)
+        rows = []
+        for key, growth in self.growing.items():
+            ends[key], items = growth.split(ends[key])
+            rows.append(growth.leaves(items))
+        new = {}
+        for number, (label, place, form) in enumerate(zip(self._labels, self.places, self.forms, strict=True)):
+            if label in carry:
+                new[label] = self._carried(number, coerce(ends[place.key], form))
+        if self.has_exit:
+            new["exit"] = coerce(exit, self.exit)
+        return new, more, rows
+
+    def not_left(self, carry: dict[str, Any], going: Any, *, ends: bool = False) -> Any:
+        """Go on, given the test: unless the body has left, or an error has ended it or the loop around.
+
+        `ends` says that the test alone will end the loop, too.
+        """
+        if self.has_exit:
+            assert isinstance(self.exit, Options)
+            going = _both(going, carry["exit"][0] == self.exit.forms.index(NO_EXIT))
+        # JAX's checkify maps no loop that one lane leaves before another: an error ends only what would go on for ever.
+        error = 0 if ends and errors_are_values() else self._error(carry)
+        return _both(going, error == 0) if isinstance(error, jax.Array) else going
+
+    def _error(self, carry: dict[str, Any]) -> Any:
+        """The number of the error that has ended this loop or, before it began, the one around."""
+        if self.failures is None:
+            return 0
+        code = self.failures.code
+        own = [leaves[0] for place, leaves in zip(self.places, self._place_leaves(carry), strict=True) if place.key == code.key]
+        return own[0] if own else code.read()
+
+    def finish(self, carry: dict[str, Any], *, turns: bool) -> Any:
+        """Write what the loop left into its places, and give how it left. `turns`: there surely was a turn."""
+        values: dict[Any, Any] = {}
+        for place, form, leaves in zip(self.places, self.forms, self._place_leaves(carry), strict=True):
+            if place.key in self.traced.ends and place.key not in self.growing:
+                own = unflatten(form, iter(leaves))
+                value = values[place.key] = values.get(self.same.get(place.key), own)
+                if isinstance(place, Carried) and not self.hands_on:
+                    continue
+                if not isinstance(place, Content):  # which stays the same object
+                    aliasing.doubt_container(value, self.entries[self.places.index(place)])
+                state.write(place, _after_a_turn(value, self.traced.ends[place.key][1]) if turns else value)
+        exit = values[RESULT] = unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
+        self._relate(values)
+        if self.failures is not None and not self.hands_on and self.failures.code.key in self.traced.ends:
+            checks.raise_after_loop(self.failures, values)
+        return exit
+
+    def _relate(self, values: dict[Any, Any]) -> None:
+        """Views stay views: what a place holds after the loop, of what it entered with, and of what a turn leaves in it."""
+        for key, base in self.views:
+            if key in values:
+                aliasing.view_parts(values[key], base if isinstance(base, jax.Array) else values.get(base))
+        for place, entry in zip(self.places, self.entries, strict=True):
+            for base in aliasing.bases(entry):
+                for new in self._after(base, values):
+                    aliasing.view(values.get(place.key), new)
+            for other in aliasing.doubtful_with(entry):
+                for new in self._after(other, values):
+                    aliasing.doubt(values.get(place.key, entry), new)
+
+    def _after(self, array: jax.Array, values: dict[Any, Any]) -> list[Any]:
+        """What the places that entered with an array hold after the loop; the array itself where none did."""
+        entered = zip(self.places, self.entries, strict=True)
+        return [values.get(place.key, array) for place, entry in entered if entry is array] or [array]
+
+    def fill_lists(self, rows: Sequence[Sequence[jax.Array]], turns: int) -> None:
+        """Write the growing lists, of the stacked leaves that `turn_with_rows` gave."""
+        for (key, growth), stacked in zip(self.growing.items(), rows, strict=True):
+            place = next(place for place in self.places if place.key == key)
+            state.write(place, growth.finished(stacked, turns))
+
+    @property
+    def uses_active(self) -> bool:
+        """Does the body ask whether its turn counts (run-time checks, under vmap)?"""
+        return dependence.uses(self.traced.jaxpr.jaxpr, self.traced.jaxpr.jaxpr.invars[-1])
+
+    @property
+    def uses_index(self) -> bool:
+        jaxpr = self.traced.jaxpr.jaxpr
+        return dependence.uses(jaxpr, jaxpr.invars[-1 - self.argument_count])
+
+
+def _both(first: Any, second: Any) -> Any:
+    return second if first is True else jnp.logical_and(first, second)
+
+
+def _after_a_turn(value: Any, end: Form) -> Any:
+    """`best = None` before a loop that runs is no longer None if no turn leaves None, also in a tuple."""
+    if type(value) is tuple and isinstance(end, Tree):
+        return tuple(map(_after_a_turn, value, end.children))
+    if not isinstance(value, Choice) or isinstance(end, Options):
+        return value
+    return value._only(lambda option: _fits(option, end))
+
+
+def _is_plain(value: Any) -> bool:
+    """Is there no array in it, so that plain Python would go on computing with it exactly?"""
+    return value is UNBOUND or not array_forms(flatten(value)[0])
+
+
+def _fits(option: Any, end: Form) -> bool:
+    """Is this option of the kind that a turn leaves?"""
+    return flatten(option)[0] == end if isinstance(end, Static) else bool(array_forms(flatten(option)[0]))
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """Names for the carry's dict: `x`, and `x (2)` where two places have one name."""
+    seen: dict[str, int] = {"exit": 1}
+    unique = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique
+
+
+def exit_of(traced: Traced) -> Form:
+    """How a turn ends; what the body gives besides stands after it."""
+    return cast(Tree, traced.result).children[0]

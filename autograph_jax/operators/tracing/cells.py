@@ -1,0 +1,108 @@
+"""The variables of a block: closure cells of the functions that converters have made of it, found by name."""
+
+from __future__ import annotations
+
+import collections
+import types
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import jax
+
+from autograph_jax.operators import hooks
+from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, Place
+from autograph_jax.operators.tracing.state import note, write
+from autograph_jax.operators.values.choices import UNBOUND, Choice
+
+
+def variables(functions: tuple[Callable[..., Any] | None, ...], names: tuple[str, ...]) -> list[Place]:
+    """The places of named variables, among the closure cells of the block's functions.
+
+    `y?` names the variable y, and says that some path leaves it without a value; `global y` one of the user's module.
+    """
+    cells = cells_of(functions)
+    return [_variable(name.rstrip("?"), cells, functions) for name in names]
+
+
+def _variable(name: str, cells: dict[str, Cell], functions: tuple[Callable[..., Any] | None, ...]) -> Place:
+    if not name.startswith("global "):
+        return cells[name]
+    module = next(function.__globals__ for function in originals_of(functions))
+    return Global(module, name.removeprefix("global "))
+
+
+def standing_for(function: Callable[..., Any], *originals: Callable[..., Any] | None) -> Callable[..., Any]:
+    """Let a function of ours stand for blocks of the user's: their variables are its variables, their name its name."""
+    blocks = tuple(originals_of(originals))
+    function.stands_for = blocks
+    if blocks:
+        function.__name__, function.__qualname__ = blocks[0].__name__, blocks[0].__qualname__
+    return function
+
+
+def originals_of(functions: Sequence[Callable[..., Any] | None]) -> Iterator[Any]:
+    for function in functions:
+        if function is not None:
+            yield from getattr(function, "stands_for", (function,))
+
+
+def cells_of(functions: tuple[Callable[..., Any] | None, ...]) -> dict[str, Cell]:
+    """Every closure cell of some functions by name."""
+    found: dict[str, Cell] = {}
+    for function in originals_of(functions):
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            found.setdefault(name, Cell(cell, name))
+    return found
+
+
+def arrays_held(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place]) -> list[jax.Array]:
+    """The arrays that a block's variables and these places hold, also in lists and objects."""
+    values = [cell.read() for cell in cells_of(tuple(functions)).values()] + [place.read() for place in places]
+    return [part for value in values for part in reach.arrays(value)]
+
+
+def bind(functions: tuple[Callable[..., Any] | None, ...], names: tuple[str, ...]) -> None:
+    """After a statement that surely gives its variables values: they are no longer a choice of a value and none.
+
+    `for v in xs: if v > t: r = v; break` / `else: r = 0` binds r on every path; how the loop was left tells which.
+    """
+    sure = tuple(name for name in names if not name.endswith("?"))
+    for place in variables(functions, sure) if sure else ():
+        value = place.read()
+        if isinstance(value, Choice) and any(option is UNBOUND for option in value._options):
+            write(place, value._only(lambda option: option is not UNBOUND))
+
+
+def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
+    """Note all variables of a block's functions: whatever tracing them writes is rolled back.
+
+    So are the lists, dicts and attributes that can be reached from them, since `total += [x]`, a context manager or a
+    library may change them without an operator. Gives the ids of these, which are older than the block.
+    """
+    older: set[int] = set()
+    for cell in cells_of(functions).values():
+        note(cell)
+        for value in reach.everything(cell.read()):
+            hooks.meet(type(value))
+            if isinstance(value, list | dict | set | collections.deque):
+                older.add(id(value))
+                note(Content(value))
+            elif reach.is_record(value):
+                older.add(id(value))
+                for attribute in reach.attributes(value):
+                    note(Attribute(value, attribute))
+    return older
+
+
+def of_modules(functions: Sequence[Callable[..., Any] | None], called: dict[types.CodeType, dict[str, Any]]) -> dict[int, Any]:
+    """The lists and dicts that functions name among the globals, by id: `scale = COARSE if x > 0 else FINE`."""
+    codes = called | {function.__code__: function.__globals__ for function in originals_of(functions)}
+    found = [space[name] for code, space in codes.items() for name in _global_names(code) if name in space]
+    containers = [value for value in found if issubclass(type(value), (list, dict))]
+    return {id(part): part for value in containers for part in reach.everything(value) if issubclass(type(part), (list, dict))}
+
+
+def _global_names(code: types.CodeType) -> set[str]:
+    inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return set(code.co_names).union(*map(_global_names, inner))

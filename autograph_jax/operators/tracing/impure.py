@@ -1,0 +1,78 @@
+"""Calls that give something else each time: an iterator's next element, a random number from Python's or NumPy's generators.
+
+A staged block is traced once and runs many times, so these can't stand in one. Where a loop may run in Python as well, the
+refusal makes it do so, before anything is taken.
+"""
+
+from __future__ import annotations
+
+import builtins
+import random
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autograph_jax.errors import StagingError, is_user_frame, user_location
+from autograph_jax.operators import hooks
+from autograph_jax.operators.tracing import state
+
+_GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
+
+
+def iter_(*arguments: Any) -> Any:
+    return state.made(builtins.iter(*arguments))
+
+
+def next_(iterator: Any, *default: Any) -> Any:
+    check_iterator(iterator)
+    return builtins.next(iterator, *default)
+
+
+def check_iterator(iterator: Any) -> None:
+    """Refuse to take elements of an iterator that is older than the staged block."""
+    for trace in reversed(state.traces()):
+        if id(iterator) in trace.made:
+            return
+        if not isinstance(trace, state.Attempt):
+            break
+    else:
+        return
+    raise StagingError(
+        "an iterator is advanced in a block that traced data decides about",
+        location=user_location(),
+        details=["The block is traced once; each run of it would get the same element."],
+        help="index a sequence instead, or take the elements before: `keys = jax.random.split(key, n)`",
+    )
+
+
+def check_loop(iterable: Any, references: int) -> None:
+    """The same for a loop over an iterator that a variable holds. A temporary, `zip(a, b)` in the `for`, is fresh."""
+    if isinstance(iterable, Iterator) and sys.getrefcount(iterable) > references:
+        check_iterator(iterable)
+
+
+def check_random(function: Any) -> None:
+    """Refuse numbers from generators that don't know about tracing."""
+    if state.traces() and isinstance(getattr(function, "__self__", None), _GENERATORS):
+        raise StagingError(
+            "a random number of Python's or NumPy's is drawn in a block that traced data decides about",
+            location=user_location(),
+            details=["The block is traced once; each run of it would get the same number."],
+            help="use jax.random with a key that the loop splits: `key, sub = jax.random.split(key)`",
+        )
+
+
+def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:
+    """`warnings.warn`, whose `stacklevel` counts the user's functions: not ours, and not the blocks of one function."""
+    frame, level = sys._getframe(1), 1
+    remaining = stacklevel - 1
+    while frame.f_back is not None and remaining > 0:
+        leaves_function = not hooks.is_block(frame.f_code)
+        frame, level = frame.f_back, level + 1
+        while frame.f_back is not None and not is_user_frame(frame):
+            frame, level = frame.f_back, level + 1
+        remaining -= leaves_function
+    warnings.warn(message, category, level + 1, source, **options)

@@ -1,0 +1,184 @@
+"""Places that hold state: variables, attributes, and what lists and dicts hold."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import sys
+import types
+from collections.abc import Hashable
+from typing import Any
+
+from autograph_jax.errors import StructureError, user_location
+from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.values.choices import UNBOUND, Choice
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Cell:
+    """A variable of a converted function, in its closure cell."""
+
+    cell: types.CellType
+    name: str
+    found: bool = False  # noted because a callee assigns it, not because the block's functions mention it
+    target = None
+
+    @property
+    def key(self) -> Hashable:
+        return id(self.cell)
+
+    def read(self) -> Any:
+        try:
+            return self.cell.cell_contents
+        except ValueError:
+            return UNBOUND
+
+    def write(self, value: Any) -> None:
+        if value is UNBOUND:
+            del self.cell.cell_contents
+        else:
+            self.cell.cell_contents = value
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Global:
+    """A global variable of the user's module."""
+
+    namespace: dict[str, Any]
+    name: str
+    found = True
+    target = None
+
+    @property
+    def key(self) -> Hashable:
+        return id(self.namespace), self.name
+
+    def read(self) -> Any:
+        return self.namespace.get(self.name, UNBOUND)
+
+    def write(self, value: Any) -> None:
+        if value is UNBOUND:
+            self.namespace.pop(self.name, None)
+        else:
+            self.namespace[self.name] = value
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Attribute:
+    """An attribute of an object. Written past properties and `__setattr__`, which have had their turn."""
+
+    target: Any
+    attribute: str
+    found = True
+
+    @property
+    def name(self) -> str:
+        return f"{type(self.target).__name__}.{self.attribute}"
+
+    @property
+    def key(self) -> Hashable:
+        return id(self.target), self.attribute
+
+    def read(self) -> Any:
+        return reach.attribute(self.target, self.attribute, UNBOUND)
+
+    def write(self, value: Any) -> None:
+        if isinstance(self.target, type | types.ModuleType):
+            setattr(self.target, self.attribute, value)
+        elif hasattr(self.target, "__dict__") and not reach.has_slot(self.target, self.attribute):
+            self._write_dict(self.target.__dict__, value)
+        elif value is not UNBOUND:
+            object.__setattr__(self.target, self.attribute, value)
+        elif self.read() is not UNBOUND:
+            object.__delattr__(self.target, self.attribute)
+
+    def _write_dict(self, attributes: dict[str, Any], value: Any) -> None:
+        if value is UNBOUND:
+            attributes.pop(self.attribute, None)
+        else:
+            attributes[self.attribute] = value
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Aside(Attribute):
+    """State that is no variable of the user's program: how far a progress bar is. `start` is what it holds at first."""
+
+    start: Any = None
+
+    def read(self) -> Any:
+        return self.target.__dict__.get(self.attribute, self.start)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Content:
+    """What a list, dict, set or deque holds; read as a shallow copy."""
+
+    target: Any
+    found = True
+
+    @property
+    def name(self) -> str:
+        return f"this {type(self.target).__name__}"
+
+    @property
+    def key(self) -> Hashable:
+        return id(self.target)
+
+    def read(self) -> Any:
+        if isinstance(self.target, dict):
+            return dict(self.target)
+        return frozenset(self.target) if isinstance(self.target, set) else list(self.target)
+
+    def write(self, value: Any) -> None:
+        if type(value) is Choice:
+            raise StructureError(
+                f"what {self.name} holds depends on traced data",
+                location=user_location(),
+                details=["Two paths leave different elements in it."],
+                help="keep an array of bools, one for each element that there may be",
+            )
+        methods = _plain_methods(self.target)
+        methods.clear(self.target)
+        if isinstance(self.target, dict | set):
+            methods.update(self.target, value)
+        else:
+            methods.extend(self.target, value)
+
+
+def _plain_methods(target: Any) -> Any:
+    """The class whose methods put a content back as it was: `Counter.update` would add to it."""
+    if isinstance(target, collections.OrderedDict):
+        return collections.OrderedDict
+    return next(kind for kind in (list, dict, set, collections.deque) if isinstance(target, kind))
+
+
+Place = Cell | Global | Attribute | Content
+
+
+def outliving(places: list[Place]) -> list[Place]:
+    """The places of objects that something outside the block holds too; what the block made for itself is no state.
+
+    `for x in xs: pair = [x, 0]; pair[1] = x` writes a list that is gone after the turn. Whether an object is gone is told by
+    its reference count, after the trace has been rolled back: only our places are left to hold it.
+    """
+    held = collections.Counter(id(_owner(place)) for place in places)
+    return [place for place in places if _owner(place) is None or _count(place) > held[id(_owner(place))]]
+
+
+def _owner(place: Place) -> Any:
+    """The object, or the variable of a function that has been called, that is gone when nobody holds it any more."""
+    return place.cell if isinstance(place, Cell) and place.found else place.target
+
+
+def _count(place: Place) -> int:
+    """References to a place's object, apart from those that this call itself makes."""
+    owner = _owner(place)
+    return sys.getrefcount(owner) - _OWN
+
+
+class _Probe:
+    pass
+
+
+_OWN = 0
+_OWN = _count(Attribute(_Probe(), "x")) - 1  # differs between versions of CPython

@@ -1,0 +1,118 @@
+"""What can be reached from a value: through lists, dicts, attributes, closures and bound methods."""
+
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+
+from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.traced import is_traced
+
+_EMPTY = object()  # a slot without a value
+_MOST_PARTS = 500  # of one value; beyond it the answer is "not found"
+_ATOMS = (str, bytes, bool, int, float, complex, type(None))
+_CODE = (type, types.FunctionType, types.MethodType, types.ModuleType, types.BuiltinFunctionType)
+_NO_RECORDS = (*_CODE, jax.Array, Choice, enum.Enum)
+_FOREIGN = ("builtins", "jax", "jaxlib", "numpy", "autograph_jax", "threading", "functools", "collections", "itertools")
+Skip = Callable[[Any, Any], bool]
+
+
+def holds(value: Any, test: Callable[[Any], bool], *, skip: Skip = lambda holder, key: False) -> bool:
+    """Is a value that passes the test the value itself, or somewhere in it? `skip` leaves out what a holder has at a key."""
+    return any(map(test, everything(value, skip=skip)))
+
+
+def everything(value: Any, *, skip: Skip = lambda holder, key: False) -> Iterator[Any]:
+    """A value and all that can be reached from it, each once; of large structures only the beginning."""
+    pending, known = collections.deque([value]), set[int]()
+    while pending and len(known) < _MOST_PARTS:
+        value = pending.popleft()
+        if id(value) in known:
+            continue
+        known.add(id(value))
+        yield value
+        if not isinstance(value, _ATOMS):
+            pending.extend(part for key, part in parts(value) if not skip(value, key))
+
+
+def arrays(value: Any) -> Iterator[jax.Array]:
+    """The arrays in a value."""
+    return (part for part in everything(value) if isinstance(part, jax.Array))
+
+
+def is_record(value: Any) -> bool:
+    """Is this an object of a user's class, with attributes that may be written?"""
+    kind = type(value)
+    if isinstance(value, _NO_RECORDS) or kind.__module__.partition(".")[0] in _FOREIGN and not is_our_record(kind):
+        return False
+    # What JAX knows as a pytree (an equinox module, a flax dataclass) is a value: it is replaced, not changed.
+    return bool(attributes(value)) and jax.tree_util.all_leaves([value])
+
+
+def is_our_record(kind: type) -> bool:
+    """Is this a class of ours that behaves as a user's does?"""
+    return kind.__dict__.get("is_record") is True
+
+
+def attributes(value: Any) -> list[str]:
+    slots = [name for base in type(value).__mro__ if "__slots__" in vars(base) for name in vars(base) if has_slot(value, name)]
+    return list(dict.fromkeys([*slots, *getattr(value, "__dict__", ())]))
+
+
+def has_slot(value: Any, name: str) -> bool:
+    return isinstance(getattr(type(value), name, None), types.MemberDescriptorType)
+
+
+def attribute(value: Any, name: str, default: Any) -> Any:
+    """An attribute as the object keeps it, past properties and other descriptors."""
+    try:
+        return value.__dict__[name]
+    except (AttributeError, KeyError):
+        return getattr(value, name, default) if has_slot(value, name) else default
+
+
+def holds_traced(value: Any) -> bool:
+    return holds(value, is_traced)
+
+
+def parts(value: Any) -> Iterator[tuple[Any, Any]]:
+    """What a value holds directly, with the key, attribute or variable."""
+    if isinstance(value, list | tuple | set | frozenset | collections.deque):
+        yield from enumerate(value)
+    elif isinstance(value, dict):
+        yield from list(value.items())
+    elif isinstance(value, types.FunctionType):
+        for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
+            if _is_filled(cell):
+                yield name, cell.cell_contents
+        yield from enumerate(value.__defaults__ or ())
+        yield from (value.__kwdefaults__ or {}).items()
+    elif isinstance(value, types.MethodType):
+        yield "__self__", value.__self__
+        yield "__func__", value.__func__
+    elif isinstance(value, functools.partial):
+        yield from enumerate([value.func, *value.args, *value.keywords.values()])
+    elif isinstance(value, Choice):
+        yield from enumerate(value._options)
+    elif not isinstance(value, type | types.ModuleType | jax.Array):
+        kept = ((name, attribute(value, name, _EMPTY)) for name in attributes(value))
+        yield from ((name, part) for name, part in kept if part is not _EMPTY)
+
+
+def cell(function: types.FunctionType, name: str) -> types.CellType:
+    """The cell of a variable that a function captures."""
+    return (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
+
+
+def _is_filled(cell: types.CellType) -> bool:
+    try:
+        _ = cell.cell_contents
+    except ValueError:
+        return False
+    return True

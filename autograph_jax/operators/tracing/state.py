@@ -1,0 +1,175 @@
+"""Places that hold state (variables, attributes, items), and the log of what is written while a block is traced.
+
+State is found, not declared: converted code writes attributes and items through operators, and these note (place, old value)
+in the innermost trace. When the trace ends the log is rolled back, and the places join the block's state.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import sys
+import threading
+import types
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
+
+from autograph_jax.operators import jax_private
+from autograph_jax.operators.tracing.places import Place
+
+
+class Memory:
+    """What the loops inside a loop's body settled to when the body was last traced, so that they start from there.
+
+    Without it a loop inside d others would settle 2^d times: each round of the outer loop would begin the inner one anew.
+    """
+
+    def __init__(self) -> None:
+        self.settled: dict[Hashable, Any] = {}
+        self.failures: Any = None  # what the loop raises when it is over; None: it raises at the place itself
+        self.raises_at_once = False  # for good, since it calls Python anyway
+        self._seen: collections.Counter[Hashable] = collections.Counter()
+
+    def next_round(self) -> None:
+        self._seen.clear()
+
+    def key(self, code: types.CodeType) -> Hashable:
+        """Which loop this is: its body, and the how-manyeth run of it in this round."""
+        self._seen[id(code)] += 1
+        return id(code), self._seen[id(code)]
+
+
+class Trace:
+    """What is noted while one block is traced. `inputs`, `memory`, `failures` are those of the loop around, if there is one."""
+
+    def __init__(
+        self,
+        active: Any = None,
+        inputs: Sequence[Place] | None = None,
+        memory: Memory | None = None,
+        failures: Any = None,
+    ) -> None:
+        outer = _local.traces[-1] if _local.traces else None
+        self.log: dict[Hashable, tuple[Place, Any]] = {}
+        self.active = active
+        self.inputs: Sequence[Place] = inputs if inputs is not None else outer.inputs if outer else ()
+        self.memory: Memory | None = memory or (outer.memory if outer else None)
+        self.failures = failures
+        self.jax_trace = jax_private.current_trace()
+        self.inside = False  # of a function that JAX traces by itself
+        self.block: Any = None
+        self.called: dict[types.CodeType, dict[str, Any]] = {}  # the code of functions, and their globals
+        self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
+
+    def roll_back(self) -> None:
+        for place, old in reversed(self.log.values()):
+            place.write(old)
+        self.made.clear()  # an exception among them holds the frames that it has passed, and those this trace
+
+
+class Attempt(Trace):
+    """Writes that are kept unless the attempt is given up."""
+
+    given_up = False
+
+    def give_up(self) -> None:
+        self.given_up = True
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.traces: list[Trace] = []
+        # The frames, by id, that an exception out of a traced branch may pass. Not the exception: it would hold tracers.
+        self.escaped: frozenset[int] = frozenset()
+
+
+_local = _Local()  # a trace belongs to the thread that runs it
+
+
+def traces() -> list[Trace]:
+    """The traces that are running in this thread, outermost first."""
+    return _local.traces
+
+
+def inside_another() -> bool:
+    """Does JAX do something of its own between the innermost block and here? `jax.vmap(f)(xs)` in a loop: `f` is inside."""
+    return bool(_local.traces) and _local.traces[-1].jax_trace is not jax_private.current_trace()
+
+
+def failures() -> Any:
+    """Where the staged loop around keeps its errors; None where there is none, or where what is computed is no state of its."""
+    return _local.traces[-1].failures if _local.traces and not inside_another() else None
+
+
+@contextlib.contextmanager
+def running(trace: Trace) -> Iterator[Trace]:
+    _local.traces.append(trace)
+    try:
+        yield trace
+    finally:
+        _local.traces.pop()
+        if _local.traces:
+            _local.traces[-1].called |= trace.called
+
+
+@contextlib.contextmanager
+def attempt() -> Iterator[Attempt]:
+    """Something that may turn out not to be the way: if it is given up, or raises, what it wrote is put back."""
+    trace = Attempt(failures=failures())
+    try:
+        with running(trace):
+            yield trace
+    except BaseException:
+        trace.roll_back()
+        raise
+    if trace.given_up:
+        trace.roll_back()
+    elif _local.traces:
+        for key, entry in trace.log.items():
+            _local.traces[-1].log.setdefault(key, entry)
+        _local.traces[-1].made |= trace.made
+
+
+def escape() -> None:
+    """An exception leaves a branch that traced data decides about."""
+    frame: types.FrameType | None = sys._getframe(1)
+    frames = set()
+    while frame is not None:
+        frames.add(id(frame))
+        frame = frame.f_back
+    _local.escaped = frozenset(frames)
+
+
+def take_escaped() -> frozenset[int]:
+    """The frames that such an exception may have passed; asked once."""
+    frames, _local.escaped = _local.escaped, frozenset()
+    return frames
+
+
+def note(place: Place) -> None:
+    """Keep the present value of a place that is about to be written."""
+    if _local.traces:
+        trace = _local.traces[-1]
+        if place.key not in trace.log:
+            trace.log[place.key] = (place, place.read())
+        elif place.found:
+            trace.log[place.key] = (place, trace.log[place.key][1])
+
+
+def write(place: Place, value: Any) -> None:
+    """Write a place, noting what it held."""
+    note(place)
+    place.write(value)
+
+
+def entered(function: types.FunctionType) -> None:
+    """Remember a function that the running block calls; not the function itself, which would keep its variables alive."""
+    if _local.traces:
+        _local.traces[-1].called[function.__code__] = function.__globals__
+
+
+def made(value: Any) -> Any:
+    """Remember an iterator or object that the running block makes for itself: when that runs again, it makes another one."""
+    if _local.traces:
+        _local.traces[-1].made[id(value)] = value
+    return value

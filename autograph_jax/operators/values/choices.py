@@ -1,0 +1,245 @@
+"""A value that is one of several Python values, which one being decided by traced data.
+
+`method = 'newton' if x > 0 else 'halley'` under jit gives a Choice of two strings with a traced index; a variable that is
+None on one path and an array on the other is a Choice of None and that array. `ag.jit` returns the option itself; under a bare
+`jax.jit` the Choice comes out, and its `value` is the option.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+import jax
+import jax.core
+import jax.numpy as jnp
+
+from autograph_jax.errors import ChoiceError, user_location
+from autograph_jax.operators import jax_private
+
+
+class Unbound:
+    """What a variable without a value holds in a Choice."""
+
+    def __repr__(self) -> str:
+        return "<unbound>"
+
+
+UNBOUND = Unbound()
+
+
+@dataclasses.dataclass(eq=False, frozen=True)
+class Choice:
+    """`options[index]`, for a traced index. The options may hold traced arrays.
+
+    It stands for a value of the user's, whose attributes it has: its own names begin with an underscore.
+    """
+
+    _index: jax.Array
+    _options: tuple[Any, ...]
+
+    @property
+    def value(self) -> Any:
+        """The option that was taken, once the index is known: outside of tracing. Inside, the options' own attribute."""
+        return self._options[int(self._index)] if not _is_open(self._index) else self.__getattr__("value")
+
+    def _where(self, test: Callable[[Any], bool]) -> jax.Array | bool:
+        """Whether the option taken is one that passes the test: a traced bool, or a bool where all agree."""
+        passing = [bool(test(option)) for option in self._options]
+        if all(passing) or not any(passing):
+            return passing[0]
+        taken = [self._index == position for position, passes in enumerate(passing) if passes]
+        return functools.reduce(jnp.logical_or, taken)
+
+    def _only(self, test: Callable[[Any], bool]) -> Any:
+        """This value where it is known that the option taken passes the test."""
+        kept = [position for position, option in enumerate(self._options) if test(option)]
+        if len(kept) == 1:
+            return self._options[kept[0]]
+        table = [kept.index(p) if p in kept else 0 for p in range(len(self._options))]
+        return Choice(jnp.asarray(table, jnp.int32)[self._index], tuple(self._options[p] for p in kept))
+
+    def _map(self, function: Callable[[Any], Any]) -> Any:
+        """Each option replaced; options that become the same object are one."""
+        new: list[Any] = []
+        table: list[int] = []
+        for option in map(function, self._options):
+            same = [position for position, other in enumerate(new) if other is option]
+            table.append(same[0] if same else len(new))
+            new += [] if same else [option]
+        if len(new) == 1:
+            return new[0]
+        index = self._index if table == list(range(len(table))) else jnp.asarray(table, jnp.int32)[self._index]
+        return Choice(index, tuple(new))
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared(other, _comparisons().equal)
+
+    def __ne__(self, other: object) -> Any:
+        return self._compared(other, _comparisons().not_equal)
+
+    def _compared(self, other: object, compare: Callable[[Any, Any], Any]) -> Any:
+        """Option by option, and the one that is taken decides."""
+        if isinstance(other, Choice):
+            return _taken(other, [self._compared(option, compare) for option in other._options])
+        return _taken(self, [compare(option, other) for option in self._options])
+
+    def __getitem__(self, index: Any) -> Any:
+        return _selection().get_item(self, index)
+
+    def __getattr__(self, name: str) -> Any:
+        """The attribute of the option taken, where all have one."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _selection().of_choice(self, lambda option: getattr(option, name), f"its attribute `{name}` is read")
+
+    def __len__(self) -> int:
+        lengths = {len(option) if isinstance(option, tuple | list | dict | str) else None for option in self._options}
+        if len(lengths) > 1 or None in lengths:
+            raise refusal(self, "`len`")
+        return lengths.pop() or 0
+
+    def __iter__(self) -> Iterator[Any]:
+        if not all(isinstance(option, tuple | list) for option in self._options):
+            raise refusal(self, "`iter`")
+        return (self[position] for position in range(len(self)))
+
+    def __hash__(self) -> int:
+        raise refusal(self, "as a key of a dict, or in a set")
+
+    def __str__(self) -> str:
+        if _is_open(self._index):
+            raise refusal(self, "`str`")
+        return str(self.value)
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self) if not spec else self.value, spec)
+
+
+# These build on this file.
+
+
+def _comparisons() -> Any:
+    from autograph_jax.operators import comparisons
+
+    return comparisons
+
+
+def _facts() -> Any:
+    from autograph_jax.operators.values import facts
+
+    return facts
+
+
+def _selection() -> Any:
+    from autograph_jax.operators.values import selection
+
+    return selection
+
+
+def _taken(choice: Choice, answers: list[Any]) -> Any:
+    """The answer of the option taken: True or False itself where all options agree."""
+    if all(isinstance(answer, bool) and answer is answers[0] for answer in answers):
+        return answers[0]
+    result = jnp.stack([jnp.asarray(answer) for answer in answers])[choice._index]
+    return _facts().tell(result, _facts().by_option(choice, answers))
+
+
+def refusal(choice: Choice, use: str) -> ChoiceError:
+    names = " or ".join(map(_shown, choice._options))
+    return ChoiceError(
+        f"a value that may be {names}, depending on traced data, is used as one of them: {use}",
+        location=user_location(),
+        help="test for the other case first (`if value is None: ...`), or give both paths the same kind of value",
+    )
+
+
+def check_callable(choice: Choice) -> Choice:
+    """A Choice that is about to be called: None, or a number, is no function."""
+    if not all(map(callable, choice._options)):
+        raise refusal(choice, "it is called")
+    return choice
+
+
+def _shown(option: Any) -> str:
+    if isinstance(option, jax.Array):
+        return "an array"
+    if callable(option) and hasattr(option, "__name__"):
+        return f"the {'class' if isinstance(option, type) else 'function'} {option.__name__}"
+    simple = isinstance(option, str | bytes | int | float | Unbound | type(None))
+    return repr(option) if simple else f"a {type(option).__name__}"
+
+
+def _refusing(name: str) -> Callable[..., Any]:
+    def operation(self: Choice, *_: Any) -> Any:
+        raise refusal(self, f"`{name}`")
+
+    return operation
+
+
+for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg pos abs
+    lt le gt ge setitem setattr delattr call bool float int index contains""".split():
+    setattr(Choice, f"__{_name}__", _refusing(_name))
+
+
+_OWN = ("_index", "_options", "_where", "_only", "_map")
+
+
+def _is_open(index: Any) -> bool:
+    return isinstance(index, jax.core.Tracer) and jax_private.is_abstract(index)
+
+
+def decided(index: Any, options: tuple[Any, ...]) -> Any:
+    """A Choice, or the option itself where the index is concrete."""
+    if _is_open(index):
+        choice = Choice(index, options)
+        for option in options:
+            _check_attributes(choice, option)
+        return choice
+    if isinstance(index, jax.Array | int) and getattr(index, "ndim", 0) == 0:
+        return options[int(index)]
+    return Choice(cast(jax.Array, index), options)  # JAX puts other things into pytrees: shapes, axes, specs
+
+
+def _check_attributes(choice: Choice, option: Any) -> None:
+    """Refuse an object of a user's class whose attribute would be read as one of the Choice's own."""
+    kind = type(option)
+    if isinstance(option, type | types.FunctionType) or kind.__module__.partition(".")[0] in _KNOWN:
+        return
+    for name in _OWN:
+        if hasattr(kind, name) or name in getattr(option, "__dict__", ()):
+            raise refusal(choice, f"its attribute `{name}` has the name of one that a choice has itself")
+
+
+_KNOWN = ("builtins", "jax", "jaxlib", "numpy", "autograph_jax", "functools", "enum")
+
+
+def _flatten(choice: Choice) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    dynamic = tuple(option for option in choice._options if _is_dynamic(option))
+    static = tuple(_DYNAMIC if _is_dynamic(option) else option for option in choice._options)
+    return (choice._index, *dynamic), static
+
+
+def _unflatten(static: tuple[Any, ...], children: tuple[Any, ...]) -> Any:
+    index, *dynamic = children
+    remaining = iter(dynamic)
+    return Choice(index, tuple(next(remaining) if option is _DYNAMIC else option for option in static))
+
+
+class _Dynamic:
+    """Stands in a Choice's static description where an option has traced parts."""
+
+
+_DYNAMIC = _Dynamic()
+
+
+def _is_dynamic(option: Any) -> bool:
+    return any(hasattr(leaf, "dtype") for leaf in jax.tree.leaves(option))
+
+
+# A Choice passes through jax.jit as a Choice; `ag.jit` gives the option instead. Deciding here, in unflattening, would hand
+# jit's fast path fewer arrays than the program has, and jaxlib 0.10.2 then ends the process.
+jax.tree_util.register_pytree_node(Choice, _flatten, _unflatten)

@@ -1,0 +1,122 @@
+"""What a value is, as far as two paths have to agree on it: its Form.
+
+unbound  <  a static Python value  <  a choice of static values  <  an array (dtype, shape)  ;  containers by structure
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import types
+from typing import Any
+
+import jax
+import numpy as np
+
+from autograph_jax.operators.values.choices import UNBOUND
+
+Number = bool | int | float | complex
+
+
+class Mismatch(Exception):
+    """Two values that no Form holds: `shape` or `structure`, and what each of them is."""
+
+    def __init__(self, kind: str, first: str, second: str) -> None:
+        super().__init__(f"{first} and {second}")
+        self.kind, self.first, self.second = kind, first, second
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Static:
+    """A Python value that both paths share."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and same_static(self.value, other.value)
+
+    def __str__(self) -> str:
+        return "no value" if self.value is UNBOUND else repr(self.value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Array:
+    """An array leaf. `weak` as in JAX: a Python number that became traced."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    weak: bool = False
+
+    def aval(self) -> jax.ShapeDtypeStruct:
+        return jax.ShapeDtypeStruct(self.shape, self.dtype, weak_type=self.weak)
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{','.join(map(str, self.shape))}]"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Tree:
+    """A container: how to build it again from children (a `_Kind`), and their Forms."""
+
+    kind: Any
+    children: tuple[Form, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tree) and same_kind(self.kind, other.kind) and self.children == other.children
+
+    def __str__(self) -> str:
+        return f"{self.kind}({', '.join(map(str, self.children))})"
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """A Choice: leaves are the index and each option's leaves."""
+
+    forms: tuple[Form, ...]
+
+    def __str__(self) -> str:
+        return " or ".join(map(str, self.forms))
+
+
+Form = Static | Array | Tree | Options
+
+
+def same_kind(first: Any, second: Any) -> bool:
+    """Are two containers built alike?"""
+    try:
+        return type(first) is type(second) and bool(first == second)
+    except Exception:  # auxiliary data may hold arrays, whose == is no bool
+        return False
+
+
+def same_static(first: Any, second: Any) -> bool:
+    """Are two Python values interchangeable? Numbers and strings by type and value, everything else by identity."""
+    if first is second:
+        return True
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, float):
+        return first == second and np.signbit(first) == np.signbit(second) or first != first and second != second
+    if isinstance(first, str | bytes | int | complex | enum.Enum | np.dtype | slice | range | type(...)):
+        return first == second
+    if isinstance(first, types.MethodType):
+        return first.__func__ is second.__func__ and first.__self__ is second.__self__
+    if isinstance(first, frozenset):
+        return first == second
+    return False
+
+
+def array_forms(form: Form) -> list[Array]:
+    """The leaves' Forms, in order."""
+    match form:
+        case Static():
+            return []
+        case Array():
+            return [form]
+        case Tree(_, children):
+            return [leaf for child in children for leaf in array_forms(child)]
+        case Options(forms):
+            return [_INDEX, *(leaf for option in forms for leaf in array_forms(option))]
+
+
+_INDEX = Array((), np.dtype("int32"))

@@ -1,0 +1,226 @@
+"""The one join: the least Form that both of two values fit into.
+
+`coerce` brings the leaves of a value from its own Form to the joined one. Every `if` joins its two ends, every loop joins its
+entry with the end of its body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from autograph_jax.operators import jax_private
+from autograph_jax.operators.values.choices import UNBOUND, Choice
+from autograph_jax.operators.values.containers import (
+    Record,
+    array_form,
+    children_of,
+    expanded,
+    flatten,
+    record_values,
+)
+from autograph_jax.operators.values.forms import Array, Form, Mismatch, Number, Options, Static, Tree, array_forms, same_kind
+
+
+def join(first: Form, second: Form) -> Form:
+    """The least Form that holds both. Raises Mismatch where there is none."""
+    if first == second:
+        return first
+    if isinstance(first, Options) or isinstance(second, Options):
+        return _join_options(first, second)
+    if (one := _as_array(first)) and (other := _as_array(second)):
+        return _join_arrays(one, other)
+    if isinstance(first, Static) and isinstance(second, Static):
+        return _join_statics(first, second)
+    first, second = _expanded_like(first, second), _expanded_like(second, first)
+    if _of_two_classes(first, second):
+        return Options((first, second))
+    if isinstance(first, Tree) and isinstance(second, Tree):
+        return _join_trees(first, second)
+    if _may_be_option(first) or _may_be_option(second):
+        return Options((first, second))
+    raise Mismatch("structure", str(first), str(second))
+
+
+def _join_options(first: Form, second: Form) -> Form:
+    forms: list[Form] = list(first.forms) if isinstance(first, Options) else [first]
+    for form in second.forms if isinstance(second, Options) else [second]:
+        _add_option(forms, form)
+    return Options(tuple(forms)) if len(forms) > 1 else forms[0]
+
+
+def _add_option(forms: list[Form], form: Form) -> None:
+    """Put a Form among the options: static values side by side, everything with arrays in one place."""
+    if form in forms:
+        return
+    if not _may_be_option(form):
+        for position, other in enumerate(forms):
+            if not _may_be_option(other) and not _of_two_classes(form, other):
+                forms[position] = join(other, form)
+                return
+    forms.append(form)
+
+
+def _may_be_option(form: Form) -> bool:
+    """None, strings, functions, the unbound: what has no array to be."""
+    return isinstance(form, Static) and not isinstance(form.value, Number)
+
+
+def _of_two_classes(first: Form, second: Form) -> bool:
+    """Objects of two classes: one of them is chosen."""
+    kinds = [form.kind for form in (first, second) if isinstance(form, Tree) and isinstance(form.kind, Record)]
+    return len(kinds) == 2 and kinds[0].type is not kinds[1].type
+
+
+def _join_statics(first: Static, second: Static) -> Form:
+    return Options((first, second))
+
+
+def _expanded_like(form: Form, other: Form) -> Form:
+    """An object kept whole, taken apart where the other side is one of the same class taken apart."""
+    if isinstance(form, Static) and isinstance(other, Tree) and type(form.value) is getattr(other.kind, "type", None):
+        return expanded(form.value) or form
+    return form
+
+
+def _join_trees(first: Tree, second: Tree) -> Form:
+    if isinstance(first.kind, Record) and isinstance(second.kind, Record) and first.kind.type is second.kind.type:
+        first, second = _same_attributes(first, second), _same_attributes(second, first)
+    if not same_kind(first.kind, second.kind) or len(first.children) != len(second.children):
+        raise Mismatch("structure", str(first), str(second))
+    children = tuple(join(a, b) for a, b in zip(first.children, second.children, strict=True))
+    return Tree(first.kind, children)
+
+
+def _same_attributes(record: Tree, other: Tree) -> Tree:
+    """Attributes that only the other object has are unbound in this one."""
+    names = tuple(sorted({*record.kind.names, *other.kind.names}))
+    forms = dict(zip(record.kind.names, record.children, strict=True))
+    return Tree(Record(record.kind.type, names), tuple(forms.get(name, Static(UNBOUND)) for name in names))
+
+
+def _as_array(form: Form) -> Array | None:
+    if isinstance(form, Array):
+        return form
+    if isinstance(form, Static) and isinstance(form.value, Number):
+        # The rule of a jax.custom_vjp is handed a TypedFloat, which is a float.
+        kind = next(kind for kind in (bool, int, float, complex) if isinstance(form.value, kind))
+        return Array((), jax.dtypes.canonicalize_dtype(np.result_type(kind)), kind is not bool)
+    return None
+
+
+def _join_arrays(first: Array, second: Array) -> Array:
+    shape = _join_shapes(first, second)
+    if first.dtype == second.dtype:
+        return Array(shape, first.dtype, first.weak and second.weak)
+    if jnp.issubdtype(first.dtype, jax.dtypes.extended) or jnp.issubdtype(second.dtype, jax.dtypes.extended):
+        raise Mismatch("structure", str(first), str(second))
+    dtype, weak = jax.dtypes.result_type(_prototype(first), _prototype(second), return_weak_type_flag=True)
+    return Array(shape, dtype, weak)
+
+
+def _prototype(form: Array) -> Any:
+    """Something that promotes as this array would."""
+    if not form.weak:
+        return np.empty((), form.dtype)
+    return form.dtype.type(0).item()
+
+
+def _join_shapes(first: Array, second: Array) -> tuple[int, ...]:
+    if first.shape == second.shape or second.shape == ():
+        return first.shape
+    if first.shape == ():
+        return second.shape
+    raise Mismatch("shape", str(first), str(second))
+
+
+def number_as_array(form: Form) -> Form:
+    """A Python number as the array that it becomes when it changes in a staged loop."""
+    return _as_array(form) or form
+
+
+# Bringing leaves to a joined Form
+
+
+def coerce(value: Any, form: Form) -> list[Any]:
+    """The leaves of a value for a Form that its own was joined into."""
+    match form:
+        case Static():
+            return []
+        case Array():
+            return [as_array(value, form)]
+        case Options(forms):
+            return _coerce_choice(value, forms)
+        case Tree(kind, children):
+            parts = record_values(value, kind) if isinstance(kind, Record) else _parts(value)
+            return [leaf for part, child in zip(parts, children, strict=True) for leaf in coerce(part, child)]
+
+
+def _parts(value: Any) -> Sequence[Any]:
+    taken = children_of(value)
+    assert taken is not None
+    return taken[1]
+
+
+def as_array(value: Any, form: Array) -> jax.Array:
+    if jnp.issubdtype(form.dtype, jax.dtypes.extended):
+        return value
+    array = jnp.asarray(value)
+    if form.weak:
+        array = array if array_form(array) == form else jax_private.as_weak(array, form.dtype)
+    elif array.dtype != form.dtype or array_form(array).weak:
+        array = jax.lax.convert_element_type(array, form.dtype)
+    return array if array.shape == form.shape else jnp.broadcast_to(array, form.shape)
+
+
+def _coerce_choice(value: Any, forms: tuple[Form, ...]) -> list[Any]:
+    if isinstance(value, Choice):
+        return _coerce_options(value, forms)
+    position = _option_of(value, forms)
+    leaves: list[Any] = [jnp.int32(position)]
+    for number, form in enumerate(forms):
+        leaves += coerce(value, form) if number == position else zeros(form)
+    return leaves
+
+
+def _coerce_options(value: Choice, forms: tuple[Form, ...]) -> list[Any]:
+    table = [_option_of(option, forms) for option in value._options]
+    leaves: list[Any] = [value._index if table == sorted(range(len(table))) else jnp.asarray(table, jnp.int32)[value._index]]
+    for number, form in enumerate(forms):
+        given = [option for option, place in zip(value._options, table, strict=True) if place == number]
+        leaves += coerce(given[0], form) if given else zeros(form)
+    return leaves
+
+
+def _option_of(value: Any, forms: tuple[Form, ...]) -> int:
+    """Which option a value is."""
+    for position, option in enumerate(forms):
+        if isinstance(option, Static) and option.value is value:
+            return position
+    form, _ = flatten(value)
+    for position, option in enumerate(forms):
+        if form == option or isinstance(option, Tree) and getattr(option.kind, "type", None) is type(value):
+            return position
+    for position, option in enumerate(forms):
+        if not _may_be_option(option) and not _may_be_option(form):
+            return position
+    raise AssertionError(f"{form} is none of {forms}")  # join has put it among them
+
+
+def zeros(form: Form) -> list[Any]:
+    """Leaves for a Form that nobody reads."""
+    return [_zero(leaf) for leaf in array_forms(form)]
+
+
+def _zero(form: Array) -> jax.Array:
+    if not jnp.issubdtype(form.dtype, jax.dtypes.extended):
+        return as_array(jnp.zeros(form.shape, form.dtype), form)
+    key = next(key for impl in _KEYS if (key := jax.random.key(0, impl=impl)).dtype == form.dtype)
+    return jnp.broadcast_to(key, form.shape)
+
+
+_KEYS = ("threefry2x32", "rbg", "unsafe_rbg")  # the kinds of jax.random's keys

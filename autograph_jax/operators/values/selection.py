@@ -1,0 +1,156 @@
+"""What traced data picks: `table[k]`, `(f, g)[k](x)`, an attribute of one of two objects. All it may pick is joined."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph_jax.operators.effects import checks
+from autograph_jax.operators.sequences import lists
+from autograph_jax.operators.staging import dependence
+from autograph_jax.operators.staging.blocks import joined
+from autograph_jax.operators.tracing import aliasing
+from autograph_jax.operators.values.choices import Choice, refusal
+from autograph_jax.operators.values.containers import flatten, is_mutable, unflatten
+from autograph_jax.operators.values.forms import Form, array_forms, same_static
+from autograph_jax.operators.values.joins import as_array, coerce
+from autograph_jax.operators.values.traced import is_traced
+
+# With what Python calls an index of each that is out of range.
+_SEQUENCES = {list: "list index", tuple: "tuple index", str: "string index", bytes: "index", range: "range object index"}
+
+
+def get_item(container: Any, index: Any) -> Any:
+    """`container[index]`."""
+    if not is_traced(index) and not isinstance(container, Choice):
+        return container[plain_index(container, index)]
+    if isinstance(container, Choice):
+        return of_choice(container, lambda option: get_item(option, index), "an element of it is read")
+    if not _reads_plainly(container):
+        return container[index]
+    if isinstance(index, Choice):
+        return of_choice(index, lambda option: container[option], "as an index")
+    if index.shape != () or not jnp.issubdtype(index.dtype, jnp.integer) and index.dtype != bool:
+        return container[index]
+    if isinstance(container, dict):
+        return _at_key(container, index)
+    return _at_position(container, index) if isinstance(container, tuple(_SEQUENCES)) else container[index]
+
+
+def plain_index(container: Any, index: Any) -> Any:
+    """An index that is known, as Python takes it: a JAX array is no key, and a bool of JAX's no position."""
+    if isinstance(index, jax.Array) and index.ndim == 0:
+        if isinstance(container, dict) or index.dtype == bool and isinstance(container, tuple(_SEQUENCES)):
+            return index.item()
+    return index
+
+
+def _reads_plainly(container: Any) -> bool:
+    """Does reading an element change nothing? Not where a class of the user's does it, or a dict makes what is missing."""
+    if isinstance(container, jax.Array):
+        return True
+    kind = type(container)
+    return not isinstance(getattr(kind, "__getitem__", None), types.FunctionType) and not hasattr(kind, "__missing__")
+
+
+def _at_position(container: Sequence[Any], index: jax.Array) -> Any:
+    """Python's element at a traced index, negative ones from the end."""
+    lists.check_known(container)
+    name = next(name for kind, name in _SEQUENCES.items() if isinstance(container, kind))
+    position = _position(container, index, IndexError(f"{name} out of range"))
+    return pick(jnp.clip(position, 0, len(container) - 1), list(container))
+
+
+def _position(container: Sequence[Any], index: jax.Array, error: IndexError) -> jax.Array:
+    """A traced index counted from the start; one out of range raises."""
+    if not container:
+        raise checks.raised(error)
+    index = dependence.as_index(index if index.dtype != bool else index.astype(jnp.int32))
+    position = jnp.where(index < 0, index + len(container), index)
+    checks.raise_where((position < 0) | (position >= len(container)), error)
+    return position
+
+
+def put(value: Any, container: Any, index: Any) -> None:
+    """`container[index] = value` in a list or dict, where traced data picks the element: each is the value or what it was."""
+    if isinstance(index, Choice):
+        chosen = {key: index._where(lambda option, key=key: same_static(option, key)) for key in index._options}
+        if any(isinstance(key, jax.Array) for key in chosen):
+            raise refusal(index, "as an index to write at")
+    elif isinstance(container, dict):
+        found = {key: dependence.as_index(index) == key for key in container if isinstance(key, int | float)}
+        chosen = found or {index: True}
+        checks.raise_where(jnp.logical_not(functools.reduce(jnp.logical_or, chosen.values())), KeyError(index))
+    else:
+        position = _position(container, index, IndexError("list assignment index out of range"))
+        chosen = {number: position == number for number in range(len(container))}
+    for key, taken in chosen.items():
+        try:
+            old = container[key]
+        except LookupError as error:
+            if isinstance(container, dict):
+                raise refusal(index, "as a new key of a dict") from None
+            checks.raise_where(taken, error.with_traceback(None))
+            continue
+        container[key] = pick(jnp.asarray(taken, jnp.int32), [old, value])
+
+
+def _at_key(container: dict[Any, Any], index: jax.Array) -> Any:
+    """The value of a traced number among the keys."""
+    keys = [key for key in container if isinstance(key, int | float)]
+    if not keys:
+        raise checks.raised(KeyError(index))
+    index = dependence.as_index(index)
+    found = jnp.stack([index == key for key in keys])
+    checks.raise_where(jnp.logical_not(found.any()), KeyError(index))
+    return pick(jnp.argmax(found), [container[key] for key in keys])
+
+
+def of_choice(choice: Choice, read: Callable[[Any], Any], use: str) -> Any:
+    """What is read of the option taken. An option that has no such element raises at run time, if it is the one."""
+    values: dict[int, Any] = {}
+    errors: dict[int, Exception] = {}
+    for position, option in enumerate(choice._options):
+        try:
+            values[position] = read(option)
+        except LookupError as error:
+            errors[position] = error.with_traceback(None)
+        except (TypeError, AttributeError):
+            raise refusal(choice, use) from None
+    if not values:
+        raise checks.raised(errors[0])
+    for position, error in errors.items():
+        checks.raise_where(choice._index == position, error)
+    anything = next(iter(values.values()))
+    return pick(choice._index, [values.get(position, anything) for position in range(len(choice._options))])
+
+
+def pick(index: jax.Array, values: Sequence[Any]) -> Any:
+    """`values[index]`, for a traced index within bounds: one array of the joined kind, or a Choice of what has none."""
+    if all(value is values[0] for value in values):
+        return values[0]
+    form = functools.reduce(_joined, [flatten(value, is_mutable)[0] for value in values])
+    columns = zip(*(coerce(value, form) for value in values), strict=True)
+    leaves = [as_array(jnp.stack(column)[index], leaf) for column, leaf in zip(columns, array_forms(form), strict=True)]
+    picked = unflatten(form, iter(leaves))
+    for value in values:
+        _share(picked, value)
+    return picked
+
+
+def _share(picked: Any, value: Any) -> None:
+    """In NumPy what is picked is the array itself: a write to one would show in the other."""
+    if isinstance(picked, tuple) and isinstance(value, tuple):
+        for own, other in zip(picked, value, strict=True):
+            _share(own, other)
+    else:
+        aliasing.view(picked, value)
+
+
+def _joined(first: Form, second: Form) -> Form:
+    return joined("what is picked here", first, second, before="it may be", after="or")
