@@ -14,6 +14,7 @@ import gast
 from autograph_jax.analysis.blocks import Block, Does, Step
 from autograph_jax.analysis.collect import evaluated_at_definition, imported
 from autograph_jax.analysis.scopes import Scope
+from autograph_jax.syntax.names import is_operator
 
 
 class Evaluation:
@@ -127,6 +128,14 @@ class Evaluation:
         block = self.run(node.generators[0].iter, block)
         return self._capture(node, block)
 
+    def _call(self, node: gast.Call, block: Block) -> Block:
+        """A lambda that converters have made of an expression is evaluated in the call: `ag__.later(lambda: f(x))`."""
+        for child in gast.iter_child_nodes(node):
+            if isinstance(child, gast.Lambda) and is_operator(node.func):
+                block = self.run(child.body, block)
+            block = self.run(child, block)
+        return block
+
     def _lambda(self, node: gast.Lambda, block: Block) -> Block:
         for default in evaluated_at_definition(node):
             block = self.run(default, block)
@@ -193,6 +202,7 @@ _SPECIAL: Mapping[type[gast.AST], Callable[[Evaluation, Any, Block], Block]] = {
     gast.SetComp: Evaluation._comprehension,
     gast.DictComp: Evaluation._comprehension,
     gast.GeneratorExp: Evaluation._generator,
+    gast.Call: Evaluation._call,
     gast.Lambda: Evaluation._lambda,
     gast.FunctionDef: Evaluation._function,
     gast.AsyncFunctionDef: Evaluation._function,

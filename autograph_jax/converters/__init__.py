@@ -7,7 +7,7 @@ import dataclasses
 import gast
 
 from autograph_jax.analysis import Facts, analyse, deciding_names
-from autograph_jax.converters import blocks, comprehensions, expressions, generators, live_loops, matches, plain, stores
+from autograph_jax.converters import blocks, comprehensions, expressions, generators, live_loops, matches, plain, stores, views
 from autograph_jax.syntax.names import Names, hide_operators, restore_operators
 
 
@@ -25,9 +25,10 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
     """Convert the tree of a function or lambda. Changes the tree it is given.
 
     The order: `plain` writes out what only works inside a class; `matches` makes if chains; `live_loops` marks loops over
-    arrays that they write; `stores` makes item writes into assignments, which the blocks then count as written variables;
-    `generators` marks what stays Python's; `blocks` cuts statements into functions, and needs facts about the tree as the
-    stores left it; `comprehensions` and `expressions` last, when tests stand where they will be evaluated.
+    arrays that they write, and `views` what shares memory with these; `stores` makes item writes into assignments, which
+    the blocks then count as written variables; `generators` marks what stays Python's; `blocks` cuts statements into
+    functions, and needs facts about the tree as the stores left it; `comprehensions` and `expressions` last, when tests
+    stand where they will be evaluated.
     """
     names = Names(tree)
     hide_operators(tree, names)
@@ -36,6 +37,7 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
     facts = analyse(tree)
     if live_loops.convert(tree, facts):
         facts = analyse(tree)
+    tree = views.convert(tree, facts)
     tree = stores.convert(tree, facts, names)
     tree = generators.convert(tree)
     facts = analyse(tree)

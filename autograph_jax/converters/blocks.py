@@ -26,17 +26,16 @@ the functions' closure cells. How return, break and continue leave is told in ex
 
 from __future__ import annotations
 
-import collections
 import copy
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import gast
 
 from autograph_jax.analysis import Facts, writes
-from autograph_jax.analysis.collect import parameters
 from autograph_jax.converters import exits, generators, walrus
 from autograph_jax.converters.base import Pass
+from autograph_jax.converters.block_variables import Variables, is_docstring, occurrences
 from autograph_jax.converters.unsupported import is_generator
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
@@ -49,7 +48,6 @@ _BLOCK = Template("""
         BODY
 """)
 _SCOPE = Template("global GLOBALS\nnonlocal NONLOCALS")
-_DECLARE = Template("NAME_: ...")
 _IF = Template("ag__.if_stmt(TEST, ARGUMENTS)")
 _WHILE = Template("ag__.while_stmt(ARGUMENTS)")
 _FOR = Template("ag__.for_stmt(ARGUMENTS)")
@@ -103,7 +101,7 @@ class _Blocks:
 
     def __init__(self, function: gast.FunctionDef, facts: Facts, names: Names, functions: _Functions) -> None:
         self._function, self._facts, self._names, self._functions = function, facts, names, functions
-        self._occurrences = collections.Counter(_occurrences(function.body))
+        self._variables = Variables(function, facts)
         self._depth = 0
 
     def convert(self) -> None:
@@ -117,8 +115,10 @@ class _Blocks:
             GLOBALS=sorted(self._facts.declared_global),
             NONLOCALS=sorted(self._facts.declared_nonlocal),
         )
-        body = self._declared(body or [gast.copy_location(gast.Pass(), self._function.body[0])], self._facts.parameters)
-        position = 1 if _is_docstring(body[0]) else 0
+        body = self._variables.declared(
+            body or [gast.copy_location(gast.Pass(), self._function.body[0])], self._facts.parameters
+        )
+        position = 1 if is_docstring(body[0]) else 0
         self._function.body = body[:position] + scope + body[position:]
 
     def _suite(self, statements: Sequence[gast.stmt], context: _Context) -> list[gast.stmt]:
@@ -177,7 +177,7 @@ class _Blocks:
         elif rest and exits.always_exits(orelse):
             body, rest = body + rest, []
         if rest:
-            after = self._live_before(rest, frozenset())
+            after = self._variables.live_before(rest, frozenset())
             branches = _Context(in_loop=True, live_out=after | context.live_out, goes_on=True)
             return self._exiting(self._if(node, body, orelse, branches), node, rest, context)
         branches = context if context.exit_name is None else context.marked()
@@ -198,8 +198,8 @@ class _Blocks:
             return [*definitions, *self._leave(call, context)]
         inner = context if context.exit_name is None else context.marked()
         following, reference = self._block("rest", rest, inner, node)
-        names = self._state_names(rest, context.live_out, node, exiting=True)
-        if reference is not None and (sure := self._sure_names(node, rest)):
+        names = self._variables.state_names(rest, context.live_out, node, exiting=True)
+        if reference is not None and (sure := self._variables.sure_names(node, rest)):
             reference = _SURELY.expression(at=reference, REST=reference, NAMES=sure)
         arguments = [reference, *names] if reference is not None else []
         operator = "unless" if markers else "returned"
@@ -210,13 +210,6 @@ class _Blocks:
             call = template.name(left, at=call)
         value = _UNLESS.expression(at=call, UNLESS=operator, EXIT=call, ARGUMENTS=arguments)
         return [*definitions, *keep, *following, *self._leave(value, context)]
-
-    def _sure_names(self, node: gast.stmt, rest: list[gast.stmt]) -> list[gast.expr]:
-        """Variables that a statement may leave unbound where it leaves early, but never where the rest is reached."""
-        facts = self._facts
-        unsure = (facts.unbound_before[node] & self._written([node])) - facts.unbound_before[rest[0]]
-        read = unsure & facts.live_before[rest[0]] & frozenset(_occurrences(rest))
-        return [template.constant(name, at=rest[0]) for name in sorted(read)]
 
     def _leave(self, value: gast.expr, context: _Context) -> list[gast.stmt]:
         if context.exit_name is None:
@@ -230,7 +223,7 @@ class _Blocks:
         native, around = copy.copy(statement), context
         if isinstance(statement, gast.Try | gast.TryStar):
             next_suites = [statement.orelse, statement.finalbody]  # which also those paths reach that leave
-            read = frozenset[str]().union(*(self._live_before(suite, frozenset()) for suite in next_suites))
+            read = frozenset[str]().union(*(self._variables.live_before(suite, frozenset()) for suite in next_suites))
             context = dataclasses.replace(context, live_out=context.live_out | read)
         for field in ("body", "orelse", "finalbody"):
             suite = getattr(statement, field, None)
@@ -277,7 +270,7 @@ class _Blocks:
     def _exiting_native(self, statement: gast.stmt, rest: list[gast.stmt], context: _Context) -> list[gast.stmt]:
         """A with or try whose inside may leave: the marker is kept until the statement has ended."""
         exit_name = self._names.fresh("exit")
-        live_out = self._live_before(rest, frozenset()) | context.live_out
+        live_out = self._variables.live_before(rest, frozenset()) | context.live_out
         inner = _Context(context.in_loop, live_out, exit_name, goes_on=True)
         none = template.constant(None, at=statement)
         start = template.assign([template.name(exit_name, at=statement, store=True)], none, at=statement)
@@ -298,7 +291,7 @@ class _Blocks:
     def _if(
         self, node: gast.If, body: list[gast.stmt], orelse: list[gast.stmt], context: _Context
     ) -> tuple[list[gast.stmt], gast.expr]:
-        names = self._state_names(body + orelse, context.live_out, node, exiting=exits.may_exit(node))
+        names = self._variables.state_names(body + orelse, context.live_out, node, exiting=exits.may_exit(node))
         then_definition, then = self._block("then", body, context, node)
         else_definition, otherwise = self._block("otherwise", orelse, context, node)
         none = template.constant(None, at=node.test)
@@ -326,7 +319,7 @@ class _Blocks:
             definitions, first = [], node.iter
             body_definition, body = self._for_body(node, context)
         exiting = exits.may_return(node) or exits.may_exit(node.orelse)
-        names = self._state_names(parts, live_out, node, exiting=exiting)
+        names = self._variables.state_names(parts, live_out, node, exiting=exiting)
         arguments = [first, body or template.constant(None, at=at), *names]
         definitions = definitions + body_definition
         if not any(not isinstance(statement, gast.Pass) for statement in node.orelse):
@@ -335,7 +328,7 @@ class _Blocks:
         after = self._facts.live_after[node]
         orelse_context = _Context(exits.may_exit(node.orelse), after | outer.live_out, goes_on=True)
         else_definition, orelse = self._block("orelse", node.orelse, orelse_context, node)
-        names = self._state_names([*parts, *node.orelse], live_out | outer.live_out, node, exiting=exiting)
+        names = self._variables.state_names([*parts, *node.orelse], live_out | outer.live_out, node, exiting=exiting)
         arguments = [first, body or template.constant(None, at=at), *names]
         call = _LOOP_ELSE.expression(at=at, LOOP=operator, ARGUMENTS=arguments, ORELSE=orelse)
         return definitions + else_definition, call
@@ -343,7 +336,7 @@ class _Blocks:
     def _with_walruses(self, body: gast.expr, node: gast.While) -> gast.expr:
         """`while x > 1 and (y := f(x)) > 2`: y may have no value before the loop and after it, but it has one in the body."""
         sure = walrus.bound_where(node.test, True) - walrus.bound_by(node.test)
-        names = sure & self._facts.unbound_before[node] & frozenset(_occurrences(node.body))
+        names = sure & self._facts.unbound_before[node] & frozenset(occurrences(node.body))
         constants = [template.constant(name, at=node.test) for name in sorted(names)]
         return _SURELY.expression(at=body, REST=body, NAMES=constants) if names else body
 
@@ -360,7 +353,7 @@ class _Blocks:
         """The body takes the element: as its own variable where nobody else sees it, else into the target."""
         target = node.target
         live_in = self._facts.live_head[node]
-        if isinstance(target, gast.Name) and self._is_local(target.id, [gast.Expr(target), *node.body], live_in):
+        if isinstance(target, gast.Name) and self._variables.is_local(target.id, [gast.Expr(target), *node.body], live_in):
             return self._block("body", node.body, context, node, parameter=target.id)
         element = self._names.fresh("element")
         take = _TARGET(at=target, TARGET=target, VALUE=template.name(element, at=target))
@@ -382,8 +375,8 @@ class _Blocks:
         if all(isinstance(statement, gast.Pass) for statement in statements):
             return [], None
         live_in = next((self._facts.live_before[s] for s in statements if s in self._facts.live_before), live_in)
-        written = self._written(statements) - {parameter}
-        shared = frozenset(name for name in written if not self._is_local(name, statements, live_in))
+        written = self._variables.written(statements) - {parameter}
+        shared = frozenset(name for name in written if not self._variables.is_local(name, statements, live_in))
         self._depth += 1
         body = self._suite(statements, dataclasses.replace(context, exit_name=None))
         self._depth -= 1
@@ -402,49 +395,9 @@ class _Blocks:
             PARAMETERS=[template.parameter(parameter, at=header)] if parameter else [],
             GLOBALS=global_names,
             NONLOCALS=nonlocal_names,
-            BODY=self._declared(body, shared | {parameter} | self._facts.escaping),
+            BODY=self._variables.declared(body, shared | {parameter} | self._facts.escaping),
         )
         return definition, template.name(name, at=header)
-
-    def _declared(self, body: list[gast.stmt], known: frozenset[str | None]) -> list[gast.stmt]:
-        """Make those names local here that only inner functions bind, so that their `nonlocal` compiles."""
-        missing = (_from_around(body) & self._facts.bound) - known - writes(body)
-        targets = [template.name(name, at=body[0], store=True) for name in sorted(missing)]
-        declarations = [statement for target in targets for statement in _DECLARE(at=target, NAME_=target)]
-        position = 1 if body and _is_docstring(body[0]) else 0
-        return body[:position] + declarations + body[position:]
-
-    def _state_names(
-        self, nodes: Sequence[gast.AST], live_out: frozenset[str], at: gast.stmt, *, exiting: bool
-    ) -> list[gast.expr]:
-        """The variables that these statements write and that are read afterwards, as string constants.
-
-        `'y?'` is one that some path leaves without a value.
-        """
-        names = self._written(nodes) & (live_out | self._facts.escaping)
-        unbound = self._facts.unbound_after[at] | (self._facts.unbound_before[at] if exiting else frozenset())
-        return [template.constant(self._state_name(name, unbound), at=at) for name in sorted(names)]
-
-    def _state_name(self, name: str, unbound: frozenset[str]) -> str:
-        if name in self._facts.declared_global:
-            return f"global {name}"
-        return f"{name}?" if name in unbound else name
-
-    def _written(self, nodes: Sequence[gast.AST]) -> frozenset[str]:
-        own = self._facts.bound | self._facts.declared_global | self._facts.declared_nonlocal
-        return writes(nodes) & own
-
-    def _is_local(self, name: str, statements: Sequence[gast.AST], live_in: frozenset[str]) -> bool:
-        """Is a written name a temporary of this block: it occurs nowhere else and starts without a value?"""
-        facts = self._facts
-        if name in facts.escaping or name in facts.parameters or name in facts.declared_nonlocal:
-            return False
-        if sum(occurrence == name for occurrence in _occurrences(statements)) < self._occurrences[name]:
-            return False
-        return name not in live_in
-
-    def _live_before(self, statements: list[gast.stmt], otherwise: frozenset[str]) -> frozenset[str]:
-        return self._facts.live_before[statements[0]] if statements else otherwise
 
 
 def _header(node: gast.stmt) -> gast.AST:
@@ -452,35 +405,3 @@ def _header(node: gast.stmt) -> gast.AST:
     if isinstance(node, gast.If | gast.While):
         return node.test
     return node.iter if isinstance(node, gast.For) else node
-
-
-def _is_docstring(statement: gast.stmt) -> bool:
-    return isinstance(statement, gast.Expr) and isinstance(statement.value, gast.Constant)
-
-
-def _from_around(statements: Sequence[gast.AST]) -> frozenset[str]:
-    """The names that functions inside these statements take from around them by `nonlocal`."""
-    names: set[str] = set()
-    pending = list(statements)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, gast.FunctionDef):
-            own = {name for s in node.body if isinstance(s, gast.Nonlocal) for name in s.names}
-            bound = {s.target.id for s in node.body if isinstance(s, gast.AnnAssign) and isinstance(s.target, gast.Name)}
-            bound |= {parameter.id for parameter in parameters(node)}
-            names |= own | (_from_around(node.body) - bound - (writes(node.body) - own))
-        else:
-            pending.extend(gast.iter_child_nodes(node))
-    return frozenset(names)
-
-
-def _occurrences(nodes: Sequence[gast.AST]) -> Iterator[str]:
-    """Each occurrence of a name, nested functions included."""
-    for root in nodes:
-        for node in gast.walk(root):
-            if isinstance(node, gast.Name):
-                yield node.id
-            elif isinstance(node, gast.FunctionDef | gast.ClassDef | gast.MatchAs | gast.MatchStar) and node.name:
-                yield node.name
-            elif isinstance(node, gast.alias):
-                yield (node.asname or node.name).partition(".")[0]

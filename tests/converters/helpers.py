@@ -34,12 +34,13 @@ from autograph_jax.converters import (
     matches,
     plain,
     stores,
+    views,
 )
 from autograph_jax.runtime.convert import convert_function
 from autograph_jax.syntax import emit
 from autograph_jax.syntax.names import Names
 
-PASSES = ("plain", "matches", "live_loops", "stores", "generators", "blocks", "comprehensions", "expressions")
+PASSES = ("plain", "matches", "live_loops", "views", "stores", "generators", "blocks", "comprehensions", "expressions")
 _numbers = itertools.count()
 
 
@@ -89,6 +90,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 tree = matches.convert(tree, names)
             case "live_loops":
                 live_loops.convert(tree, analyse(tree))
+            case "views":
+                tree = views.convert(tree, analyse(tree))
             case "stores":
                 tree = stores.convert(tree, analyse(tree), names)
             case "generators":

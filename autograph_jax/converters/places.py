@@ -1,0 +1,73 @@
+"""Places that are written and are no variables, `o.a` and `x[i]`: their parts, and whether evaluating them has effects."""
+
+from __future__ import annotations
+
+import gast
+
+from autograph_jax.analysis import writes
+from autograph_jax.syntax.template import Template
+
+_AT = Template("ag__.at[INDEX]")
+Place = gast.Attribute | gast.Subscript
+
+
+def places_of(target: gast.expr) -> list[Place]:
+    return [n for n in gast.walk(target) if isinstance(n, gast.Attribute | gast.Subscript) and isinstance(n.ctx, gast.Store)]
+
+
+def has_effects(place: Place) -> bool:
+    """Does a path of several steps assign a variable on the way? `d[(k := f())][k] = v`"""
+    _, steps = path_of(place)
+    return len(steps) > 1 and any(writes(step.slice) for step in steps if isinstance(step, gast.Subscript))
+
+
+def is_pure_value(expression: gast.AST) -> bool:
+    """Nothing is called in it, so that it can be evaluated a moment earlier or twice."""
+    effects = (gast.Call, gast.NamedExpr, gast.Await, gast.Yield, gast.YieldFrom, gast.Lambda)
+    return not any(isinstance(node, effects) for node in gast.walk(expression))
+
+
+def is_pure(expression: gast.expr) -> bool:
+    """A name, or attributes and constant items of one: evaluating it twice changes nothing."""
+    if isinstance(expression, gast.Attribute):
+        return is_pure(expression.value)
+    if isinstance(expression, gast.Subscript):
+        return is_pure(expression.value) and isinstance(expression.slice, gast.Name | gast.Constant)
+    return isinstance(expression, gast.Name)
+
+
+def writes_places(target: gast.expr) -> bool:
+    return any(
+        isinstance(node, gast.Attribute | gast.Subscript) and isinstance(node.ctx, gast.Store) for node in gast.walk(target)
+    )
+
+
+def path_of(target: gast.expr) -> tuple[gast.expr, list[Place]]:
+    """`d['a'][i]` -> (d, [d['a'], d['a'][i]]): the root, and each step from it."""
+    steps: list[Place] = []
+    while isinstance(target, gast.Attribute | gast.Subscript):
+        steps.append(target)
+        target = target.value
+    return target, steps[::-1]
+
+
+def index_of(index: gast.expr | gast.Slice) -> gast.expr:
+    """An index as an expression; `a:b` can only stand in brackets, so it is written `ag__.at[a:b]`."""
+    if isinstance(index, gast.Slice) or any(isinstance(node, gast.Slice) for node in gast.walk(index)):
+        return _AT.expression(at=with_position(index), INDEX=index)
+    return index
+
+
+def with_position(index: gast.AST) -> gast.AST:
+    return next((node for node in gast.walk(index) if getattr(node, "lineno", None) is not None), index)
+
+
+def as_load(expression: gast.expr) -> gast.expr:
+    """A copy of a pure target expression, to be read."""
+    if isinstance(expression, gast.Attribute):
+        copy = gast.Attribute(as_load(expression.value), expression.attr, gast.Load())
+    elif isinstance(expression, gast.Subscript):
+        copy = gast.Subscript(as_load(expression.value), expression.slice, gast.Load())
+    else:
+        return expression
+    return gast.copy_location(copy, expression)

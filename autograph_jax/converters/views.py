@@ -1,0 +1,109 @@
+"""What shares memory with an array in NumPy, and is written or has its array written, is marked as a view of it.
+
+Before:
+    row = x[0]
+    row[1] = v
+
+After:
+    row = ag__.view(x[0], x)
+    row[1] = v
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import gast
+
+from autograph_jax.analysis import Facts
+from autograph_jax.converters.base import Pass
+from autograph_jax.converters.places import as_load, is_pure, path_of
+from autograph_jax.syntax.template import Template
+
+_VIEW = Template("ag__.view(VALUE, BASE)")
+_ROWS = Template("ag__.rows(BASE)")
+_VIEWS = frozenset({"T", "mT", "real", "imag", "reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal"})
+
+
+def convert(tree: gast.AST, facts: dict[gast.AST, Facts]) -> gast.AST:
+    return _Views(facts).visit(tree)
+
+
+class _Views(Pass):
+    def __init__(self, facts: dict[gast.AST, Facts]) -> None:
+        self._facts = facts
+        self._item_written: list[frozenset[str]] = []  # per function: names of arrays that it writes by items
+
+    def function(self, node: gast.FunctionDef) -> gast.AST:
+        self._item_written.append(_item_written(node, self._facts[node].aliases))
+        self.generic_visit(node)
+        self._item_written.pop()
+        return node
+
+    def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
+        return node
+
+    def visit_Assign(self, node: gast.Assign) -> gast.AST:
+        names = {name.id for target in node.targets for name in gast.walk(target) if isinstance(name, gast.Name)}
+        unpacks = any(isinstance(target, gast.Tuple | gast.List) for target in node.targets)
+        if unpacks and isinstance(node.value, gast.Name) and {node.value.id, *names} & self._item_written[-1]:
+            node.value = _ROWS.expression(at=node.value, BASE=node.value)  # `first, second = x`
+        else:
+            node.value = self._marked(node.value, names)
+        return node
+
+    def _marked(self, value: gast.expr, names: set[str]) -> gast.expr:
+        """An expression with the views in it marked: itself, or the elements of a tuple, list or `a if c else b`."""
+        if isinstance(value, gast.Tuple | gast.List):
+            value.elts = [self._marked(element, names) for element in value.elts]
+        elif isinstance(value, gast.IfExp):
+            value.body, value.orelse = self._marked(value.body, names), self._marked(value.orelse, names)
+        elif (base := _view_base(value)) is not None and ({_root(base), *names} & self._item_written[-1]):
+            return _VIEW.expression(at=value, VALUE=value, BASE=as_load(base))
+        return value
+
+    def visit_Expr(self, node: gast.Expr) -> gast.AST:
+        """`fill(x[1], 9.0)` writes a row of x."""
+        if isinstance(node.value, gast.Call):
+            node.value.args = [
+                _VIEW.expression(at=a, VALUE=a, BASE=as_load(base)) if (base := _view_base(a)) is not None else a
+                for a in node.value.args
+            ]
+        return node
+
+
+def _item_written(function: gast.AST, aliases: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The variables whose arrays are written by items, under this name or another, and those that these are views of."""
+    subscripts = [n for n in gast.walk(function) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
+    names = {root.id for n in subscripts if isinstance(root := path_of(n)[0], gast.Name)}
+    assigned = [n for n in gast.walk(function) if isinstance(n, gast.Assign)]
+    views = [
+        (target.id, _root(base))
+        for node in assigned
+        if (base := _view_base(node.value)) is not None
+        for target in node.targets
+        if isinstance(target, gast.Name)
+    ]
+    while more := ({base for name, base in views if name in names} | _aliases_of(names, aliases)) - names:
+        names |= more
+    return frozenset(names)
+
+
+def _aliases_of(names: set[str], aliases: Mapping[str, frozenset[str]]) -> set[str]:
+    return {alias for name in names for alias in aliases.get(name, ())}
+
+
+def _view_base(value: gast.expr) -> gast.expr | None:
+    """What an expression is a view of in NumPy: x of `x[0]`, `x.T`, `x.reshape(-1)`; None for what surely is none."""
+    base = None
+    if isinstance(value, gast.Subscript):
+        base = value.value
+    elif isinstance(value, gast.Attribute) and value.attr in _VIEWS:
+        base = value.value
+    elif isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute) and value.func.attr in _VIEWS:
+        base = value.func.value
+    return base if base is not None and is_pure(base) else None
+
+
+def _root(base: gast.expr) -> str:
+    return next(node.id for node in gast.walk(base) if isinstance(node, gast.Name))
