@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from autograph_jax.cli import demo
+from autograph_jax.cli import demo, demo_drawings, demo_fits, demo_report
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def model(x64: None) -> ModuleType:
 
 
 @pytest.fixture
-def problem(model: ModuleType) -> demo.Problem:
-    return demo.Problem.load()
+def problem(model: ModuleType) -> demo_fits.Problem:
+    return demo_fits.Problem.load()
 
 
 # The solver ------------------------------------------------------------------------------------------
@@ -64,9 +64,9 @@ def test_the_solver_agrees_with_solve_ivp(model, name, way):
 
 def test_the_populations_agree_with_solve_ivp(model, problem):
     solution = jax.jit(model.populations)(problem.guess, problem.times)
-    expected = demo.scipy_populations(problem.guess, problem.times)
+    expected = demo_fits.scipy_populations(problem.guess, problem.times)
     np.testing.assert_allclose(solution.states, expected, rtol=0, atol=1e-6)
-    exact = demo.scipy_populations(problem.guess, problem.times, method="DOP853", rtol=1e-13)
+    exact = demo_fits.scipy_populations(problem.guess, problem.times, method="DOP853", rtol=1e-13)
     np.testing.assert_allclose(solution.states, exact, rtol=1e-6)
 
 
@@ -100,7 +100,7 @@ def test_the_derivative_through_the_solver(model, problem):
         return jnp.log(model.populations(parameters, problem.times).states)
 
     def exact(parameters):
-        return np.log(demo.scipy_populations(parameters, problem.times, method="DOP853", rtol=1e-13))
+        return np.log(demo_fits.scipy_populations(parameters, problem.times, method="DOP853", rtol=1e-13))
 
     found = jax.jit(jax.jacfwd(logarithms))(problem.guess)
     guess = np.asarray(problem.guess)
@@ -114,7 +114,7 @@ def test_the_derivative_through_the_solver(model, problem):
 def test_the_fit_agrees_with_least_squares(model, problem):
     found = jax.jit(model.fit)(*problem)
     assert found.converged
-    np.testing.assert_allclose(found.parameters, demo.scipy_fit(*problem), atol=1e-5)
+    np.testing.assert_allclose(found.parameters, demo_fits.scipy_fit(*problem), atol=1e-5)
     # About 0.55, 0.028, 0.80 and 0.024 in Carpenter (2018), where priors have a say.
     np.testing.assert_allclose(np.exp(found.parameters)[:4], [0.540, 0.0272, 0.796, 0.0237], rtol=2e-3)
 
@@ -154,12 +154,12 @@ def test_fits_from_many_starts(model, problem):
 
 def series(**changes):
     curve = [(time / 10.0, 40.0 + 30.0 * math.sin(time / 10.0)) for time in range(101)]
-    example = demo.Series("wave", "●", 33, False, curve, [(0.0, 0.0), (10.0, 80.0)])
+    example = demo_drawings.Series("wave", "●", 33, False, curve, [(0.0, 0.0), (10.0, 80.0)])
     return example._replace(**changes)
 
 
 def test_the_plot_has_its_size_and_its_points_in_the_corners():
-    lines = demo.terminal_plot([series()], columns=40, rows=9, step=(5.0, 40.0))
+    lines = demo_drawings.terminal_plot([series()], columns=40, rows=9, step=(5.0, 40.0))
     assert len(lines) == 9 + 2
     assert max(map(len, lines)) <= 40 + 6 + 2
     assert lines[0].startswith("   80┤") and lines[0].endswith("●") and len(lines[0]) == 6 + 40
@@ -169,22 +169,22 @@ def test_the_plot_has_its_size_and_its_points_in_the_corners():
 
 
 def test_the_curve_has_a_dot_in_every_column():
-    lines = demo.terminal_plot([series(points=[(0.0, 80.0)])], columns=20, rows=8, step=(5.0, 40.0))
+    lines = demo_drawings.terminal_plot([series(points=[(0.0, 80.0)])], columns=20, rows=8, step=(5.0, 40.0))
     columns = zip(*(line[6:].ljust(20) for line in lines[:8]), strict=True)
     assert all(any(0x2800 < ord(letter) <= 0x28FF for letter in column) for column in columns)
 
 
 def test_colors_only_where_wanted():
-    plain = demo.terminal_plot([series()], columns=20, rows=8, step=(5.0, 40.0))
-    painted = demo.terminal_plot([series()], columns=20, rows=8, step=(5.0, 40.0), color=True)
+    plain = demo_drawings.terminal_plot([series()], columns=20, rows=8, step=(5.0, 40.0))
+    painted = demo_drawings.terminal_plot([series()], columns=20, rows=8, step=(5.0, 40.0), color=True)
     assert not any("\033" in line for line in plain)
     assert "\033[33m●\033[0m" in painted[0]
 
 
 def test_a_plain_terminal_gets_plain_letters():
-    lines = demo.terminal_plot([series()], columns=20, rows=8, step=(5.0, 40.0))
-    assert all(demo.plain(line).isascii() for line in lines)
-    assert demo.encodes("●", "utf-8") and not demo.encodes("●", "ascii")
+    lines = demo_drawings.terminal_plot([series()], columns=20, rows=8, step=(5.0, 40.0))
+    assert all(demo_drawings.plain(line).isascii() for line in lines)
+    assert demo_drawings.encodes("●", "utf-8") and not demo_drawings.encodes("●", "ascii")
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_a_plain_terminal_gets_plain_letters():
     ],
 )
 def test_durations(seconds, text):
-    assert demo.duration(seconds) == text
+    assert demo_report.duration(seconds) == text
 
 
 def test_staged_lines_are_found_inside_other_primitives():
@@ -207,11 +207,11 @@ def test_staged_lines_are_found_inside_other_primitives():
     def inner(x):
         return jax.lax.while_loop(lambda x: x < 9, lambda x: jax.lax.cond(x > 3, lambda: x + 1, lambda: x + 2), x)
 
-    staged = demo.staged_lines(jax.make_jaxpr(lambda x: inner(x) + inner(x + 1))(1).jaxpr)
+    staged = demo_report.staged_lines(jax.make_jaxpr(lambda x: inner(x) + inner(x + 1))(1).jaxpr)
     total = sum(staged.values(), Counter())
     assert total == {"while": 2, "cond": 2}
     assert {file for file, _ in staged} == {__file__}
-    assert demo.primitive_counts(total) == "2 while, 2 cond"
+    assert demo_report.primitive_counts(total) == "2 while, 2 cond"
 
 
 # The whole -------------------------------------------------------------------------------------------
