@@ -12,11 +12,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench clean
+.PHONY: help demo test flags lint types bench clean
 
 help:
 	@echo "make demo   fit a predator-prey model with a solver written in plain Python"
 	@echo "make test   run the tests (make test ARGS='-k while' for some of them)"
+	@echo "make flags  run tests under JAX's flags, one after the other: JAX_ENABLE_X64=1, ..."
 	@echo "make lint   ruff"
 	@echo "make types  pyright"
 	@echo "make bench  run benchmarks/"
@@ -28,6 +29,14 @@ demo: $(VENV)/.demo
 # The coverage table comes before pytest's closing line, which is the last one printed.
 test: $(VENV)/.test
 	@$(BIN)/python -m pytest -n $(WORKERS) $(COVERAGE) $(ARGS)
+
+# What JAX's flags may change: rules, checkpoints, constants, types. Those that change what is staged, or stop at a NaN that is
+# meant, run the programs of tests/runtime/core.py only (tests/runtime/test_flags.py).
+FLAGS ?= JAX_CUSTOM_VJP3=1 JAX_REMAT3=1 JAX_USE_SIMPLIFIED_JAXPR_CONSTANTS=1 JAX_ENABLE_X64=1 JAX_CHECK_TRACER_LEAKS=1
+FLAG_TESTS ?= tests/behaviour/test_choices.py tests/behaviour/test_returns.py tests/examples
+
+flags: $(VENV)/.test
+	@set -e; for flag in $(FLAGS); do echo "$$flag"; env $$flag $(BIN)/python -m pytest -n $(WORKERS) $(FLAG_TESTS) $(ARGS); done
 
 lint: $(VENV)/.lint
 	@$(BIN)/ruff check .

@@ -13,8 +13,8 @@ from autograph_jax import errors
 from autograph_jax.errors import AutographError as AutographError
 
 if TYPE_CHECKING:
-    from autograph_jax.loops.api import fori_loop as fori_loop
-    from autograph_jax.loops.api import while_loop as while_loop
+    from autograph_jax.operators.bounded_loops import fori_loop as fori_loop
+    from autograph_jax.operators.bounded_loops import while_loop as while_loop
     from autograph_jax.operators.markers import cond as cond
     from autograph_jax.operators.markers import scan as scan
     from autograph_jax.operators.markers import stack as stack
@@ -52,8 +52,8 @@ _HOMES = {
     "source": "autograph_jax.runtime.decorator",
     "do_not_convert": "autograph_jax.runtime.unconverted",
     "max_len": "autograph_jax.operators.sequences.limits",
-    "fori_loop": "autograph_jax.loops.api",
-    "while_loop": "autograph_jax.loops.api",
+    "fori_loop": "autograph_jax.operators.bounded_loops",
+    "while_loop": "autograph_jax.operators.bounded_loops",
     "jit": "autograph_jax.runtime.jit",
     "captures": "autograph_jax.runtime.captures",
     "checkify": "autograph_jax.runtime.checkify",

@@ -23,7 +23,8 @@ from collections.abc import Sequence
 from typing import Any
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
-_ROOMS = tuple(os.path.join(_PACKAGE, room) + os.sep for room in ("operators", "runtime", "syntax", "converters", "porting"))
+_FOLDERS = ("operators", "loops", "runtime", "syntax", "converters", "porting")
+_ROOMS = tuple(os.path.join(_PACKAGE, room) + os.sep for room in _FOLDERS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -165,6 +166,18 @@ class CaptureError(AutographError, RuntimeError):
     code = "AG0403"
 
 
+class EscapedTracerError(AutographError, RuntimeError):
+    """A value that a function computed while JAX traced it was kept outside of the function, and used when that was over."""
+
+    code = "AG0404"
+
+
+class CollectiveError(AutographError, ValueError):
+    """A collective (`lax.psum`, ...) in a branch or loop that not all devices run alike: it would wait for ever."""
+
+    code = "AG0405"
+
+
 _CLASSES = [AutographError, *AutographError.__subclasses__()]
 NAMES = tuple(_class.__name__ for _class in _CLASSES)
 for _class in _CLASSES:
@@ -184,6 +197,10 @@ def is_user_frame(frame: types.FrameType) -> bool:
     module = frame.f_globals.get("__name__", "")
     library = module.partition(".")[0] in ("jax", "jaxlib", "contextlib", "functools", "importlib")
     return not (filename.startswith(_ROOMS) or library or filename.startswith("<frozen"))
+
+
+def is_jax_frame(frame: types.FrameType) -> bool:
+    return frame.f_globals.get("__name__", "").partition(".")[0] in ("jax", "jaxlib")
 
 
 def frame_location(frame: types.FrameType) -> Location:

@@ -1,10 +1,16 @@
 """Reverse mode through loops: time and memory of the gradient, beside lax.scan and equinox's checkpointed loop.
 
-    python benchmarks/reverse.py
+    python benchmarks/reverse.py                     # everything: ten minutes or more
+    python benchmarks/reverse.py --only turns --turns 2000 --dims 256
 
-Each loop runs x = tanh(A @ x) N times (dim 256), or x = sin(a * x) (dim 1). lax.scan knows N beforehand and keeps everything;
-the others find out when to stop. The gradient is that by x. Times of the gradient are compared with those of lax.while_loop
-without one; memory is what XLA sets aside for temporary values.
+`turns`: each loop runs x = tanh(A @ x) N times (dim 256), or x = sin(a * x) (dim 1). lax.scan knows N beforehand and keeps
+everything; the others find out when to stop. The gradient is that by x. Times of the gradient are compared with those of
+lax.while_loop without one; memory is what XLA sets aside for temporary values.
+
+`exits`: `for ... break` over a known range, left after a part of its turns: our loop, which ends there, and a scan that goes on
+to the end and keeps what it has.
+
+`arrays`: loops that write x[i] = v and read what they wrote, in double precision, against a scan written by hand.
 """
 
 from __future__ import annotations
@@ -27,6 +33,13 @@ Loop = Callable[..., Any]
 
 def step(a: jax.Array, x: jax.Array) -> jax.Array:
     return jnp.tanh(a @ x) if a.ndim else jnp.sin(a * x)
+
+
+def matrix(dim: int) -> tuple[jax.Array, jax.Array]:
+    """A and the start of x."""
+    if dim == 1:
+        return jnp.float32(1.5), jnp.float32(0.5)
+    return jax.random.normal(jax.random.key(0), (dim, dim), jnp.float32) / dim**0.5, jnp.ones(dim, jnp.float32)
 
 
 def by_scan(turns: int, a: jax.Array, x: jax.Array, limit: Any) -> jax.Array:
@@ -54,8 +67,7 @@ def loops(turns: int, checkpoints: list[int]) -> dict[str, Callable[..., jax.Arr
 
 
 def rows(turns: int, dim: int, checkpoints: list[int], seconds: float) -> list[list[str]]:
-    a = jax.random.normal(jax.random.key(0), (dim, dim)) / dim**0.5 if dim > 1 else jnp.float32(1.5)
-    x, limit = (jnp.ones(dim) if dim > 1 else jnp.float32(0.5)), jnp.int32(turns)
+    (a, x), limit = matrix(dim), jnp.int32(turns)
     reference = jax.jit(functools.partial(by_while, turns, loop=lax.while_loop))
     found = []
     for name, function in loops(turns, checkpoints).items():
@@ -63,7 +75,7 @@ def rows(turns: int, dim: int, checkpoints: list[int], seconds: float) -> list[l
         gradient = jax.jit(jax.grad(lambda a, x, limit, f=function: jnp.sum(f(turns, a, x, limit)), argnums=1))
         compiled = gradient.lower(a, x, limit).compile()
         run = [lambda f=f: jax.block_until_ready(f(a, x, limit)) for f in (reference, forward, compiled)]
-        base, own, back = measure.interleaved(*run, seconds=seconds)
+        base, own, back = measure.interleaved(*run, seconds=seconds, rounds=5 if turns <= 10_000 else 3)
         memory = compiled.memory_analysis().temp_size_in_bytes / 1024
         found.append(
             [f"{turns:,}", str(dim), name, measure.milliseconds(own), measure.milliseconds(back)]
@@ -73,19 +85,150 @@ def rows(turns: int, dim: int, checkpoints: list[int], seconds: float) -> list[l
     return found
 
 
+# Loops that are left early
+
+EXITS_HEADER = ["turns, of", "dim", "loop", "value, ms", "gradient, ms", "temporary memory, KB"]
+
+
+def exits(most: int, turns: int, dim: int, seconds: float) -> list[list[str]]:
+    @ag.autograph
+    def left_early(a: jax.Array, x: jax.Array, limit: Any) -> jax.Array:
+        for k in range(most):
+            if k >= limit:
+                break
+            x = step(a, x)
+        return x
+
+    def masked(a: jax.Array, x: jax.Array, limit: Any) -> jax.Array:
+        return lax.scan(lambda x, k: (jnp.where(k >= limit, x, step(a, x)), None), x, jnp.arange(most))[0]
+
+    a, x = matrix(dim)
+    found = []
+    for name, function in {"for ... break": left_early, "masked lax.scan": masked}.items():
+        own, back, memory = measured(function, (a, x, jnp.int32(turns)), (1,), seconds)
+        found.append([f"{turns:,} of {most:,}", str(dim), name, own, back, memory])
+        print(" | ".join(found[-1]), flush=True)
+    return found
+
+
+# Loops that write arrays
+
+ARRAYS_HEADER = ["program", "n", "by hand, ms", "converted, ms", "gradient by hand, ms", "gradient, ms", "gradient / by hand"]
+
+
+@ag.autograph
+def table_of_costs(a: jax.Array, b: jax.Array, gap: Any) -> Any:
+    """Edit distance of two sequences of numbers, over the whole table."""
+    n, m = len(a), len(b)
+    costs = jnp.zeros((n + 1, m + 1))
+    for i in range(1, n + 1):
+        costs[i, 0] = costs[i - 1, 0] + gap
+    for j in range(1, m + 1):
+        costs[0, j] = costs[0, j - 1] + gap
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            change = costs[i - 1, j - 1] + (a[i - 1] - b[j - 1]) ** 2
+            costs[i, j] = min(costs[i - 1, j] + gap, costs[i, j - 1] + gap, change)
+    return costs[n, m]
+
+
+def row_by_row(a: jax.Array, b: jax.Array, gap: Any) -> Any:
+    def row(before: jax.Array, given: Any) -> Any:
+        own, start = given
+
+        def cell(left: Any, around: Any) -> Any:
+            other, up, corner = around
+            value = jnp.minimum(jnp.minimum(up + gap, left + gap), corner + (own - other) ** 2)
+            return value, value
+
+        _, values = lax.scan(cell, start, (b, before[1:], before[:-1]))
+        return jnp.concatenate([start[None], values]), None
+
+    starts = gap * jnp.arange(1.0, len(a) + 1)
+    return lax.scan(row, gap * jnp.arange(len(b) + 1.0), (a, starts))[0][-1]
+
+
+def sequences(n: int) -> tuple[Any, ...]:
+    first, second = (jax.random.uniform(jax.random.key(seed), (n,), jnp.float64) for seed in range(2))
+    return first, second, jnp.float64(0.3)
+
+
+@ag.autograph
+def recurrence_until(x: jax.Array, a: jax.Array) -> Any:
+    for i in range(1, len(x)):
+        x[i] = jnp.sin(x[i - 1]) * a[i] + x[i]
+        if x[i] > 100.0:
+            break
+    return jnp.sum(x**2)
+
+
+def recurrence_by_hand(x: jax.Array, a: jax.Array) -> Any:
+    def turn(before: Any, row: Any) -> Any:
+        value = jnp.sin(before) * row[1] + row[0]
+        return value, value
+
+    return x[0] ** 2 + jnp.sum(lax.scan(turn, x[0], (x[1:], a[1:]))[1] ** 2)
+
+
+def programs() -> dict[str, tuple[Any, Any, Any, tuple[int, ...]]]:
+    import stores
+
+    solve, by_hand = [lambda *rows, f=f: jnp.sum(f(*rows) ** 2) for f in (stores.thomas, stores.thomas_lax)]
+    return {
+        "Thomas' solver": (solve, by_hand, stores.system, (1_000, 10_000)),
+        "edit distance": (table_of_costs, row_by_row, sequences, (100, 300)),
+        "recurrence with break": (recurrence_until, recurrence_by_hand, lambda n: sequences(n)[:2], (1_000, 10_000)),
+    }
+
+
+def arrays(seconds: float, most: int) -> list[list[str]]:
+    found = []
+    for name, (converted, by_hand, make, sizes) in programs().items():
+        for n in sizes:
+            if n > most:
+                continue
+            operands = make(n)
+            argnums = tuple(range(len(operands)))
+            expert, back_by_hand, _ = measured(by_hand, operands, argnums, seconds)
+            own, back, _ = measured(converted, operands, argnums, seconds)
+            ratio = f"{float(back) / float(back_by_hand):.3g}"
+            found.append([name, f"{n:,}", expert, own, back_by_hand, back, ratio])
+            print(" | ".join(found[-1]), flush=True)
+    return found
+
+
+def measured(function: Any, operands: Any, argnums: tuple[int, ...], seconds: float) -> tuple[str, str, str]:
+    """Milliseconds of the value and of the gradient, and KB that the gradient sets aside."""
+    forward = jax.jit(function)
+    gradient = jax.jit(jax.grad(lambda *xs: jnp.sum(function(*xs)), argnums)).lower(*operands).compile()
+    own, back = measure.interleaved(*(lambda f=f: f(*operands) for f in (forward, gradient)), seconds=seconds)
+    memory = gradient.memory_analysis().temp_size_in_bytes / 1024
+    return measure.milliseconds(own), measure.milliseconds(back), f"{memory:,.0f}"
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", choices=["turns", "exits", "arrays"], nargs="+", default=["turns", "exits", "arrays"])
     parser.add_argument("--turns", type=int, nargs="+", default=[100, 2_000, 100_000])
     parser.add_argument("--dims", type=int, nargs="+", default=[1, 256])
     parser.add_argument("--checkpoints", type=int, nargs="+", default=[8, 64])
     parser.add_argument("--seconds", type=float, default=1.0, help="for each row (default: 1)")
     options = parser.parse_args(arguments)
-    found = []
-    for dim in options.dims:
-        for turns in options.turns:
-            found += rows(turns, dim, options.checkpoints, options.seconds)
-    print(f"{measure.versions()}\n")
-    print(measure.table(HEADER, found))
+    tables: list[tuple[list[str], list[list[str]]]] = []
+    sizes = [(dim, turns) for dim in options.dims for turns in options.turns]
+    if "turns" in options.only:
+        found = [row for dim, turns in sizes for row in rows(turns, dim, options.checkpoints, options.seconds)]
+        tables.append((HEADER, found))
+    if "exits" in options.only:
+        parts = [(most, max(1, most * part // 10)) for most in options.turns if most <= 10_000 for part in (1, 5, 10)]
+        found = [row for dim in options.dims for most, turns in parts for row in exits(most, turns, dim, options.seconds)]
+        tables.append((EXITS_HEADER, found))
+    if "arrays" in options.only:
+        with jax.enable_x64(True):
+            tables.append((ARRAYS_HEADER, arrays(options.seconds, 10 * max(options.turns))))
+    print(measure.versions())
+    for header, found in tables:
+        print(f"\n{measure.table(header, found)}")
 
 
 if __name__ == "__main__":

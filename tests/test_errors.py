@@ -558,6 +558,29 @@ ROWS = {
           help: return the new array and use that, or make a copy first: `y = x.copy()`
         """,
     ),
+    "an escaped tracer": Row(
+        """
+        class Model:
+            def step(self, x):
+                self.last = x * 2
+                return x
+
+        def f(jit):
+            model = Model()
+            jit(model.step)(1.0)
+            return model.last + 1
+        """,
+        "f(ag.jit)",
+        """
+        EscapedTracerError: `Model.last` holds a value of a trace that is over  [AG0404]
+          model.py:9, in f
+            return model.last + 1
+                   ^^^^^^^^^^^^^^
+          It was kept at model.py:3, in Model.step, while JAX traced the function:
+              self.last = x * 2
+          help: return the value, and keep what the call gives: `o.y = f(x)`
+        """,
+    ),
 }
 
 _numbers = itertools.count()
@@ -657,6 +680,8 @@ CAUGHT_AS = {
     "ArgumentError": ("AG0401", ValueError),
     "RuleError": ("AG0402", TypeError),
     "CaptureError": ("AG0403", RuntimeError),
+    "EscapedTracerError": ("AG0404", RuntimeError),
+    "CollectiveError": ("AG0405", ValueError),
 }
 
 

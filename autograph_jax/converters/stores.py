@@ -10,7 +10,7 @@ After:
     y = ag__.set_item(x, y, i)
     ag__.update_attr(self, 't', '+=', h)
     d = ag__.set_path(v, d, ag__.item['a'], ag__.item[i])
-    item, item_2 = (a[j], a[i])
+    item, item_2 = (ag__.view(a[j], a), ag__.view(a[i], a))
     a = ag__.set_item(item, a, i)
     a = ag__.set_item(item_2, a, j)
 

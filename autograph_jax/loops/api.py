@@ -9,6 +9,7 @@ import jax
 from jax import lax
 from jax.extend.core.primitives import while_p
 
+from autograph_jax.loops.axes import axes_of, axes_of_type, vary
 from autograph_jax.loops.loop import loop_of
 from autograph_jax.loops.primitives import bind_loop
 
@@ -18,11 +19,8 @@ Carry = TypeVar("Carry")
 def while_loop(
     cond: Callable[[Carry], Any], body: Callable[[Carry], Carry], init: Carry, *, checkpoints: int | None = None
 ) -> Carry:
-    """lax.while_loop, for its arguments and its result, with derivatives forward and in reverse.
-
-    Where nothing is differentiated it is lax.while_loop. Reverse mode keeps `checkpoints` states and runs turns
-    again in between; with None as many as serve a long loop well, up to some MB. Raises what lax.while_loop raises.
-    """
+    """lax.while_loop, differentiable: `ag.while_loop` without a bound."""
+    init = _varied(cond, init)
     return _differentiable(lambda init: lax.while_loop(cond, body, init), init, checkpoints)
 
 
@@ -37,10 +35,18 @@ def fori_loop(
     return _differentiable(run, (lower, upper), checkpoints, static=True)
 
 
+def _varied(cond: Callable[[Carry], Any], init: Carry) -> Carry:
+    """Inside jax.shard_map: where devices run different numbers of turns, all of the carry comes to differ, a counter too."""
+    while not jax.sharding.get_abstract_mesh().empty:
+        axes = axes_of_type(jax.eval_shape(cond, init))
+        if all(axes <= axes_of(leaf) for leaf in jax.tree.leaves(init)):
+            break
+        init = jax.tree.map(lambda leaf, axes=axes: vary(leaf, axes), init)
+    return init
+
+
 def _differentiable(run: Callable[[Any], Any], init: Any, checkpoints: int | None, *, static: bool = False) -> Any:
     """What a function gives, with the while loop that it binds made ours."""
-    if checkpoints is not None and (not isinstance(checkpoints, int) or checkpoints < 1):
-        raise ValueError(f"checkpoints is a number of states, 1 or more, or None; got {checkpoints!r}")
     if jax.config.jax_disable_jit:  # pyright: ignore[reportAttributeAccessIssue]
         return run(init)
     operands, call = ((), lambda: run(init)) if static else ((init,), run)

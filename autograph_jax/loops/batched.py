@@ -141,7 +141,12 @@ def of_loop_with_tangents(bind: Callable[..., list[Any]]) -> Batcher:
     def batch(data: Any, operands: Sequence[Any], dims: Sequence[Dim], *, loop: Loop, masks: Any) -> Any:
         parts = [*loop.counts, len(loop.carry_avals), sum(masks[0])]
         sorted_operands, sorted_dims = [_tangents_beside(values, parts) for values in (operands, dims)]
-        return of_loop(bind)(data, sorted_operands, sorted_dims, loop=loop.with_tangents(*masks))
+        out, out_dims = of_loop(bind)(data, sorted_operands, sorted_dims, loop=loop.with_tangents(*masks))
+        if any(dim is not None for dim in dims[: len(loop.in_avals)]):
+            return out, out_dims
+        count = len(loop.carry_avals)  # values of which each lane has the same: jax.jacfwd wants them once
+        once = [x if d is None else jax.lax.index_in_dim(x, 0, d, keepdims=False) for x, d in zip(out, out_dims, strict=True)]
+        return [*once[:count], *out[count:]], [*(None for _ in once[:count]), *out_dims[count:]]
 
     return batch
 

@@ -8,8 +8,12 @@ from typing import Any
 import jax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
+from autograph_jax.loops.axes import axes_of_type, vary
+from autograph_jax.loops.branches import seen_through
+from autograph_jax.loops.evaluation import inlined
 from autograph_jax.loops.loop import Axis, Loop, Mask, chosen, depends, merged, split, traced
 from autograph_jax.loops.stops import run_linear
+from autograph_jax.loops.writes import writes_last
 
 
 class Linearized:
@@ -27,7 +31,7 @@ class Linearized:
             mask = (*const_mask, *carry_mask)
 
             def moved(*values: Any) -> Any:
-                new = jaxpr_as_fun(loop.body)(*merged(operands, values, mask))
+                new = inlined(loop.body, merged(operands, values, mask))
                 return chosen(new, carry_mask), new
 
             _, derivative, new = jax.linearize(moved, *chosen(operands, mask), has_aux=True)
@@ -35,7 +39,7 @@ class Linearized:
             trees.append(tree)
             return [*new, *leaves]
 
-        self._program = traced(body, loop.body.in_avals)
+        self._program = seen_through(traced(body, loop.body.in_avals))
         self._tree = trees[-1]
         leaves = self._program.jaxpr.outvars[len(loop.carry_avals) :]
         varying = depends(self._program.jaxpr, [False] * consts + [True] * len(loop.carry_avals))[len(loop.carry_avals) :]
@@ -44,16 +48,21 @@ class Linearized:
         self._fixed = [not v for v in varying]
         count = len(loop.carry_avals)
         self.residual_avals = chosen(self._program.out_avals[count:], self._stored)
+        self._forward = writes_last(self._program)
         self._invariant_program = _with_outputs(self._program, count, self._fixed)
 
     def forward(self, consts: Sequence[Any], carry: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The carry after a turn, and the turn's residuals."""
-        new, leaves = split(jaxpr_as_fun(self._program)(*consts, *carry), len(carry))
+        new, leaves = split(self._forward(*consts, *carry), len(carry))
         return new, chosen(leaves, self._stored)
 
     def invariants(self, consts: Sequence[Any]) -> list[Any]:
         carry = [_anything(aval) for aval in self._loop.carry_avals]
         return list(jaxpr_as_fun(self._invariant_program)(*consts, *carry))
+
+    def invariant_lanes(self) -> list[tuple[bool, ...]]:
+        """Which axes of lanes each invariant has, from the outermost on: none."""
+        return [() for _ in self._invariant_program.out_avals]
 
     def invariants_depend(self, const_mask: Sequence[bool]) -> list[bool]:
         """Which invariants depend on these constants?"""
@@ -88,6 +97,10 @@ class LinearizedLanes:
 
     def invariants(self, consts: Sequence[Any]) -> list[Any]:
         return self._axis.map(self._inner.invariants, [list(self._axis.const_dims)], self._invariant_dims)(list(consts))
+
+    def invariant_lanes(self) -> list[tuple[bool, ...]]:
+        inner = self._inner.invariant_lanes()
+        return [(dim is not None, *lanes) for dim, lanes in zip(self._invariant_dims, inner, strict=True)]
 
     def invariants_depend(self, const_mask: Sequence[bool]) -> list[bool]:
         inner = self._inner.invariants_depend(const_mask)
@@ -129,7 +142,8 @@ def _with_outputs(closed: ClosedJaxpr, skipped: int, wanted: Sequence[bool]) -> 
 
 
 def _anything(aval: Any) -> Any:
-    return jax.lax.empty(aval.shape, aval.dtype) if not jax.numpy.issubdtype(aval.dtype, jax.dtypes.extended) else _key(aval)
+    is_key = jax.numpy.issubdtype(aval.dtype, jax.dtypes.extended)
+    return vary(_key(aval) if is_key else jax.lax.empty(aval.shape, aval.dtype), axes_of_type(aval))
 
 
 def _key(aval: Any) -> Any:

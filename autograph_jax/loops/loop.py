@@ -12,6 +12,8 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.extend.core.primitives import while_p
 
+from autograph_jax.loops.axes import Axes, axes_of_type
+
 Mask = tuple[bool, ...]
 
 
@@ -60,6 +62,11 @@ class Loop:
     def in_avals(self) -> list[Any]:
         return [*self.cond.in_avals[: self.counts[0]], *self.body.in_avals]
 
+    @property
+    def axes(self) -> Axes:
+        """Of a mesh: along these devices run different numbers of turns."""
+        return axes_of_type(self.cond.out_avals[0])
+
     def split(self, operands: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """The condition's constants, the body's, and the carry."""
         first, second = self.counts[0], self.consts
@@ -104,7 +111,7 @@ class Loop:
 
     def _reached(self, const_mask: Mask, carry_mask: Mask) -> Mask:
         while True:
-            out = depends(self.body.jaxpr, [*const_mask, *carry_mask])
+            out = depends(self.body.jaxpr, [*const_mask, *carry_mask], tangents=True)
             wide = tuple(m or o and is_inexact(a) for m, o, a in zip(carry_mask, out, self.carry_avals, strict=True))
             if wide == carry_mask:
                 return wide
@@ -208,17 +215,17 @@ def is_inexact(aval: Any) -> bool:
     return jnp.issubdtype(aval.dtype, jnp.inexact)
 
 
-def depends(jaxpr: Any, inputs: Sequence[bool]) -> list[bool]:
-    """Which outputs depend on these inputs? Calls of other jaxprs are looked into."""
+def depends(jaxpr: Any, inputs: Sequence[bool], *, tangents: bool = False) -> list[bool]:
+    """Which outputs depend on these inputs, or on their tangents? Calls of other jaxprs are looked into."""
     reached = {v for v, mask in zip(jaxpr.invars, inputs, strict=True) if mask}
     for equation in jaxpr.eqns:
         mask = [_is_variable(v) and v in reached for v in equation.invars]
-        if not any(mask) or equation.primitive.name == "stop_gradient":
+        if not any(mask) or tangents and equation.primitive.name == "stop_gradient":
             continue
         inner = equation.params.get("jaxpr")
         inner = getattr(inner, "jaxpr", inner)
-        if equation.primitive.name in ("jit", "pjit", "closed_call") and len(inner.invars) == len(mask):
-            reached.update(v for v, out in zip(equation.outvars, depends(inner, mask), strict=True) if out)
+        if equation.primitive.name in ("jit", "pjit", "closed_call", "turn") and len(inner.invars) == len(mask):
+            reached.update(v for v, out in zip(equation.outvars, depends(inner, mask, tangents=tangents), strict=True) if out)
         else:
             reached.update(equation.outvars)
     return [_is_variable(v) and v in reached for v in jaxpr.outvars]

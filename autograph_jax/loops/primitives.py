@@ -25,7 +25,8 @@ from jax.extend.core import Primitive
 from jax.extend.core.primitives import while_p
 from jax.interpreters import ad, mlir
 
-from autograph_jax.loops import batched, partial
+from autograph_jax.loops import batched, checked, partial
+from autograph_jax.loops.axes import axes_of, axes_of_type, vary
 from autograph_jax.loops.linearized import linearized
 from autograph_jax.loops.loop import Loop, Mask, chosen, merged, split, tangent_aval
 from autograph_jax.loops.quiet import quiet
@@ -39,6 +40,7 @@ def _new(name: str, run: Callable[..., list[Any]]) -> Primitive:
     primitive.multiple_results = True
     primitive.def_impl(functools.partial(_run_compiled, run))
     mlir.register_lowering(primitive, mlir.lower_fun(run, multiple_results=True))
+    checked.register(primitive, run)
     return primitive
 
 
@@ -115,8 +117,9 @@ def _run_saving(*operands: Any, loop: Loop, masks: Masks) -> list[Any]:
 
 def _saving_avals(*avals: Any, loop: Loop, masks: Masks) -> Any:
     out, effects = _while_avals_of(loop)
-    slots, number = plan_of(loop, *masks).slots, jax.typeof(np.int32(0))
-    states = [a.update(shape=(slots, *a.shape), weak_type=False) for a in out]
+    rows = plan_of(loop, *masks).rows
+    number = loop.cond.out_avals[0].update(shape=(), dtype=np.dtype(np.int32))  # differs between devices where the turns do
+    states = [a.update(shape=(rows, *a.shape), weak_type=False) for a in out]
     return [*out, number, number, *states], effects
 
 
@@ -216,7 +219,8 @@ def _cotangent_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: An
     loop.with_tangents(wide, reached)
 
     def both(cotangents: list[Any], moved: list[Any]) -> list[Any]:
-        filled = [merged([jnp.zeros(a.shape, a.dtype) for a in loop.carry_avals], w, carry_mask) for w in (cotangents, moved)]
+        zeros = [vary(jnp.zeros(a.shape, a.dtype), axes_of_type(a)) for a in loop.carry_avals]
+        filled = [merged(zeros, w, carry_mask) for w in (cotangents, moved)]
         wider = [chosen(w, reached) for w in filled]
         return cotangent_and_tangent_p.bind(*primals[:count], *wider[0], *given, *wider[1], loop=loop, masks=(wide, reached))
 
@@ -289,7 +293,7 @@ def _sweep_tangent_transpose(cotangents: Sequence[Any], *operands: Any, loop: Lo
         linear = [*tangents, *moved]
         return [None] * len(known) + [ad.Zero(u.aval) if ad.is_undefined_primal(u) else None for u in linear]
     given = _instantiated(cotangents)
-    zeros = [jnp.zeros(jnp.shape(w), w.dtype) for w in known[count:]]
+    zeros = [vary(jnp.zeros(jnp.shape(w), w.dtype), axes_of(w)) for w in known[count:]]
     second = sweep_tangent_p.bind(*known, *given, *zeros, loop=loop, masks=masks)
     first = while_tangent_p.bind(*known[:count], *given, loop=loop, masks=masks, saved=0, many=0)
     out = zip([*second, *first], [*tangents, *moved], strict=True)

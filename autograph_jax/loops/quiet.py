@@ -10,14 +10,40 @@ from autograph_jax.loops.loop import Loop, loop_of
 
 
 def quiet(loop: Loop) -> Loop:
-    """The loop without callbacks that give nothing back. Those inside of inner jaxprs stay."""
+    """The loop without callbacks that give nothing back, also in its branches and inner loops."""
     if loop.inner is not None or not (loop.cond.effects or loop.body.effects):
         return loop
     return loop.derived("quiet", lambda: loop_of(_without(loop.cond), _without(loop.body), loop.counts, loop.checkpoints))
 
 
-def _without(closed: Any) -> ClosedJaxpr:
-    jaxpr = closed.jaxpr
-    equations = [equation for equation in jaxpr.eqns if equation.outvars or not equation.effects]
-    effects = frozenset().union(*(equation.effects for equation in equations))
-    return ClosedJaxpr(jaxpr.replace(eqns=equations, effects=effects), closed.consts)
+def _without(value: Any) -> Any:
+    """A jaxpr without them; a tuple of jaxprs (branches), each without; a loop, quiet; anything else as it is."""
+    if isinstance(value, ClosedJaxpr) and value.jaxpr is not value:  # jax 0.12 has one class for both
+        return ClosedJaxpr(_without(value.jaxpr), value.consts)
+    if isinstance(value, Loop):
+        return quiet(value)
+    if type(value) is tuple:
+        return tuple(map(_without, value))
+    return _quieter(value) if hasattr(value, "eqns") and value.effects else value
+
+
+def _quieter(jaxpr: Any) -> Any:
+    equations = [_silenced(equation) for equation in jaxpr.eqns if equation.outvars or not equation.effects]
+    return jaxpr.replace(eqns=equations, effects=_effects_of(equations))
+
+
+def _silenced(equation: Any) -> Any:
+    if not equation.effects:
+        return equation
+    params = {name: _without(parameter) for name, parameter in equation.params.items()}
+    if isinstance(params.get("loop"), Loop) and "body_jaxpr" in params:
+        params |= params["loop"].params
+    left = [parameter for value in params.values() for parameter in (value if type(value) is tuple else (value,))]
+    inside = [getattr(parameter, "jaxpr", parameter) for parameter in left]
+    inner = frozenset().union(*(jaxpr.effects for jaxpr in inside if hasattr(jaxpr, "eqns")))
+    has_inner = any(hasattr(jaxpr, "eqns") for jaxpr in inside)
+    return equation.replace(params=params, effects=equation.effects & inner if has_inner else equation.effects)
+
+
+def _effects_of(equations: Any) -> Any:
+    return frozenset().union(*(equation.effects for equation in equations))

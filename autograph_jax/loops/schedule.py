@@ -11,35 +11,37 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from autograph_jax.loops.axes import axes_of, vary
 from autograph_jax.loops.loop import Loop, size_in_bytes
 
-_BUDGET = 8 * 2**20  # bytes for each of the buffers, where the user names no number of checkpoints
+_STATES, _RESIDUALS = 2 * 2**20, 8 * 2**20  # bytes of the buffers, where the user names no number of checkpoints
 _FEWEST, _MOST = 8, 256
-_MOST_STACKED = 32
+_LEAST_UNIT = 128  # bytes: so small a buffer of residuals costs nothing beside the loop's own overhead
 
 
 class Plan(NamedTuple):
     """The sizes of the buffers of a reverse sweep."""
 
-    slots: int  # states that the forward run keeps, evenly spaced; an even number
-    stacked: int  # states between two of these, in the sweep
+    slots: int  # states that are kept
+    spread: int  # so many of them at most does the forward run leave, evenly spaced; the sweep uses the others in between
     unit: int  # turns whose residuals are kept at a time; the spacing that the forward run begins with
+
+    @property
+    def rows(self) -> int:
+        """Of the buffer of states: one more, for a state that is used at once."""
+        return self.slots + 1
 
 
 def plan(loop: Loop, residuals: Sequence[Any]) -> Plan:
-    """Of K checkpoints a quarter stand along the whole run, half in the stretch at hand, and a quarter are residuals."""
-    state, residual = size_in_bytes(loop.carry_avals), size_in_bytes(residuals)
+    """Of K checkpoints all are states; residuals take half as much memory, or that of one turn."""
+    state, residual = max(1, size_in_bytes(loop.carry_avals)), max(1, size_in_bytes(residuals))
     if loop.checkpoints is not None:
-        count = loop.checkpoints
-        unit = max(1, count // 4 * max(state, 1) // max(residual, state, 1))
-        return Plan(_even(max(2, count // 4)), max(1, count // 2), unit)
-    slots = min(_MOST, max(_FEWEST, _BUDGET // max(state, 1)))
-    unit = min(_MOST, max(1, _BUDGET // max(residual, 1)))
-    return Plan(_even(slots), min(_MOST_STACKED, slots), unit)
-
-
-def _even(count: int) -> int:
-    return count + count % 2
+        slots = max(2, loop.checkpoints)
+        unit = max(1, max(slots // 2 * state, _LEAST_UNIT) // residual)
+    else:
+        slots = min(_MOST, max(_FEWEST, _STATES // state))
+        unit = max(1, min(_RESIDUALS // residual, max(_MOST, state // residual)))
+    return Plan(slots, slots // 4 * 2 or 2, unit)
 
 
 def next_stop(length: jax.Array, free: jax.Array) -> jax.Array:
@@ -57,7 +59,8 @@ def next_stop(length: jax.Array, free: jax.Array) -> jax.Array:
         reach, repeats = state
         return reach * (slots + repeats + 1) / (repeats + 1), repeats + 1
 
-    reach, repeats = jax.lax.while_loop(more, once_more, (jnp.float32(1), jnp.float32(0)))
+    start = vary(jnp.float32(1), axes_of(slots)), vary(jnp.float32(0), axes_of(slots))
+    reach, repeats = jax.lax.while_loop(more, once_more, start)
     before = reach * repeats / (slots + repeats)
     rest = before * slots / jnp.maximum(slots + repeats - 1, 1)
     stop = jnp.floor(jnp.minimum(before, wanted - rest)).astype(jnp.int32)

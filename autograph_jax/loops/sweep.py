@@ -15,9 +15,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from autograph_jax.loops.axes import axes_of, axes_of_type, struct, vary
 from autograph_jax.loops.linearized import Linearized, LinearizedLanes, linearized
 from autograph_jax.loops.loop import Loop, Mask, chosen, is_inexact
 from autograph_jax.loops.schedule import Plan, next_stop, plan
+from autograph_jax.loops.sums import adding_in_place
+from autograph_jax.loops.writes import writes_last
 
 Arrays = list[Any]
 
@@ -50,24 +53,24 @@ def run_and_save(loop: Loop, operands: Sequence[Any], plan: Plan) -> tuple[Array
         state, turns, spacing, first, states = carry
 
         def has_room(carry: Any) -> jax.Array:
-            return jnp.logical_and(carry[2] < plan.slots, going(carry))
+            return jnp.logical_and(carry[2] < plan.spread, going(carry))
 
         def stretch(carry: Any) -> Any:
             state, turns, slot, states = carry
-            states = [lax.dynamic_update_index_in_dim(s, x, slot, 0) for s, x in zip(states, state, strict=True)]
+            states = _put(states, state, slot)
             state, more = lax.while_loop(
                 lambda inner: jnp.logical_and(inner[1] < spacing, going(inner)), turn, (state, jnp.int32(0))
             )
             return state, turns + more, slot + 1, states
 
         state, turns, slot, states = lax.while_loop(has_room, stretch, (state, turns, first, states))
-        full = slot == plan.slots
-        kept = jnp.arange(plan.slots) * jnp.where(full, 2, 1) % plan.slots
-        states = [jnp.take(s, kept, axis=0) for s in states]
-        return state, turns, jnp.where(full, 2 * spacing, spacing), jnp.where(full, plan.slots // 2, slot), states
+        return state, turns, *lax.cond(slot == plan.spread, half, lambda *same: same, spacing, slot, states)
 
-    empty = [jnp.empty((plan.slots, *jnp.shape(x)), x.dtype) for x in start]
-    begin = (start, jnp.int32(0), jnp.int32(plan.unit), jnp.int32(0), empty)
+    def half(spacing: jax.Array, slot: jax.Array, states: Arrays) -> Any:
+        return 2 * spacing, slot // 2, [lax.dynamic_update_slice_in_dim(s, s[: plan.spread : 2], 0, 0) for s in states]
+
+    empty = [vary(jnp.empty((plan.rows, *jnp.shape(x)), x.dtype), axes_of(x) | loop.axes) for x in start]
+    begin = (start, *(vary(jnp.int32(number), loop.axes) for number in (0, plan.unit, 0)), empty)
     state, turns, spacing, _, states = lax.while_loop(going, fill, begin)
     return state, Saved(turns, spacing, states)
 
@@ -96,21 +99,19 @@ def sweep(
     def unit(carry: Any) -> Any:
         """Sweep back over the last unit of turns that is left."""
         left, depth, marks, stack, residuals, back = carry
-        slot = (left - 1) // saved.spacing
-        is_empty, top = depth == 0, jnp.maximum(depth - 1, 0)
-        state = [lax.select(is_empty, _at(kept, slot), _at(own, top)) for kept, own in zip(saved.states, stack, strict=True)]
-        mark = jnp.where(is_empty, slot * saved.spacing, _at(marks, top))
-        depth, marks, stack = _push(top, mark, state, marks, stack)
+        mark, state = _at(marks, depth - 1), [_at(own, depth - 1) for own in stack]
 
         def is_far(carry: Any) -> jax.Array:
             return left - carry[1] > sizes.unit
 
         def approach(carry: Any) -> Any:
+            """Run on, and leave a checkpoint unless this is where the sweep goes on."""
             state, mark, depth, marks, stack = carry
             units = (left - mark + sizes.unit - 1) // sizes.unit
-            count = next_stop(units, sizes.stacked - depth) * sizes.unit
+            count = next_stop(units, sizes.slots - depth) * sizes.unit
             state, mark = advance(state, count), mark + count
-            return state, mark, *_push(depth, mark, state, marks, stack)
+            more = left - mark > sizes.unit  # what is put beyond the top of the stack counts for nothing
+            return state, mark, depth + more, _put([marks], [mark], depth)[0], _put(stack, state, depth)
 
         state, mark, depth, marks, stack = lax.while_loop(is_far, approach, (state, mark, depth, marks, stack))
 
@@ -120,25 +121,24 @@ def sweep(
             if loop.rank:
                 active = loop.active(cond_consts, state)
                 new, leaves = loop.choose(active, new, state), [active, *_harmless(loop, active, leaves)]
-            return new, [lax.dynamic_update_index_in_dim(r, x, number, 0) for r, x in zip(residuals, leaves, strict=True)]
+            return new, _put(residuals, leaves, number)
 
         _, residuals = lax.fori_loop(0, left - mark, forward, (state, residuals))
         last = left - mark - 1
         back = lax.fori_loop(0, left - mark, lambda n, back: pull([_at(r, last - n) for r in residuals], back), back)
-        return mark, depth - 1, marks, stack, residuals, back
+        return mark, depth - (_at(marks, depth - 1) == mark), marks, stack, residuals, back
 
-    rows = sizes.stacked + 1  # the last one is for a state that is used once
-    marks, stack = jnp.zeros(rows, jnp.int32), [jnp.empty((rows, *s.shape[1:]), s.dtype) for s in saved.states]
+    marks = jnp.arange(sizes.rows, dtype=jnp.int32) * saved.spacing
+    depth = (saved.turns + saved.spacing - 1) // saved.spacing
     leaves = [*loop.cond.out_avals, *turn.residual_avals] if loop.rank else turn.residual_avals
-    residuals = [jnp.empty((sizes.unit, *leaf.shape), leaf.dtype) for leaf in leaves]
-    begin = (saved.turns, jnp.int32(0), marks, stack, residuals, pull.start(cotangents))
+    residuals = [vary(jnp.empty((sizes.unit, *leaf.shape), leaf.dtype), axes_of_type(leaf) | loop.axes) for leaf in leaves]
+    begin = (saved.turns, depth, marks, saved.states, residuals, pull.start(cotangents))
     *_, back = lax.while_loop(lambda carry: carry[0] > 0, unit, begin)
     return back
 
 
-def _push(depth: jax.Array, mark: jax.Array, state: Arrays, marks: jax.Array, stack: Arrays) -> tuple[Any, Any, Arrays]:
-    new = [lax.dynamic_update_index_in_dim(own, x, depth, 0) for own, x in zip(stack, state, strict=True)]
-    return depth + 1, marks.at[depth].set(mark), new
+def _put(arrays: Sequence[Any], values: Sequence[Any], index: Any) -> Arrays:
+    return [lax.dynamic_update_index_in_dim(a, x, index, 0) for a, x in zip(arrays, values, strict=True)]
 
 
 def _at(array: Any, index: Any) -> Any:
@@ -149,6 +149,15 @@ def _harmless(loop: Loop, active: jax.Array, residuals: Arrays) -> Arrays:
     """In lanes that are over, a turn runs on values that nobody meant it for: its derivative may be infinite there."""
     ones = [lax.full_like(r, 1) if is_inexact(r) else r for r in residuals]
     return loop.choose(active, residuals, ones)
+
+
+def _harmless_invariant(active: jax.Array, value: Any, lanes: tuple[bool, ...]) -> Any:
+    """The same for what each turn needs, of which some lanes never make one: log(x) of a lane that ends at x = 0."""
+    if not any(lanes) or not is_inexact(value):
+        return value
+    mine = active.any(axis=tuple(axis for axis, own in enumerate(lanes) if not own))
+    spread = lax.broadcast_in_dim(mine, jnp.shape(value), tuple(range(mine.ndim)))
+    return lax.select(spread, value, lax.full_like(value, 1))
 
 
 class _Pull:
@@ -163,9 +172,12 @@ class _Pull:
 
     def start(self, cotangents: Sequence[Any]) -> tuple[Arrays, Arrays]:
         leading = jnp.shape(cotangents[0])[: self._many]
-        return [jnp.zeros((*leading, *jnp.shape(c)), c.dtype) for c in self._consts], list(cotangents)
+        sums = [vary(jnp.zeros((*leading, *jnp.shape(c)), c.dtype), axes_of(c)) for c in self._consts]
+        return sums, list(cotangents)
 
     def __call__(self, residuals: Arrays, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
+        if not self._many and not self._loop.rank and not any(axes_of_type(jax.typeof(x)) for x in (*residuals, *back[1])):
+            return self._in_place(residuals, back)
         sums, cotangents = back
 
         def one(cotangents: Arrays) -> tuple[Arrays, Arrays]:
@@ -176,17 +188,32 @@ class _Pull:
         more, cotangents = one(cotangents)
         return [lax.add(s, m) for s, m in zip(sums, more, strict=True)], cotangents
 
+    def _in_place(self, residuals: Arrays, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
+        """Of a single loop: what is added to an element of an array costs no more than that."""
+
+        def step(invariants: Arrays, residuals: Arrays, sums: Arrays, cotangents: Arrays) -> tuple[Arrays, Arrays]:
+            more, new = self._transposed(invariants, residuals, cotangents)
+            return [lax.add(s, m) for s, m in zip(sums, more, strict=True)], new
+
+        operands = self._invariants, residuals, *back
+        leaves = jax.tree.leaves(operands)
+        program = jax.make_jaxpr(step)(*operands)
+        new = writes_last(jax.make_jaxpr(adding_in_place(program))(*leaves))(*leaves)
+        return list(new[: len(self._consts)]), list(new[len(self._consts) :])
+
     def _pull(self, residuals: Arrays, cotangents: Arrays) -> tuple[Arrays, Arrays]:
         if not self._loop.rank:
-            return self._transposed(residuals, cotangents)
+            return self._transposed(self._invariants, residuals, cotangents)
         active, *residuals = residuals
         zeros = [lax.full_like(c, 0) for c in cotangents]
-        sums, new = self._transposed(residuals, self._loop.choose(active, cotangents, zeros))
+        lanes = self._turn.invariant_lanes()
+        invariants = [_harmless_invariant(active, v, own) for v, own in zip(self._invariants, lanes, strict=True)]
+        sums, new = self._transposed(invariants, residuals, self._loop.choose(active, cotangents, zeros))
         return sums, self._loop.choose(active, new, cotangents)
 
-    def _transposed(self, residuals: Arrays, cotangents: Arrays) -> tuple[Arrays, Arrays]:
+    def _transposed(self, invariants: Arrays, residuals: Arrays, cotangents: Arrays) -> tuple[Arrays, Arrays]:
         def push(tangents: Arrays, carry_tangents: Arrays) -> Arrays:
-            return self._turn.push(self._invariants, residuals, tangents, carry_tangents)
+            return self._turn.push(invariants, residuals, tangents, carry_tangents)
 
-        structs = [[jax.ShapeDtypeStruct(x.shape, x.dtype) for x in xs] for xs in (self._consts, self._carry)]
+        structs = [[struct(jax.typeof(c)) for c in self._consts], [struct(aval) for aval in self._carry]]
         return jax.linear_transpose(push, *structs)(list(cotangents))

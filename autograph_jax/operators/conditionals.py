@@ -9,19 +9,21 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.errors import StagingError, user_location
+from autograph_jax.loops.axes import axes_of
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging.blocks import RESULT, Traced, joined, shown, trace
+from autograph_jax.operators.staging.collectives import refuse
 from autograph_jax.operators.staging.writes import Slot, branch_writes, slots_of
-from autograph_jax.operators.tracing import aliasing, reach, state
+from autograph_jax.operators.tracing import aliasing, reach, same_containers, state, views
 from autograph_jax.operators.tracing.cells import arrays_held, bind, of_modules, standing_for, variables
 from autograph_jax.operators.tracing.places import Content, Place
 from autograph_jax.operators.values import facts, objects
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable, parts_of, unflatten
-from autograph_jax.operators.values.forms import Array, Form, Static, Tree
+from autograph_jax.operators.values.forms import Array, Form, Static, Tree, widened
 from autograph_jax.operators.values.joins import coerce, zeros
 from autograph_jax.operators.values.traced import is_traced, truth
 
@@ -99,13 +101,14 @@ def _cond(
     """Trace both blocks, join what they leave, and stage one lax.cond."""
     functions = (then, otherwise)
     watched = variables(functions, names) if names else []
+    axes = axes_of(predicate) | state.axes()  # of a mesh: along these devices take different branches, or are not here at all
     kept: set[Any] = set()  # the keys of what a branch has written, and not only seen as what the condition tells
 
     def run(block: Block | None, holds: bool, apart: set[Any]) -> Traced:
         active = predicate if holds else jnp.logical_not(predicate)
         narrowed = facts.narrowed(block or _nothing, functions, narrowing, holds)
         try:
-            traced = trace(narrowed, functions, watched, active=active, apart=apart)
+            traced = trace(narrowed, functions, watched, active=active, apart=apart, axes=axes)
         except Exception:
             state.escape()
             raise
@@ -119,10 +122,13 @@ def _cond(
         first = run(then, True, apart)
     if apart := _changed_beside_another(watched, second, first):
         second = run(otherwise, False, apart)
+    for branch in (first, second):
+        refuse(branch.jaxpr.jaxpr, axes - state.axes(), "which branch is taken")
     result = first.result if second.raised else second.result if first.raised else None
     result = result or joined(what, first.result, second.result, before="one path gives", after="the other")
+    result = widened(result, axes)
     places = {key: place for branch in (first, second) for key, (place, _) in branch.ends.items() if key in kept}
-    ends = {key: _joined_end(place, first, second) for key, place in places.items()}
+    ends = {key: widened(_joined_end(place, first, second), axes) for key, place in places.items()}
     written = {key: slots for key, form in ends.items() if (slots := _slots(places[key], form, first, second))}
     branches = [_Branch(branch, number, result, ends, places, written) for number, branch in enumerate((first, second))]
     outputs = jax.lax.cond(predicate, _named(then, branches[0]), _named(otherwise, branches[1]))
@@ -137,23 +143,27 @@ def _cond(
     new |= {key: _of_module(new[key], key, first, second, modules, predicate) for key in ends if modules}
     for key in ends:
         if not isinstance(places[key], Content):  # which stays the same object
-            aliasing.doubt_container(new[key], places[key].read())
+            same_containers.doubt_container(new[key], places[key].read())
             for branch in (first, second):
                 if key in branch.ends:
                     _doubt_objects(new[key], branch.ends[key][1])
+                    for older in branch.older[key]:
+                        same_containers.doubt_container(new[key], older)
         for branch in (first, second):
             for base in branch.bases_of(key, new, outer):
-                aliasing.view(new[key], base)
+                views.view(new[key], base)
             _doubt_parts(new[key], [outer[part] for part in branch.kin_of(places[key]) if part in outer])
         state.write(places[key], new[key])
     if first.raised and second.raised:
         raise checks.Raised()
     for branch in (first, second):
         for base in branch.bases_of(RESULT, new, outer):
-            aliasing.view(value, base)
+            views.view(value, base)
         _doubt_parts(value, [outer[part] for part in branch.parts.get(RESULT, ()) if part in outer])
         if not branch.raised:
             _doubt_objects(value, branch.result)
+            for older in branch.older[RESULT]:
+                same_containers.doubt_container(value, older)
     value = _of_module(value, RESULT, first, second, modules, predicate)
     bind(functions, names)
     return _with_result_aliases(value, first, second, outer)
@@ -167,7 +177,7 @@ def _of_module(value: Any, key: Any, first: Traced, second: Traced, modules: dic
     if given and given[0] is not None and all(one is given[0] for one in given):
         return given[0]
     for one in given:
-        aliasing.doubt_container(value, one)
+        same_containers.doubt_container(value, one)
     if len(given) == 2 and any(one is not None for one in given) and next(reach.arrays(value), None) is None:
         options = tuple(value if one is None else one for one in given)  # which hold the same, and are two
         return Choice(jnp.where(predicate, 0, 1), options)
@@ -181,7 +191,7 @@ def _doubt_parts(value: Any, arrays: Sequence[jax.Array]) -> None:
             if part.dtype == array.dtype and part.shape == array.shape:
                 aliasing.doubt(part, array)
             elif part.dtype == array.dtype and part.ndim < array.ndim and part is not value:
-                aliasing.view(part, array)
+                views.view(part, array)
 
 
 def _changed_beside_another(watched: Sequence[Place], branch: Traced, other: Traced) -> set[Any]:
@@ -284,7 +294,7 @@ def _with_aliases(
 def _doubt_objects(new: Any, form: Form) -> None:
     """Where one path gives an older object, what the join makes may be that object: `p = OLD if x > 0 else Point(x)`."""
     if isinstance(form, Static):
-        aliasing.doubt_container(new, form.value)
+        same_containers.doubt_container(new, form.value)
     elif isinstance(form, Tree):
         for part, child in zip(parts_of(new, form.kind), form.children, strict=False):
             _doubt_objects(part, child)

@@ -14,7 +14,7 @@ from autograph_jax.operators import comparisons, jax_private
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import bounded, lists
-from autograph_jax.operators.tracing import aliasing
+from autograph_jax.operators.tracing import same_containers
 from autograph_jax.operators.tracing.cells import cells_of, standing_for
 from autograph_jax.operators.values import facts, objects, selection
 from autograph_jax.operators.values.choices import UNBOUND, Choice
@@ -110,7 +110,7 @@ def is_(left: Any, right: Any) -> Any:
     if type(left) is not Choice:  # not `isinstance`, which asks a user's object for its `__class__`
         if type(right) is Choice:
             return is_(right, left)
-        aliasing.check_identity(left, right)
+        same_containers.check_identity(left, right)
         return left is right
     result = left._where(lambda option: option is right)
     told = facts.Facts(
@@ -121,7 +121,7 @@ def is_(left: Any, right: Any) -> Any:
 
 def is_not(left: Any, right: Any) -> Any:
     if type(left) is not Choice and type(right) is not Choice:
-        aliasing.check_identity(left, right)
+        same_containers.check_identity(left, right)
         return left is not right
     return not_(is_(left, right))
 

@@ -11,10 +11,12 @@ from typing import Any
 
 import jax
 
-from autograph_jax.errors import AutographError, StagingError, user_location
-from autograph_jax.loops.api import while_loop
-from autograph_jax.operators import comprehensions, jax_private, markers
+from autograph_jax.errors import AliasError, AutographError, CollectiveError, StagingError, user_location
+from autograph_jax.loops.axes import NONE, axes_of
+from autograph_jax.operators import comprehensions, jax_private, loop_options, markers
+from autograph_jax.operators.bounded_loops import not_over, run_while
 from autograph_jax.operators.conditionals import if_stmt
+from autograph_jax.operators.effects import checks
 from autograph_jax.operators.exits import BREAK, CONTINUE, turn_ended
 from autograph_jax.operators.loops import (
     PYTHON,
@@ -30,7 +32,7 @@ from autograph_jax.operators.loops import (
 from autograph_jax.operators.sequences import iterables, lists
 from autograph_jax.operators.staging.fixpoint import settle
 from autograph_jax.operators.staging.settled import Settled
-from autograph_jax.operators.tracing import aliasing, impure, state
+from autograph_jax.operators.tracing import holders, impure, state, views
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.values.forms import Static
 from autograph_jax.operators.values.joins import number_as_array
@@ -47,6 +49,9 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
     body = body or nothing
     if isinstance(iterable, markers.Marked):
         return _as_marked(iterable, body, names, orelse)
+    if isinstance(iterable, jax.Array) and not holders.is_in_use(iterable):
+        with holders.in_use(iterable, _written_meanwhile):
+            return for_stmt(iterable, body, *names, orelse=orelse)
     if not jax_private.tracing():
         # Python's own loop stands here, and not in a function of its own: deep recursion needs the frames.
         for element in _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iterable:
@@ -71,22 +76,31 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
     return _python_for(elements, body, names, orelse)
 
 
+def _written_meanwhile() -> AliasError:
+    return AliasError(
+        "an array is written in place while a loop runs over it",
+        location=user_location(),
+        help="loop over a variable, whose writes the loop sees: `y = f(x)`, `for v in y: y[i] = v`; or over a copy",
+    )
+
+
 def _as_marked(marked: markers.Marked, body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
     """A loop over `ag.stage(xs)`, `ag.scan(xs)` or `ag.unroll(xs)`."""
     if marked.how == "unroll" or not jax_private.tracing():
         elements = _rows_in_python(marked.iterable) if isinstance(marked.iterable, jax.Array) else iter(marked)
         return _python_for(elements, body, names, orelse)
     rows = iterables.view(marked.iterable) if marked.how == "stage" or hasattr(marked.iterable, "shape") else None
-    rows = rows or iterables.stacked(list(marked.iterable) if marked.how == "stage" else marked.iterable)
+    if rows is None:
+        rows = iterables.stacked(list(marked.iterable) if marked.how == "stage" else marked.iterable)
     functions = (body, orelse)
-    exit = _staged_for(rows, body, functions, names, how=marked.how, checkpoints=marked.checkpoints)
+    exit = _staged_for(rows, body, functions, names, how=marked.how, options=marked.options)
     rows.end(exit)
     return run_else(exit, orelse, functions, names)
 
 
 def _rows_in_python(array: jax.Array) -> Iterator[Any]:
     for row in array:
-        yield aliasing.view(row, array)
+        yield views.view(row, array)
 
 
 def each(iterable: Any) -> Any:
@@ -126,7 +140,7 @@ def _staged_for(
     names: tuple[str, ...],
     *,
     how: str = "",
-    checkpoints: int | None = None,
+    options: loop_options.Options = loop_options.NONE,
 ) -> Any:
     """Stage a for loop and give its exit; _PYTHON where Python had better run it, unless `how` ("stage", "scan") says no."""
     traced_length = is_traced(rows.length)
@@ -141,11 +155,13 @@ def _staged_for(
     take.__name__, take.__qualname__ = body.__name__, body.__qualname__
     try:
         arguments = [number_as_array(Static(0)), *iterables.row_forms(rows)]
+        axes = axes_of(rows.length) if traced_length else NONE
+        grows = not traced_length
         settled = settle(
-            take, functions, names, arguments=arguments, tainted_arguments=rows.traced_arrays, may_grow=not traced_length
+            take, functions, names, arguments=arguments, tainted_arguments=rows.traced_arrays, may_grow=grows, axes=axes
         )
-    except AutographError:
-        if must or rows.length > _UNROLL_LIMIT or is_strict(body):
+    except AutographError as error:
+        if must or rows.length > _UNROLL_LIMIT or is_strict(body) or isinstance(error, CollectiveError):
             raise
         state.take_escaped()
         return PYTHON
@@ -167,7 +183,12 @@ def _staged_for(
             raise lists.number_unknown("a list")
         if how == "scan":
             raise _no_scan()
-        return _for_while(rows, settled, body, checkpoints)
+        around = loop_options.current()
+        if not traced_length:
+            around = loop_options.Options(around.checkpoints)
+        return _for_while(rows, settled, body, options.over(around))
+    if options.max_steps is not None and rows.length > options.max_steps:
+        raise checks.raised(not_over(options.max_steps))
     return _for_scan(rows, settled, body)
 
 
@@ -181,17 +202,17 @@ def _no_scan() -> StagingError:
 
 def _for_scan(rows: iterables.View, settled: Settled, body: Block) -> Any:
     def turn(carry: Any, slices: Any) -> Any:
-        index, state_carry = carry
-        new, given = settled.turn_with_rows(state_carry, 0 if index is None else index, *slices)
-        return (None if index is None else index + 1, new), given
+        index, state_carry, reads = carry
+        new, reads, given = settled.turn_with_rows(state_carry, reads, 0 if index is None else index, *slices)
+        return (None if index is None else index + 1, new, reads), given
 
-    start = (0 if settled.uses_index else None, settled.start())
-    (_, final), given = jax.lax.scan(named(body, turn), start, rows.arrays, length=rows.length)
+    start = (0 if settled.uses_index else None, settled.start(), settled.only_read())
+    (_, final, _), given = jax.lax.scan(named(body, turn), start, rows.arrays, length=rows.length)
     settled.fill_lists(given, rows.length)
     return settled.finish(final, turns=True)
 
 
-def _for_while(rows: iterables.View, settled: Settled, body: Block, checkpoints: int | None) -> Any:
+def _for_while(rows: iterables.View, settled: Settled, body: Block, options: loop_options.Options) -> Any:
     def going(carry: Any) -> jax.Array:
         index, state_carry = carry
         return settled.not_left(state_carry, index < rows.length, ends=True)
@@ -202,5 +223,5 @@ def _for_while(rows: iterables.View, settled: Settled, body: Block, checkpoints:
         active = going(carry) if settled.uses_active else True
         return index + 1, settled.turn(state_carry, index, *slices, active=active)
 
-    _, final = while_loop(going, named(body, turn), (0, settled.start()), checkpoints=checkpoints)
+    _, final = run_while(going, named(body, turn), (0, settled.start()), options)
     return settled.finish(final, turns=not is_traced(rows.length))

@@ -13,11 +13,12 @@ import numpy as np
 
 try:
     from jax._src import core as _core
+    from jax._src import shard_map as _shard_map
     from jax._src.interpreters import batching as _batching
     from jax._src.interpreters import partial_eval as _partial_eval
     from jax._src.lax import lax as _lax
 
-    _STAGING: tuple[type, ...] = (_partial_eval.DynamicJaxprTrace, _batching.BatchTrace)
+    _STAGING: tuple[type, ...] = (_partial_eval.DynamicJaxprTrace, _batching.BatchTrace, _shard_map.ShardMapTrace)
     _to_concrete = _core.to_concrete_value
     _current = _core.trace_ctx
 except (ImportError, AttributeError):  # pragma: no cover - a JAX that has moved them
@@ -59,6 +60,24 @@ def is_abstract(tracer: jax.core.Tracer) -> bool:
 def is_own(value: Any) -> bool:
     """Is this a tracer of the block that is being traced, not of one around it?"""
     return isinstance(value, jax.core.Tracer) and (_current is None or getattr(value, "_trace", None) is _current.trace)
+
+
+def is_over_with(tracer: jax.core.Tracer) -> bool:
+    """Is this a tracer of the present trace or of one inside it, of no use when that is over?"""
+    if _current is None:  # pragma: no cover
+        return False
+    around = _current.trace if getattr(jax.config, "jax_disable_jit", False) else getattr(_current.trace, "parent_trace", None)
+    while around is not None and around is not getattr(tracer, "_trace", None):
+        around = getattr(around, "parent_trace", None)
+    return around is None
+
+
+def concrete(tracer: jax.core.Tracer) -> Any:
+    """The value behind a tracer of an eager `jax.grad`; None where there is none, or another trace goes on around it."""
+    if _to_concrete is None or _current is None:  # pragma: no cover
+        return None
+    around = getattr(_current.trace, "parent_trace", None)
+    return _to_concrete(tracer) if getattr(around, "parent_trace", None) is None else None
 
 
 def as_weak(value: Any, dtype: np.dtype) -> jax.Array:

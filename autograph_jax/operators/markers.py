@@ -6,6 +6,7 @@ cannot run so is an error. They follow the proposal of https://github.com/jax-ml
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,6 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.operators import jax_private
+from autograph_jax.operators.bounded_loops import not_over
+from autograph_jax.operators.loop_options import NONE, Options
 from autograph_jax.operators.sequences import bounded, lists
 from autograph_jax.operators.values.traced import is_traced, truth
 
@@ -21,22 +24,23 @@ from autograph_jax.operators.values.traced import is_traced, truth
 class Marked:
     """An iterable, and how a `for` has to run over it: "stage", "unroll" or "scan"."""
 
-    def __init__(self, iterable: Any, how: str, checkpoints: int | None = None) -> None:
-        self.iterable, self.how, self.checkpoints = iterable, how, checkpoints
+    def __init__(self, iterable: Any, how: str, options: Options = NONE) -> None:
+        self.iterable, self.how, self.options = iterable, how, options
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(_steps(self.iterable) if self.how == "scan" else self.iterable)
+        elements = iter(_steps(self.iterable) if self.how == "scan" else self.iterable)
+        return elements if self.options.max_steps is None else _bounded(elements, self.options.max_steps)
 
     def __len__(self) -> int:
         return len(self.iterable)
 
 
-def stage(iterable: Iterable[Any], *, checkpoints: int | None = None) -> Any:
+def stage(iterable: Iterable[Any], *, checkpoints: int | None = None, max_steps: int | None = None) -> Any:
     """`for x in ag.stage(xs)`: the loop is staged, as lax.scan or lax.while_loop, or an error says why it cannot be.
 
     Takes what a `for` takes: an array, a range, zip or enumerate of these; and a list or tuple of elements that are alike,
     arrays of one shape or pytrees of such, which are stacked. Of a loop whose number of turns is not known beforehand,
-    reverse mode keeps so many `checkpoints`, as in `ag.while_loop`.
+    reverse mode keeps so many `checkpoints`, as in `ag.while_loop`. More than `max_steps` turns are a RuntimeError.
 
         >>> import jax, autograph_jax as ag
         >>> @ag.autograph
@@ -48,7 +52,13 @@ def stage(iterable: Iterable[Any], *, checkpoints: int | None = None) -> Any:
         >>> [str(e.primitive) for e in jax.make_jaxpr(power)(2.0).eqns]
         ['scan']
     """
-    return Marked(iterable, "stage", checkpoints)
+    return Marked(iterable, "stage", Options(checkpoints, max_steps))
+
+
+def _bounded(elements: Iterator[Any], max_steps: int) -> Iterator[Any]:
+    yield from itertools.islice(elements, max_steps)
+    for _ in elements:
+        raise not_over(max_steps)
 
 
 def unroll(iterable: Iterable[Any]) -> Any:

@@ -18,10 +18,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.errors import ImmutableError, user_location
+from autograph_jax.errors import AliasError, ImmutableError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import if_stmt
-from autograph_jax.operators.tracing import aliasing, state
+from autograph_jax.operators.tracing import aliasing, holders, same_containers, state
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import Attribute, Content
 from autograph_jax.operators.values import selection
@@ -38,10 +38,10 @@ def set_item(value: Any, target: Any, index: Any, *aliases: Any) -> Any:
     that are the target are replaced too.
     """
     if aliases:
-        aliasing.check_container(target, aliases)
+        same_containers.check_container(target, aliases)
     new = _set_item(value, target, index)
     if new is not target:
-        aliasing.check_write(target)
+        holders.check_write(target)
     return (new, *(aliasing.follow(alias, target, new) for alias in aliases)) if aliases else new
 
 
@@ -143,7 +143,7 @@ def _over(mask: jax.Array, array: jax.Array) -> jax.Array:
 
 def note_content(target: Any) -> None:
     if isinstance(target, _CONTAINERS):
-        aliasing.check_container(target)
+        same_containers.check_container(target)
         state.note(Content(target))
 
 
@@ -182,7 +182,7 @@ def del_attr(target: Any, name: str) -> None:
 
 
 def note_attr(target: Any, name: str) -> None:
-    aliasing.check_container(target)
+    same_containers.check_container(target)
     state.note(Attribute(target, name))
 
 
@@ -279,9 +279,9 @@ def _at_end(root: Any, steps: Sequence[_Attr | _Item], change: Callable[[Any, An
     new = change(inner, rest[0]) if len(rest) == 1 else _at_end(inner, rest, change)
     if new is inner:
         return root
-    aliasing.check_write(inner, place=(root, step.key))
+    holders.check_write(inner, place=(root, step.key))
     if isinstance(root, jax.Array):
-        aliasing.check_write(root)
+        holders.check_write(root)
     return step.write(new, root)
 
 
@@ -343,9 +343,19 @@ def update_path(root: Any, symbol: str, value: Any, *steps: _Attr | _Item) -> An
 
     def change(holder: Any, step: Any) -> Any:
         old = read(holder, step)
-        return step.updated(augment(old, symbol, value.evaluate() if isinstance(value, later) else value), holder)
+        with holders.in_use(holder, _written_meanwhile):
+            new = value.evaluate() if isinstance(value, later) else value
+        return step.updated(augment(old, symbol, new), holder)
 
     return _at_end(root, steps, change)
+
+
+def _written_meanwhile() -> AliasError:
+    return AliasError(
+        "an array is written in place by the right side of a statement that updates it",
+        location=user_location(),
+        help="evaluate the right side first, in a statement of its own: `v = f(); x.a[i] += v`",
+    )
 
 
 def put_update_path(root: Any, symbol: str, value: Any, *steps: _Attr | _Item) -> None:

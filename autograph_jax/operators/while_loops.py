@@ -12,9 +12,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.loops.api import while_loop
-from autograph_jax.operators import hooks, jax_private
+from autograph_jax.loops.axes import NONE, axes_of
+from autograph_jax.operators import hooks, jax_private, loop_options
+from autograph_jax.operators.bounded_loops import not_over, run_while
 from autograph_jax.operators.conditionals import unless
+from autograph_jax.operators.effects import checks
 from autograph_jax.operators.exits import turn_ended
 from autograph_jax.operators.loops import (
     LEFT,
@@ -31,7 +33,7 @@ from autograph_jax.operators.loops import (
 )
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging.blocks import trace
-from autograph_jax.operators.staging.fixpoint import settle
+from autograph_jax.operators.staging.fixpoint import settle, settle_with_test
 from autograph_jax.operators.staging.settled import Settled
 from autograph_jax.operators.tracing import state
 from autograph_jax.operators.tracing.cells import standing_for, variables
@@ -43,26 +45,41 @@ from autograph_jax.operators.values.traced import is_traced, truth
 Block = Callable[..., Any]
 
 
-def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | None = None) -> Any:
-    """Run a while loop; `names` are its variables. Gives how it left the block around it: None, or a Return."""
+def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | None = None, before: int = 0) -> Any:
+    """Run a while loop; `names` are its variables. Gives how it left the block around it: None, or a Return.
+
+    Python has run so many turns `before` already, where that counts.
+    """
     body = body or nothing
     functions = (test, body, orelse)
+    most = loop_options.current().max_steps
     if jax_private.tracing() and may_be_traced(hooks.deciding_names(sys._getframe(1)), functions):
         going, writes = _test_apart(test, functions, names)
         if going:
-            exit = _staged_while(test, body, functions, names, must=going is TRACED, test_writes=writes)
+            exit = _staged_while(test, body, functions, names, must=going is TRACED, before=before, test_writes=writes)
             if exit is not PYTHON:
                 return run_else(exit, orelse, functions, names)
     while True:
         going = objects.condition(test())
         if is_traced(going):  # it became so in the last turn
-            return run_else(_staged_while(test, body, functions, names, must=True), orelse, functions, names)
+            return run_else(_staged_while(test, body, functions, names, must=True, before=before), orelse, functions, names)
         if not lists.truth(going):
             return orelse() if orelse is not None else None
+        if most is not None:
+            before = _one_more(before, most)
         exit = turn_ended(body())
         if exit is not None:
-            go_on = standing_for(lambda: while_stmt(test, body, *names, orelse=orelse), test, body, orelse)
-            return leave(exit, go_on, names)
+            return leave(exit, _again(test, body, orelse, names, before), names)
+
+
+def _again(test: Block, body: Block, orelse: Block | None, names: tuple[str, ...], before: int) -> Block:
+    return standing_for(lambda: while_stmt(test, body, *names, orelse=orelse, before=before), test, body, orelse)
+
+
+def _one_more(before: int, most: int) -> int:
+    if before >= most:
+        raise checks.raised(not_over(most))
+    return before + 1
 
 
 def _test_apart(test: Block, functions: tuple[Block | None, ...], names: tuple[str, ...]) -> tuple[Any, bool]:
@@ -86,6 +103,7 @@ def _staged_while(
     names: tuple[str, ...],
     *,
     must: bool,
+    before: int,
     test_writes: bool = False,
 ) -> Any:
     """Stage a while loop and give its exit. Unless it must be, gives PYTHON where nothing traced decides about it."""
@@ -95,12 +113,11 @@ def _staged_while(
         return truth(value) if is_traced(value) else lists.truth(value)
 
     if test_writes:  # `while (y := f(x)) > 1: x = y`: the body needs what the test writes
-        return _staged_while_with_test_in_body(decide, body, functions, names, must=must)
+        return _staged_while_with_test_in_body(decide, body, functions, names, must=must, before=before)
     try:
-        settled = settle(body, functions, names)
-        condition = trace(decide, functions, (), settled.inputs)
+        settled, condition = settle_with_test(decide, body, functions, names)
         if condition.ends or condition.jaxpr.effects:  # a print, or an error: once for each time that Python asks
-            return _staged_while_with_test_in_body(decide, body, functions, names, must=must)
+            return _staged_while_with_test_in_body(decide, body, functions, names, must=must, before=before)
     except Exception as error:
         if must:
             raise
@@ -119,7 +136,7 @@ def _staged_while(
         active = going(carry) if settled.uses_active else True
         return settled.turn(carry, active=active)
 
-    final = while_loop(named(test, going), named(body, turn), settled.start())
+    final = run_while(named(test, going), named(body, turn), settled.start(), loop_options.current(), before=before)
     exit = settled.finish(final, turns=not must)
     # `while True:` ends by what its body does, or never.
     return exit._only(_is_exit) if isinstance(exit, Choice) and condition.result == Static(True) else exit
@@ -130,7 +147,7 @@ def _is_exit(option: Any) -> bool:
 
 
 def _staged_while_with_test_in_body(
-    decide: Block, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...], *, must: bool
+    decide: Block, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...], *, must: bool, before: int
 ) -> Any:
     """A loop whose test writes state: it is evaluated where Python does, before the loop and after each turn."""
 
@@ -151,7 +168,8 @@ def _staged_while_with_test_in_body(
     with state.attempt() as attempt:
         first = decide()
         try:
-            settled = settle(turn_and_test, functions, names, gives_more=True)
+            axes = axes_of(first) if is_traced(first) else NONE
+            settled = settle(turn_and_test, functions, names, gives_more=True, axes=axes)
         except Exception:
             if must:
                 raise
@@ -160,7 +178,7 @@ def _staged_while_with_test_in_body(
         if settled is None or not must and not settled.result_on_traced():
             attempt.give_up()
             return PYTHON
-    return _run_with_going(settled, first, body)
+    return _run_with_going(settled, first, body, before)
 
 
 def _went_on(value: Any) -> Any:
@@ -170,7 +188,7 @@ def _went_on(value: Any) -> Any:
     return value is not LEFT and value[0]
 
 
-def _run_with_going(settled: Settled, first: Any, body: Block) -> Any:
+def _run_with_going(settled: Settled, first: Any, body: Block, before: int) -> Any:
     def going(carry: Any) -> jax.Array:
         return settled.not_left(carry[1], carry[0])
 
@@ -178,5 +196,6 @@ def _run_with_going(settled: Settled, first: Any, body: Block) -> Any:
         new, (decided,) = settled.turn_with(carry[1], active=carry[0])
         return jnp.asarray(decided, bool), new
 
-    final = while_loop(going, named(body, turn), (jnp.asarray(first, bool), settled.start()))
+    start = jnp.asarray(first, bool), settled.start()
+    final = run_while(going, named(body, turn), start, loop_options.current(), before=before)
     return settled.finish(final[1], turns=False)

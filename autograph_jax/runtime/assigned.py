@@ -1,4 +1,4 @@
-"""The variables around a function, and the globals, that it assigns: noted when it is called while a block is traced."""
+"""The variables around a function, and the globals, that it assigns: noted when it is called while something is traced."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def note_variables(function: types.FunctionType) -> None:
     if outer:
         cells = cells_of((function,))
         for name in outer:
-            state.note(dataclasses.replace(cells[name], found=True))
+            state.note(dataclasses.replace(cells[name], found=True), function)
     for name in global_names:
-        state.note(Global(function.__globals__, name))
+        state.note(Global(function.__globals__, name), function)
 
 
 def noting(function: types.FunctionType) -> Any:
@@ -34,7 +34,7 @@ def noting(function: types.FunctionType) -> Any:
 
     @functools.wraps(function)
     def noted(*arguments: Any, **keywords: Any) -> Any:
-        if state.traces():
+        if state.noting():
             note_variables(function)
         return function(*arguments, **keywords)
 
@@ -72,6 +72,16 @@ def _stores(code: types.CodeType) -> tuple[set[str], set[str]]:
 
 def _assigned_around(code: types.CodeType) -> tuple[str, ...]:
     return _assigned(code)[0]
+
+
+def line_of_store(code: types.CodeType, name: str) -> int:
+    """The last line on which a code object, or a function inside it, assigns a variable that is not its own."""
+    line = code.co_firstlineno
+    for instruction in dis.get_instructions(code):
+        if instruction.opname.startswith("STORE") and instruction.argval == name and instruction.positions is not None:
+            line = instruction.positions.lineno or line
+    inner = [c for c in code.co_consts if isinstance(c, types.CodeType) and name in _stores(c)[0] | _stores(c)[1]]
+    return line_of_store(inner[-1], name) if inner else line
 
 
 hooks.assigned = _assigned_around

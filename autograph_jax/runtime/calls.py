@@ -27,13 +27,14 @@ from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import printing
 from autograph_jax.operators.effects.progress import bar_maker
 from autograph_jax.operators.sequences import iterables, lists
-from autograph_jax.operators.tracing import aliasing, impure, state
+from autograph_jax.operators.tracing import holders, impure, state, views
 from autograph_jax.operators.values.choices import Choice, check_callable
 from autograph_jax.porting.names import is_numeric_function, jax_function
 from autograph_jax.runtime import classes, strict
+from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays
 from autograph_jax.runtime.assigned import note_variables
 from autograph_jax.runtime.convert import convert_function, is_converted
-from autograph_jax.runtime.libraries import is_array_library, is_left_alone, module_of
+from autograph_jax.runtime.libraries import is_array_library, is_left_alone, is_users, module_of, takes_arrays
 from autograph_jax.runtime.recaptured import keyed
 from autograph_jax.runtime.unconverted import is_marked, switched_off
 from autograph_jax.runtime.wrappers import wrapped_in_library
@@ -108,7 +109,7 @@ _VIEWING = {id(getattr(jnp, name)) for name in _VIEWS}
 
 
 def _viewing(function: Function) -> Function:
-    return lambda array, *more, **keywords: aliasing.view(function(array, *more, **keywords), array)
+    return lambda array, *more, **keywords: views.view(function(array, *more, **keywords), array)
 
 
 def _chosen(choice: Choice) -> Function:
@@ -177,13 +178,16 @@ def _function(function: types.FunctionType) -> Function:
             return function
         inner = wrapped_in_library(function)
         if inner is not None and not is_marked(inner):
-            if state.traces():
+            if state.noting():
                 note_variables(inner)
-            return convert_function(function)
+            converted = convert_function(function)
+            return handing_arrays(converted) if takes_arrays(function.__globals__.get("__name__")) else converted
         if is_left_alone(function.__module__) or is_left_alone(function.__globals__.get("__name__")):
             if id(function) in _VIEWING:
                 return _viewing(function)
-            ours = lists.STACKING.get(function) or _in_place_of(function) or bar_maker(function)
+            if function in lists.STACKING:
+                return handing_arrays(lists.STACKING[function])
+            ours = _in_place_of(function) or bar_maker(function)
             if ours is not None:
                 return ours
             return _taking_functions(function) if is_array_library(function.__module__) else function
@@ -191,21 +195,36 @@ def _function(function: types.FunctionType) -> Function:
         if converted is function:
             strict.check_callee(sys._getframe(2).f_code, function)
         function = converted
-    if state.traces():
+    if state.noting():
         note_variables(function)
     if function.__code__.co_flags & inspect.CO_GENERATOR:
-        return _making(lambda *arguments, **keywords: aliasing.keep_in_view(function(*arguments, **keywords)))
+        return _making(lambda *arguments, **keywords: holders.keep_in_view(function(*arguments, **keywords)))
     return function
 
 
 def _taking_functions(function: Function) -> Function:
     """A library's function that is handed the user's functions converted: `jax.grad(loss)`, `lax.scan(step, ...)`."""
 
-    @functools.wraps(function)
-    def wrapper(*arguments: Any, **keywords: Any) -> Any:
-        return function(*map(_converted, arguments), **{name: _converted(value) for name, value in keywords.items()})
+    staging = "lax.control_flow" in function.__module__
+    handed = _for_lax if staging else _converted
 
-    return wrapper
+    def wrapper(*arguments: Any, **keywords: Any) -> Any:
+        return function(*map(handed, arguments), **{name: handed(value) for name, value in keywords.items()})
+
+    return handing_arrays(wrapper) if takes_arrays(function.__module__) else wrapper
+
+
+def _for_lax(value: Any) -> Any:
+    """As `_converted`; a body of the user's gives lax arrays, in place of objects with `__jax_array__`."""
+    if type(value) in (list, tuple) and any(map(callable, value)):
+        return type(value)(map(_for_lax, value))
+    kind = type(value)
+    method = getattr(kind, "__call__", None)  # noqa: B004 - the function is wanted
+    if type(method) is types.FunctionType and is_users(module_of(kind)) and jax.tree_util.all_leaves([value]):
+        value = types.MethodType(method, value)  # an object with `__call__` that is no pytree
+    converted = _converted(value)
+    is_body = type(converted) is types.FunctionType and not is_left_alone(converted.__module__)
+    return giving_arrays(converted) if is_body else converted
 
 
 def _converted(value: Any) -> Any:
@@ -240,5 +259,5 @@ def _callable_object(target: Any) -> Function:
         return call(types.MethodType(target.__func__, target.__self__))  # equinox has bound methods of its own
     method = getattr(kind, "__call__", None)  # noqa: B004 - the function is wanted
     if is_left_alone(module) or type(method) is not types.FunctionType:
-        return target
+        return handing_arrays(target) if takes_arrays(module) else target
     return types.MethodType(_function(method), target)

@@ -17,8 +17,11 @@ from typing import Any
 from autograph_jax.runtime.arguments import Argument, Spec, resolve, resolve_entries
 from autograph_jax.runtime.classes import meet_all
 from autograph_jax.runtime.decorator import autograph
+from autograph_jax.runtime.escapes import watched
 from autograph_jax.runtime.forwarding import LEFT_OUT, LeftOut, Place, forwarder, places
 from autograph_jax.runtime.libraries import is_array_library, is_left_alone
+from autograph_jax.runtime.opened import closed, inside, opened, opening
+from autograph_jax.runtime.recaptured import apart
 from autograph_jax.runtime.signatures import called_signature, name_of, naming_signature, shown_signature
 from autograph_jax.runtime.statics import Static, Statics
 from autograph_jax.runtime.unconverted import do_not_convert, is_marked
@@ -102,16 +105,21 @@ class Canonical:
         first = len(self.parameters)
         return self.parameters[position].name if position < first else self.picks[position - first].name
 
-    def forwarder(self, call: Callable[..., Any], **options: Any) -> Any:
-        """The function that the user gets: it passes the arguments of any call to `call`, in their canonical order."""
+    def forwarder(self, call: Callable[..., Any], *, opens: bool = True, **options: Any) -> Any:
+        """The function that the user gets: it passes the arguments of any call to `call`, in their canonical order.
+
+        Objects with `__jax_array__` are opened on the way, if `opens`.
+        """
+        call = opening(call) if opens else call
         return forwarder(self.callee.function, self.callee.target, call, picks=self.picks, **options)
 
     def values(self, *arguments: Any, **keywords: Any) -> tuple[Any, ...]:
         """The arguments of one call in their canonical order."""
-        return self.forwarder(lambda *values: values)(*arguments, **keywords)
+        return opened(self.forwarder(lambda *values: values, opens=False)(*arguments, **keywords))[0]
 
-    def statics(self, arguments: tuple[Argument, ...]) -> Statics:
-        return Statics(arguments, self.callee.name)
+    def statics(self, arguments: tuple[Argument, ...], *state: Callable[[Any, str], Any]) -> Statics:
+        """`state` tells apart what a static object holds at different times."""
+        return Statics(arguments, self.callee.name, *state)
 
 
 def _target(function: Any) -> Any:
@@ -150,10 +158,16 @@ def _body(target: Any, parameters: tuple[Parameter, ...], picks: tuple[Argument,
 def _make_body(target: Any, parameters: tuple[Parameter, ...], picks: tuple[Argument, ...]) -> Callable[..., Any]:
     spelled = _speller(parameters, places(parameters, picks))
 
+    count = len(parameters) + len(picks)
+
     def body(*values: Any) -> Any:
+        values = (*values, *[LEFT_OUT] * (count - len(values)))
+        values, made = inside(values)
         positional, keywords = spelled(values)
         meet_all((positional, keywords))
-        return target(*positional, **keywords)
+        with apart(target), watched(target) as watch:
+            result = watch.result = target(*positional, **keywords)
+        return closed(result, made)
 
     functools.update_wrapper(body, target, updated=())
     body.__name__ = body.__qualname__ = name_of(target)
@@ -169,7 +183,12 @@ def _signature(parameters: tuple[Parameter, ...], picks: tuple[Argument, ...]) -
         while name in names:
             name += "_"
         names.append(name)
-    return Signature([Parameter(name, Parameter.POSITIONAL_ONLY) for name in names])
+    optional = len(names)  # from here on
+    while optional and not picks and parameters[optional - 1].default is not Parameter.empty:
+        optional -= 1
+    defaults = [LEFT_OUT if position >= optional else Parameter.empty for position in range(len(names))]
+    pairs = zip(names, defaults, strict=True)
+    return Signature([Parameter(name, Parameter.POSITIONAL_ONLY, default=default) for name, default in pairs])
 
 
 def _speller(parameters: Sequence[Parameter], wanted: Sequence[Place]) -> Callable[..., Any]:

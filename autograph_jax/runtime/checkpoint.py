@@ -8,8 +8,8 @@ from typing import Any, TypeVar, overload
 import jax
 
 from autograph_jax.runtime.arguments import Spec
-from autograph_jax.runtime.canonical import Callee, decorate
-from autograph_jax.runtime.recaptured import Recaptured
+from autograph_jax.runtime.canonical import decorate
+from autograph_jax.runtime.programs import with_statics
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,16 +37,4 @@ def checkpoint(function: Any = None, /, *, static_argnums: Spec = None, static_a
     be compared.
     """
 
-    def make(function: Any) -> Any:
-        callee = Callee(function)
-        static = callee.arguments("static", static_argnums, static_argnames)
-        canonical = callee.canonical(static)
-        positions = canonical.positions(static)
-
-        def rematerialized(target: Any, names: tuple[str, ...]) -> Any:
-            return jax.checkpoint(canonical.body_of(target), static_argnums=positions, **options)
-
-        programs = Recaptured(callee.target, rematerialized, mode="retrace", name=callee.name, share=False)
-        return canonical.forwarder(lambda *values: programs.now()(*values), static=canonical.statics(static))
-
-    return decorate(function, make)
+    return decorate(function, lambda f: with_statics(jax.checkpoint, f, static_argnums, static_argnames, options))

@@ -86,6 +86,14 @@ def _make(function: types.FunctionType, strict: bool) -> types.FunctionType:
         return _keep(function, twin)
 
 
+def another_twin(twin: types.FunctionType) -> types.FunctionType:
+    """The same converted function once more, with a code object of its own, by which the two can be told apart."""
+    code = twin.__code__.replace()
+    if (conversion := conversion_of_code(twin.__code__)) is not None:
+        _remember(_converted, code, conversion)
+    return emit.to_function(code, twin)
+
+
 def _keep(function: types.FunctionType, twin: types.FunctionType) -> types.FunctionType:
     if twin is not function:
         twin.__dict__.pop(_TWIN, None)

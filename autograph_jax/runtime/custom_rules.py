@@ -17,6 +17,7 @@ import numpy as np
 
 from autograph_jax.errors import RuleError, user_location
 from autograph_jax.runtime.arguments import Spec
+from autograph_jax.runtime.array_likes import arrays_of
 from autograph_jax.runtime.canonical import Callee, decorate
 from autograph_jax.runtime.lifting import Held, held
 from autograph_jax.runtime.rule_arguments import RuleArguments, argument, derivatives, guarded, packed, plain, unpacked
@@ -126,7 +127,7 @@ class _Custom:
         self.rules: tuple[Callable[..., Any], ...] = ()
         self.custom = self.kind(self._named(self.primal))
         parameters = [p.name for p in self.canonical.parameters]
-        self.made = self.canonical.forwarder(self.call, filled=parameters)
+        self.made = self.canonical.forwarder(self.call, filled=parameters, opens=False)
 
     def give(self, **methods: Any) -> None:
         plain = self.made.__func__ if isinstance(self.made, types.MethodType) else self.made
@@ -139,7 +140,7 @@ class _Custom:
         nondiff, diff = self.arguments.divided(values)
         guard = functools.partial(guarded, self.name, user_location())
         context = held((self.function, self.rules, nondiff), guard)
-        return self.custom(context, packed(diff, functools.partial(argument, guard)))
+        return self.custom(context, packed(arrays_of(diff), functools.partial(argument, guard)))
 
     def primal(self, context: Held, diff: list[Any]) -> Any:
         function, _, nondiff = context.value

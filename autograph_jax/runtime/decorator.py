@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 from autograph_jax.errors import NotAFunctionError
+from autograph_jax.operators import loop_options
 from autograph_jax.operators.tracing.cached import CachedProperty
 from autograph_jax.runtime import frames
+from autograph_jax.runtime import operands as operands  # sets the operators' hooks
 from autograph_jax.runtime import position as position  # sets the operators' hooks
 from autograph_jax.runtime.classes import meet
-from autograph_jax.runtime.convert import conversion_of, convert_function
+from autograph_jax.runtime.convert import another_twin, conversion_of, convert_function
 from autograph_jax.runtime.libraries import uses_us
 from autograph_jax.runtime.strict import strictly
 from autograph_jax.syntax import emit
@@ -23,10 +25,12 @@ frames.hide()
 
 
 @overload
-def autograph(function: F, /, *, strict: bool = False) -> F: ...
+def autograph(function: F, /, *, strict: bool = False, checkpoints: int | None = None, max_steps: int | None = None) -> F: ...
 @overload
-def autograph(*, strict: bool = False) -> Callable[[F], F]: ...
-def autograph(function: Any = None, /, *, strict: bool = False) -> Any:
+def autograph(*, strict: bool = False, checkpoints: int | None = None, max_steps: int | None = None) -> Callable[[F], F]: ...
+def autograph(
+    function: Any = None, /, *, strict: bool = False, checkpoints: int | None = None, max_steps: int | None = None
+) -> Any:
     """Rewrite Python control flow so that it also works on traced JAX values.
 
     `if`, `while`, `for`, `break`, `continue`, `return`, `and`/`or`/`not`, `x[i] = y`, attribute writes and calls run as
@@ -50,36 +54,59 @@ def autograph(function: Any = None, /, *, strict: bool = False) -> Any:
         >>> print(jax.jit(root)(2.0))
         1.4142135
 
+    Of a loop whose number of turns is only known at run time, reverse mode keeps so many `checkpoints` (states), as in
+    `ag.while_loop`. A `while`, or a `for` over a range with a traced bound, that is not over after `max_steps` turns ends
+    there by a RuntimeError. Both hold for the loops of the function and of whatever it calls; a function with options of its
+    own decides for itself, and `ag.stage(xs, checkpoints=...)` for one loop. (A callee under a `jax.jit` of its own is traced
+    once, with the options of whoever calls it first.)
+
     Raises NotAFunctionError for anything that cannot be called.
     """
+    options = _Options(strict, loop_options.Options(checkpoints, max_steps))
     if function is None:
-        return lambda f: autograph(f, strict=strict)
+        return functools.partial(_decorated, options=options)
+    return _decorated(function, options)
+
+
+def _decorated(function: Any, options: _Options) -> Any:
     uses_us(getattr(function, "__module__", None))
-    return _converted(function, strict)
+    return _converted(function, options)
 
 
-def _converted(target: Any, strict: bool) -> Any:
+class _Options(NamedTuple):
+    strict: bool
+    of_loops: loop_options.Options
+
+
+def _twin(function: types.FunctionType, options: _Options) -> types.FunctionType:
+    twin = convert_function(function, strict=options.strict)
+    if options.of_loops != loop_options.NONE:
+        twin = another_twin(twin)
+        loop_options.give(twin.__code__, options.of_loops)
+    return strictly(twin) if options.strict else twin
+
+
+def _converted(target: Any, options: _Options) -> Any:
     match target:
         case types.FunctionType():
-            twin = convert_function(target, strict=strict)
-            return strictly(twin) if strict else twin
+            return _twin(target, options)
         case types.MethodType():
-            return types.MethodType(_converted(target.__func__, strict), target.__self__)
+            return types.MethodType(_converted(target.__func__, options), target.__self__)
         case staticmethod() | classmethod():
-            return type(target)(_converted(target.__func__, strict))
+            return type(target)(_converted(target.__func__, options))
         case property():
             parts = (target.fget, target.fset, target.fdel)
-            fget, fset, fdel = (_converted(f, strict) if f is not None else None for f in parts)
+            fget, fset, fdel = (_converted(f, options) if f is not None else None for f in parts)
             return property(fget, fset, fdel, target.__doc__)
         case functools.partial():
-            return functools.partial(_converted(target.func, strict), *target.args, **target.keywords)
+            return functools.partial(_converted(target.func, options), *target.args, **target.keywords)
         case functools.cached_property():
-            return CachedProperty.of(target, _converted(target.func, strict))
+            return CachedProperty.of(target, _converted(target.func, options))
         case type():
-            return _class(target, strict)
+            return _class(target, options)
     method = getattr(type(target), "__call__", None)  # noqa: B004 - the function is wanted
     if isinstance(method, types.FunctionType):
-        return types.MethodType(_converted(method, strict), target)
+        return types.MethodType(_converted(method, options), target)
     if callable(target) and not isinstance(target, types.BuiltinFunctionType):
         raise NotAFunctionError(
             f"`autograph` got {target!r}, whose source it cannot see",
@@ -94,12 +121,12 @@ def _converted(target: Any, strict: bool) -> Any:
 _METHODS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
 
 
-def _class(kind: type, strict: bool) -> type:
+def _class(kind: type, options: _Options) -> type:
     """Convert the methods that a class defines, in place: the class stays itself. So do its bases."""
     meet(kind)
     for name, member in list(vars(kind).items()):
         if isinstance(member, _METHODS) and not _is_generated(member):
-            setattr(kind, name, _converted(member, strict))
+            setattr(kind, name, _converted(member, options))
     return kind
 
 

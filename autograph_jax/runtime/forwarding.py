@@ -16,6 +16,7 @@ import jax
 
 from autograph_jax.operators.effects import checks
 from autograph_jax.runtime.arguments import Argument
+from autograph_jax.runtime.escapes import explained
 from autograph_jax.runtime.signatures import POSITIONAL, called_signature, name_of
 
 
@@ -36,6 +37,13 @@ class Finish(NamedTuple):
     pending: Collection[Any]
 
 
+class Again(NamedTuple):
+    """Where `call` has refused arguments (a plain TypeError or ValueError) that pass `test`, `function` is called with them."""
+
+    test: Callable[..., bool]
+    function: Callable[..., Any]
+
+
 def forwarder(
     function: Any,
     target: Any,
@@ -45,13 +53,16 @@ def forwarder(
     static: Any = None,
     filled: Collection[str] = (),
     finish: Finish | None = None,
+    again: Again | None = None,
+    trims: bool = False,
 ) -> Any:
     """A function called as `target` is, which passes all its parameters to `call` by position, in their order.
 
     `*rest` is passed as a tuple, `**more` as a dict; `picks`, arguments inside these, are taken out and follow at the end. A
     default that the caller leaves out is filled in where it is None, static, or named in `filled`; for any other LEFT_OUT is
-    passed, as JAX takes a left-out default as a constant: `def f(x, axis=0): return x.sum(axis)`. `static` is the `Statics`
-    that prepares the values of static arguments. An exception that a check has raised at run time is raised as it was.
+    passed, as JAX takes a left-out default as a constant: `def f(x, axis=0): return x.sum(axis)`. If `trims`, LEFT_OUT is not
+    passed where nothing follows it. `static` is the `Statics` that prepares the values of static arguments. An exception that a
+    check has raised at run time is raised as it was.
 
     Name, docstring and `__wrapped__` are those of `function`, of which `target` is the converted twin; a bound method gives a
     bound method. A wrong call raises the TypeError of a call of `target`.
@@ -59,10 +70,14 @@ def forwarder(
     method = _as_method(target)
     parameters = list(called_signature(method.__func__ if method else target).parameters.values())
     statics = {argument.name for argument in static.arguments} if static is not None else set()
-    text = _Text(parameters, 1 if method else 0, picks, statics, finish is not None)
+    bound = 1 if method else 0
+    trimmed = _trailing(parameters[bound:], {*statics, *filled}) if trims and not picks else []
+    text = _Text(parameters, bound, picks, statics, trimmed, finished=finish is not None, again=again is not None)
     values = {"call": call, "split": _splitter(parameters[text.bound :], picks), "recover": _recover}
     values |= {"one": static.one} if static is not None else {}
     values |= {"finish": finish.function, "pending": finish.pending} if finish is not None else {}
+    values |= {"left_out": LEFT_OUT}
+    values |= {"test": again.test, "again": again.function, "refusals": (TypeError, ValueError)} if again is not None else {}
     code = text.code()
     cells = tuple(types.CellType(values[text.wishes[name]]) for name in code.co_freevars)
     like = function if method is None else getattr(function, "__func__", None) or type(function).__call__
@@ -87,7 +102,9 @@ def _as_method(target: Any) -> types.MethodType | None:
 
 
 def _recover(error: Exception) -> None:
-    """Raise the user's exception in place of JAX's, which says that a callback has raised it."""
+    """Raise the user's exception in place of JAX's, which says that a callback raised it; ours for a tracer that is over."""
+    if isinstance(error, jax.errors.UnexpectedTracerError):
+        raise explained(error) from error
     if isinstance(error, jax.errors.JaxRuntimeError) and (raised := checks.take_raised()) is not None:
         raise raised from None
 
@@ -96,6 +113,16 @@ def _give_defaults(made: types.FunctionType, parameters: list[Parameter], filled
     defaults = [(p, _default(p, filled)) for p in parameters if p.default is not Parameter.empty]
     made.__defaults__ = tuple(value for p, value in defaults if p.kind is not Parameter.KEYWORD_ONLY) or None
     made.__kwdefaults__ = {p.name: value for p, value in defaults if p.kind is Parameter.KEYWORD_ONLY}
+
+
+def _trailing(parameters: list[Parameter], filled: Collection[str]) -> list[str]:
+    """The last parameters that are LEFT_OUT where a call leaves them out."""
+    names: list[str] = []
+    for parameter in reversed(parameters):
+        if parameter.default is Parameter.empty or _default(parameter, filled) is not LEFT_OUT:
+            break
+        names.insert(0, parameter.name)
+    return names
 
 
 def _default(parameter: Parameter, filled: Collection[str]) -> Any:
@@ -141,18 +168,34 @@ class _Text:
     """The text for these parameters, the first `bound` of which are not passed on."""
 
     def __init__(
-        self, parameters: list[Parameter], bound: int, picks: Sequence[Argument], static: Collection[str], finished: bool
+        self,
+        parameters: list[Parameter],
+        bound: int,
+        picks: Sequence[Argument],
+        static: Collection[str],
+        trimmed: list[str],
+        *,
+        finished: bool,
+        again: bool,
     ) -> None:
-        self.parameters, self.bound, self.picks, self.static, self.finished = parameters, bound, picks, static, finished
+        self.parameters, self.bound, self.picks, self.static, self.trimmed = parameters, bound, picks, static, trimmed
+        self.finished, self.again = finished, again
         self.taken = {p.name for p in parameters}
-        self.wishes = {self._fresh(wish): wish for wish in ("call", "split", "recover", "one", "finish", "pending")}
+        self.wishes = {self._fresh(wish): wish for wish in _WISHES}
         self.name = {wish: name for name, wish in self.wishes.items()}
         self.result, self.error, self.rest, self.more = map(self._fresh, ("result", "error", "rest", "more"))
         self.picked = [self._fresh(f"pick_{number}") for number in range(len(picks))]
 
     def code(self) -> types.CodeType:
         plain = [p.replace(annotation=Parameter.empty, default=_placeholder(p)) for p in self.parameters]
-        return _compiled(str(Signature(plain)), "\n            ".join(self._lines()), *self.name.values(), self.error)
+        names = self.name
+        lines = "\n            ".join(self._lines())
+        handler = [f"{names['recover']}({self.error})"]
+        if self.again:
+            passed = self._all_passed()
+            refused = f"type({self.error}) in {names['refusals']} and {names['test']}({passed})"
+            handler.append(f"if {refused}: return {names['again']}({passed})")
+        return _compiled(str(Signature(plain)), lines, "\n            ".join(handler), self.error, *names.values())
 
     def _lines(self) -> list[str]:
         many = {p.kind: p.name for p in self.parameters}
@@ -161,13 +204,25 @@ class _Text:
         if self.picks:
             targets = ", ".join([rest or self.rest, more or self.more, *self.picked])
             lines.append(f"{targets} = {self.name['split']}({rest or '()'}, {more or '{}'})")
+        lines += self._calls(f"{self.result} = " if self.finished else "return ")
+        if self.finished:
+            lines.append(f"return {self.name['finish']}({self.result}) if {self.name['pending']} else {self.result}")
+        return lines
+
+    def _calls(self, target: str) -> list[str]:
+        """`if c is left_out: return call(a, b)`, `else: return call(a, b, c)`."""
+        lines = []
+        for first in range(len(self.trimmed)):
+            test = " and ".join(f"{name} is {self.name['left_out']}" for name in self.trimmed[first:])
+            call = f"{self.name['call']}({self._all_passed(without=len(self.trimmed) - first)})"
+            lines.append(f"{'elif' if lines else 'if'} {test}: {target}{call}")
+        call = f"{target}{self.name['call']}({self._all_passed()})"
+        return [*lines, f"else: {call}" if lines else call]
+
+    def _all_passed(self, without: int = 0) -> str:
         passed = [self._passed(p.name, p.name) for p in self.parameters[self.bound :]]
         passed += [self._passed(name, argument.name) for name, argument in zip(self.picked, self.picks, strict=True)]
-        call = f"{self.name['call']}({', '.join(passed)})"
-        if not self.finished:
-            return [*lines, f"return {call}"]
-        finished = f"{self.name['finish']}({self.result}) if {self.name['pending']} else {self.result}"
-        return [*lines, f"{self.result} = {call}", f"return {finished}"]
+        return ", ".join(passed[: len(passed) - without])
 
     def _passed(self, variable: str, name: str) -> str:
         """How one argument is passed on: `n`; if it is static, `one(n, 'n')`."""
@@ -179,23 +234,25 @@ class _Text:
         return wish
 
 
+_WISHES = ("call", "split", "recover", "one", "finish", "pending", "test", "again", "refusals", "left_out")
+
+
 @functools.lru_cache(maxsize=1024)
-def _compiled(header: str, lines: str, *names: str) -> types.CodeType:
+def _compiled(header: str, lines: str, handler: str, error: str, *names: str) -> types.CodeType:
     """The text holds identifiers that `inspect.Parameter` has checked, and nothing else of the user's."""
-    call, split, recover, one, finish, pending, error = names
     text = f"""
-def factory({call}, {split}, {recover}, {one}, {finish}, {pending}):
+def factory({", ".join(names)}):
     def forward{header}:
         try:
             {lines}
         except Exception as {error}:
-            {recover}({error})
+            {handler}
             raise
     return forward
 """
     space: dict[str, Any] = {}
     exec(compile(text, _FILE, "exec"), space)
-    return space["factory"](*[None] * 6).__code__
+    return space["factory"](*[None] * len(names)).__code__
 
 
 _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<call>")  # in our folder, for frames.hide()

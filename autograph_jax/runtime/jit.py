@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Callable, Mapping, Sequence
-from inspect import Signature
+from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 import jax
 
 from autograph_jax.operators.effects import checks
 from autograph_jax.runtime import outputs
-from autograph_jax.runtime.arguments import Argument, Spec
-from autograph_jax.runtime.canonical import Callee, Canonical, decorate
-from autograph_jax.runtime.captures import may_change
-from autograph_jax.runtime.forwarding import Finish
-from autograph_jax.runtime.recaptured import Mode, Recaptured, check_mode, substituted
-from autograph_jax.runtime.statics import Statics, refuse_overlap
+from autograph_jax.runtime.arguments import Spec
+from autograph_jax.runtime.canonical import Callee, decorate
+from autograph_jax.runtime.captures import may_change, snapshot
+from autograph_jax.runtime.forwarding import Again, Finish
+from autograph_jax.runtime.opened import built, holds_array_like, opened
+from autograph_jax.runtime.recaptured import Mode, Recaptured, StaticObjects, check_mode, holding
+from autograph_jax.runtime.shardings import by_argument, in_order
+from autograph_jax.runtime.stages import Compiled, stages, stages_with, with_stages
+from autograph_jax.runtime.statics import refuse_overlap
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -93,26 +94,29 @@ def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, 
     callee = Callee(function)
     chosen = {option: callee.arguments(option, *spec) for option, spec in given.items()}
     refuse_overlap(chosen["static"], chosen["donate"], callee.name)
-    shardings = _by_argument(callee, options.get("in_shardings"), chosen["static"])
+    shardings = by_argument(callee, options.get("in_shardings"), chosen["static"])
     canonical = callee.canonical(*chosen.values(), shardings or ())
     numbers: Any = {f"{option}_argnums": canonical.positions(arguments) or None for option, arguments in chosen.items()}
-    ordered: Any = {} if shardings is None else {"in_shardings": _in_order(canonical, shardings, chosen["static"])}
-    statics = canonical.statics(chosen["static"])
+    ordered: Any = {} if shardings is None else {"in_shardings": in_order(canonical, shardings, chosen["static"])}
+    trims = not chosen["donate"] and not ordered  # JAX counts the arguments of a call
+    state = [] if captures == "freeze" else [StaticObjects(callee.target).state]
+    statics = canonical.statics(chosen["static"], *state)
 
-    def compiled(target: Any, names: tuple[str, ...] = ()) -> _Compiled:
+    def compiled(target: Any, names: tuple[str, ...] = ()) -> Compiled:
         body = canonical.body_of(target)
-        program, pending = _program(_with_arguments(canonical, body, target, names) if names else body)
+        program, pending = _program(_with_arguments(body, target, names) if names else body)
         further: Any = {"in_shardings": (*ordered["in_shardings"], None)} if names and ordered else ordered
         jitted = jax.jit(program, **options | numbers | further)
         if names:
-            return _Compiled(jitted, pending, lambda: _stages_with(canonical, statics, jitted, lambda: programs.arguments()))
-        return _Compiled(jitted, pending, lambda: _stages(canonical, statics, program, jitted, chosen, options))
+            return Compiled(jitted, pending, lambda: stages_with(canonical, statics, jitted, lambda: programs.arguments()))
+        return Compiled(jitted, pending, lambda: stages(canonical, statics, program, jitted, chosen, options))
 
     if captures == "freeze" or not may_change(callee.target):
         only = compiled(callee.target)
         finish = Finish(lambda out: _finish(out, only.pending), only.pending)
-        made = canonical.forwarder(only.jitted, static=statics, finish=finish)
-        return _with_stages(made, lambda: [only], lambda: only)
+        again = _opening(lambda *values: _finish(only.jitted(*values), only.pending))
+        made = canonical.forwarder(only.jitted, static=statics, finish=finish, again=again, opens=False, trims=trims)
+        return with_stages(made, lambda: [only], lambda: only)
     programs = Recaptured(callee.target, compiled, mode=captures, name=callee.name, share=True)
 
     def call(*values: Any) -> Any:
@@ -126,62 +130,19 @@ def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, 
         out = found.jitted(*values, captured) if captured else found.jitted(*values)
         return _finish(out, found.pending)
 
-    made = canonical.forwarder(call_with_arguments if captures == "argument" else call, static=statics)
-    return _with_stages(made, lambda: list(programs.made.values()), programs.now)
+    calls = call_with_arguments if captures == "argument" else call
+    made = canonical.forwarder(calls, static=statics, again=_opening(calls), opens=False, trims=trims)
+    return with_stages(made, lambda: list(programs.made.values()), programs.now)
 
 
-class _Compiled:
-    """A function as `jax.jit` compiles it, what is to be done with its output, and its `lower`, `trace` and `eval_shape`."""
+def _opening(call: Callable[..., Any]) -> Again:
+    """`call` for arguments among which are objects with `__jax_array__`, which JAX refuses."""
 
-    def __init__(self, jitted: Any, pending: set[str], stages: Callable[[], list[Any]]) -> None:
-        self.jitted, self.pending, self._stages = jitted, pending, stages
+    def again(*values: Any) -> Any:
+        given, originals = opened(values)
+        return built(call(*given), originals)
 
-    @functools.cached_property
-    def stages(self) -> dict[str, Any]:
-        return dict(zip(_STAGES, self._stages(), strict=True))
-
-
-def _with_stages(made: Any, every: Callable[[], list[_Compiled]], now: Callable[[], _Compiled]) -> Any:
-    plain = getattr(made, "__func__", made)
-
-    def clear_cache() -> None:
-        for one in every():
-            one.jitted.clear_cache()
-
-    def stage(name: str) -> Callable[..., Any]:
-        @functools.wraps(getattr(jax.jit(_nothing), name))
-        def staged(*arguments: Any, **keywords: Any) -> Any:
-            return now().stages[name](*arguments, **keywords)
-
-        return staged
-
-    plain.clear_cache, plain.lower, plain.trace, shapes = clear_cache, *map(stage, _STAGES)
-    plain.eval_shape = functools.wraps(shapes)(lambda *args, **kwargs: outputs.unpacked(shapes(*args, **kwargs)))
-    return made
-
-
-def _nothing() -> None: ...
-
-
-def _by_argument(callee: Callee, shardings: Any, static: Sequence[Argument]) -> dict[Argument, Any] | None:
-    """`in_shardings` for each argument; None for one that holds for all. In a tuple, static arguments have no place."""
-    if isinstance(shardings, Mapping):
-        entries = callee.entries("in_shardings", shardings)
-        refuse_overlap(static, entries, callee.name, what="sharded", help="leave it out of `in_shardings`: it is no array")
-        return entries
-    if type(shardings) not in (tuple, list):
-        return None
-    arguments = (next(iter(callee.entries("in_shardings", {n: None}))) for n in itertools.count())
-    dynamic = (argument for argument in arguments if argument not in static)
-    return {next(dynamic): sharding for sharding in shardings}
-
-
-def _in_order(canonical: Canonical, shardings: dict[Argument, Any], static: Sequence[Argument]) -> tuple[Any, ...]:
-    ordered: list[Any] = [None] * len(canonical)
-    for argument, sharding in shardings.items():
-        ordered[canonical.position(argument)] = sharding
-    left_out = canonical.positions(static)
-    return tuple(sharding for position, sharding in enumerate(ordered) if position not in left_out)
+    return Again(holds_array_like, again)
 
 
 # ------------------------------------------------------------------ what JAX traces
@@ -219,13 +180,15 @@ def _make_program(body: Callable[..., Any]) -> tuple[Callable[..., Any], set[str
 _WITH_ARGUMENTS = "__autograph_jax_with_arguments__"
 
 
-def _with_arguments(canonical: Canonical, body: Any, target: Any, names: tuple[str, ...]) -> Callable[..., Any]:
-    """The body with one argument more: the values of variables that the function closes over."""
+def _with_arguments(body: Any, target: Any, names: tuple[str, ...]) -> Callable[..., Any]:
+    """The body with one argument more: what the function closes over and has been lifted."""
     kept = vars(body).setdefault(_WITH_ARGUMENTS, {})
 
     def with_arguments(*values: Any) -> Any:
         *given, captured = values
-        return canonical.body_of(substituted(target, dict(zip(names, captured, strict=True))))(*given)
+        found = snapshot(target, lift=True)
+        with holding(list(found.lifted.values()), captured, foreign=found.foreign):
+            return body(*given)
 
     if names not in kept:
         kept[names] = functools.update_wrapper(with_arguments, body, updated=())
@@ -239,66 +202,3 @@ _WAIT, _BUILD = "wait", "build"
 def _finish(out: Any, pending: set[str]) -> Any:
     """The output of a program that may raise, or that gives a Choice, waited for; objects and choices as themselves."""
     return outputs.unpacked(jax.block_until_ready(out) if _WAIT in pending else out)
-
-
-# ------------------------------------------------------------------ lower, trace, eval_shape
-
-
-def _stages(
-    canonical: Canonical, statics: Statics, program: Any, jitted: Any, chosen: Mapping[str, Sequence[Argument]], options: Any
-) -> list[Any]:
-    """`lower`, `trace` and `eval_shape`.
-
-    They keep the caller's spelling, because what they compile must be called with the same one; but not where there are
-    `in_shardings`, beside which JAX takes no keywords.
-    """
-    if "in_shardings" in options:
-        return [canonical.forwarder(getattr(jitted, stage), static=statics) for stage in _STAGES]
-    as_spelled = jax.jit(_as_spelled(canonical, program), **_spelled(chosen), **options)
-    return [_stage(getattr(as_spelled, stage), statics) for stage in _STAGES]
-
-
-def _stages_with(canonical: Canonical, statics: Statics, jitted: Any, captured: Callable[[], Any]) -> list[Any]:
-    """The same where captured values are arguments, which what is compiled takes as its last one, in canonical order."""
-
-    def stage(name: str) -> Callable[..., Any]:
-        method = getattr(jitted, name)
-        return canonical.forwarder(lambda *values: method(*values, captured()), static=statics)
-
-    return [stage(name) for name in _STAGES]
-
-
-_STAGES = ("lower", "trace", "eval_shape")
-
-
-def _as_spelled(canonical: Canonical, program: Callable[..., Any]) -> Callable[..., Any]:
-    """The program, called in any way."""
-    forward = canonical.forwarder(program)
-
-    @functools.wraps(program)
-    def spelled(*arguments: Any, **keywords: Any) -> Any:
-        return forward(*arguments, **keywords)
-
-    vars(spelled)["__signature__"] = Signature(canonical.parameters)
-    return spelled
-
-
-def _spelled(chosen: Mapping[str, Sequence[Argument]]) -> dict[str, Any]:
-    """Numbers and names for each: JAX infers the one from the other only where just one is given."""
-    spelled: dict[str, Any] = {}
-    for option, arguments in chosen.items():
-        if arguments:
-            spelled[f"{option}_argnums"] = tuple(a.position for a in arguments if a.position is not None)
-            spelled[f"{option}_argnames"] = tuple(a.keyword for a in arguments if a.keyword is not None)
-    return spelled
-
-
-def _stage(method: Callable[..., Any], statics: Statics) -> Callable[..., Any]:
-    if not statics.arguments:
-        return method
-
-    @functools.wraps(method)
-    def spelled(*arguments: Any, **keywords: Any) -> Any:
-        return method(*statics.positional(arguments), **statics.keywords(keywords))
-
-    return spelled

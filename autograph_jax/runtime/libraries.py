@@ -24,6 +24,11 @@ def is_array_library(module: str | None) -> bool:
     return _root(module) in ARRAY_LIBRARIES
 
 
+def takes_arrays(module: str | None) -> bool:
+    """Are the functions of this module JAX's own for arrays? Those of `jax.tree` take any object."""
+    return _root(module) in ("jax", "jaxlib") and "tree" not in str(module)
+
+
 def is_left_alone(module: str | None) -> bool:
     """Is this module part of the standard library or of a listed library?"""
     root = _root(module)

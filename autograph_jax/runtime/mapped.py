@@ -11,7 +11,8 @@ from autograph_jax.errors import ArgumentError, user_location
 from autograph_jax.runtime.arguments import Argument, Spec
 from autograph_jax.runtime.canonical import Callee, Canonical, decorate
 from autograph_jax.runtime.forwarding import LEFT_OUT
-from autograph_jax.runtime.results import by_name
+from autograph_jax.runtime.recaptured import Recaptured
+from autograph_jax.runtime.results import ByName, by_name
 from autograph_jax.runtime.statics import refuse_overlap
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -93,19 +94,27 @@ def pmap(
             mapped_ones = [argument for argument, axis in (axes.by_argument or {}).items() if axis is not None]
             refuse_overlap(static, mapped_ones, callee.name, what="mapped", help="leave it out of `in_axes`: it is no array")
         canonical = axes.canonical(static, donated)
-        parts = by_name(canonical.body, "out_axes", out_axes, rest=0)
-        mapped = jax.pmap(
-            parts.body,
-            axis_name,
+        numbers: Any = dict(
             in_axes=axes.of(canonical),
-            out_axes=parts.said,
             static_broadcasted_argnums=canonical.positions(static),
             donate_argnums=canonical.positions(donated),
-            **options,
         )
+
+        def mapped(target: Any, names: tuple[str, ...]) -> tuple[ByName, Any]:
+            parts = by_name(canonical.body_of(target), "out_axes", out_axes, rest=0)
+            return parts, jax.pmap(parts.body, axis_name, out_axes=parts.said, **numbers, **options)
+
+        def call(*values: Any) -> Any:
+            parts, run = programs.now()
+            return parts.together(run(*values))
+
+        def lower(*values: Any) -> Any:
+            return programs.now()[1].lower(*values)
+
+        programs = Recaptured(callee.target, mapped, mode="retrace", name=callee.name, share=False)
         statics = canonical.statics(static)
-        made = canonical.forwarder(lambda *values: parts.together(mapped(*values)), static=statics)
-        getattr(made, "__func__", made).lower = canonical.forwarder(mapped.lower, static=statics)
+        made = canonical.forwarder(call, static=statics)
+        getattr(made, "__func__", made).lower = canonical.forwarder(lower, static=statics)
         return made
 
     return decorate(function, make)

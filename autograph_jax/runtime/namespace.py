@@ -17,7 +17,7 @@ from autograph_jax.operators import (
 )
 from autograph_jax.operators.effects import checks, printing
 from autograph_jax.operators.sequences import iterables
-from autograph_jax.operators.tracing import aliasing
+from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values import selection
 
 _MODULES = (conditionals, while_loops, for_loops, expressions, patterns, subscripts)
@@ -44,7 +44,7 @@ def operators() -> Operators:
     names |= {"live": iterables.live}
     names |= {name: getattr(comprehensions, name) for name in ("kept", "kept_list", "kept_ones")}
     names |= {"text": printing.text, "field": printing.field}
-    names |= {"view": aliasing.view, "rows": aliasing.rows, "get_item": selection.get_item}
+    names |= {"view": views.view, "rows": views.rows, "get_item": selection.get_item}
     return Operators(**names, **exit_values, call=call)
 
 

@@ -20,6 +20,7 @@ from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.values import forms
 from autograph_jax.operators.values.choices import Choice, decided
 from autograph_jax.operators.values.containers import flatten, is_mutable, unflatten
+from autograph_jax.runtime.opened import is_made
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,7 +123,7 @@ def unpacked(out: Any) -> Any:
 
 
 def _is_ours(value: Any) -> bool:
-    return isinstance(value, Choice | Kept)
+    return isinstance(value, Choice | Kept) or is_made(value)
 
 
 def has_choice(out: Any) -> bool:
@@ -130,11 +131,11 @@ def has_choice(out: Any) -> bool:
 
 
 def has_kept(out: Any) -> bool:
-    return any(isinstance(leaf, Kept) for leaf in jax.tree.leaves(out, is_leaf=_is_ours))
+    return any(isinstance(leaf, Kept) or is_made(leaf) for leaf in jax.tree.leaves(out, is_leaf=_is_ours))
 
 
 def _value(value: Any) -> Any:
-    if isinstance(value, Kept):
+    if isinstance(value, Kept) or is_made(value):
         return value.value
     if not isinstance(value, Choice):
         return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import types
 
 from autograph_jax.operators import hooks
@@ -18,17 +19,18 @@ def read_later(frame: types.FrameType) -> Span | None:
     conversion = conversion_of_code(frame.f_code)
     if conversion is None or conversion.spans is None:
         return None
-    position = _position(frame)
+    position, _ = extent_at(frame)
     spans = conversion.spans
     first = bisect.bisect_right(spans, position, key=lambda span: span.start)
     enclosing = [span for span in spans[:first] if span.end > position]
     return enclosing[-1] if enclosing else Span((0, 0), (0, 0), frozenset())
 
 
-def _position(frame: types.FrameType) -> Position:
-    positions = list(frame.f_code.co_positions())
-    line, _, column, _ = positions[frame.f_lasti // 2]
-    return (line or frame.f_lineno, column or 0)
+def extent_at(frame: types.FrameType) -> tuple[Position, Position]:
+    """Where the expression that a frame is at begins and ends."""
+    positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
+    line, last, column, end = next(positions)
+    return (line or frame.f_lineno, column or 0), (last or frame.f_lineno, end or 0)
 
 
 def _is_block(code: types.CodeType) -> bool:
@@ -41,7 +43,7 @@ def deciding_names(frame: types.FrameType) -> frozenset[str] | None:
     conversion = conversion_of_code(frame.f_code)
     if conversion is None or conversion.deciding is None:
         return None
-    return conversion.deciding.get(_position(frame))
+    return conversion.deciding.get(extent_at(frame)[0])
 
 
 hooks.deciding_names = deciding_names

@@ -9,6 +9,7 @@ import jax
 
 from autograph_jax.runtime.arguments import Spec
 from autograph_jax.runtime.canonical import Callee, decorate
+from autograph_jax.runtime.recaptured import Recaptured, copied
 
 P = ParamSpec("P")
 
@@ -34,14 +35,21 @@ def make_jaxpr(function: Any = None, /, *, static_argnums: Spec = None, static_a
     Raises ArgumentError for an argument that is not there or is meant twice.
     """
 
-    def make(function: Any) -> Any:
-        callee = Callee(function)
-        static = callee.arguments("static", static_argnums, static_argnames)
-        canonical = callee.canonical(static)
-        program = jax.make_jaxpr(canonical.body, static_argnums=canonical.positions(static), **options)
-        return canonical.forwarder(program, static=canonical.statics(static))
+    return decorate(function, lambda f: with_statics(jax.make_jaxpr, f, static_argnums, static_argnames, options))
 
-    return decorate(function, make)
+
+def with_statics(transform: Any, function: Any, argnums: Spec, argnames: Spec, options: dict[str, Any]) -> Any:
+    """A transform of JAX's that has `static_argnums`, and keeps the trace of a function with the captured values of then."""
+    callee = Callee(function)
+    static = callee.arguments("static", argnums, argnames)
+    canonical = callee.canonical(static)
+    positions = canonical.positions(static)
+
+    def transformed(target: Any, names: tuple[str, ...]) -> Any:
+        return transform(canonical.body_of(target), static_argnums=positions, **options)
+
+    programs = Recaptured(callee.target, transformed, mode="retrace", name=callee.name, share=False)
+    return canonical.forwarder(lambda *values: programs.now()(*values), static=canonical.statics(static))
 
 
 def closure_convert(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> tuple[Callable[..., Any], list[Any]]:
@@ -58,8 +66,10 @@ def closure_convert(function: Callable[..., Any], /, *arguments: Any, **keywords
         >>> print(jax.grad(slope)(1.0, 3.0))
         6.0
     """
-    canonical = Callee(function).canonical()
-    program, captured = jax.closure_convert(canonical.body, *canonical.values(*arguments, **keywords))
+    callee = Callee(function)
+    canonical = callee.canonical()
+    body = canonical.body_of(copied(callee.target))  # JAX keeps what it was, with the values of then
+    program, captured = jax.closure_convert(body, *canonical.values(*arguments, **keywords))
     count = len(arguments)
 
     def converted(*values: Any, **named: Any) -> Any:

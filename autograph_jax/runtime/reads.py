@@ -18,6 +18,8 @@ class Reads:
     free: dict[str, Attributes]
     globals: dict[str, Attributes]
     own: Attributes
+    names: frozenset[str]  # of all attributes that are read of anything
+    stored: frozenset[str]  # of all that are assigned
     stores: bool  # does it assign variables of functions around?
     stores_globals: bool
 
@@ -29,7 +31,8 @@ def reads_of(code: types.CodeType) -> Reads:
     finder.visit(code)
     free = {name: found for name, found in finder.free.items() if name not in finder.assigned}
     globals_ = {name: found for name, found in finder.globals.items() if name not in finder.assigned_globals}
-    return Reads(free, globals_, finder.own, bool(finder.assigned), bool(finder.assigned_globals))
+    assigns = bool(finder.assigned), bool(finder.assigned_globals)
+    return Reads(free, globals_, finder.own, frozenset(finder.names), frozenset(finder.stored), *assigns)
 
 
 _GLOBAL, _FREE = ("LOAD_GLOBAL", "LOAD_NAME"), ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
@@ -43,6 +46,8 @@ class _Finder:
         self.free: dict[str, Attributes] = {}
         self.globals: dict[str, Attributes] = {}
         self.own: Attributes = {}
+        self.names: set[str] = set()
+        self.stored: set[str] = set()
         self.assigned: set[str] = set()
         self.assigned_globals: set[str] = set()
 
@@ -52,6 +57,7 @@ class _Finder:
             name: Any = instruction.argval
             operation = instruction.opname
             if operation in _ATTRIBUTE:
+                self.names.add(str(name))
                 at = at.setdefault(name, {}) if at is not None else None
             elif operation in _GLOBAL:
                 at = self.globals.setdefault(name, {})
@@ -62,6 +68,8 @@ class _Finder:
                 at = self.own if last == self.first else None
             elif operation not in ("CACHE", "PRECALL", "NOP", "EXTENDED_ARG"):
                 at = None
+            if operation in ("STORE_ATTR", "DELETE_ATTR"):
+                self.stored.add(str(name))
             if operation in ("STORE_DEREF", "DELETE_DEREF") and name in self.outer:
                 self.assigned.add(str(name))
             if operation in ("STORE_GLOBAL", "DELETE_GLOBAL"):

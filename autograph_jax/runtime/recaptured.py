@@ -6,14 +6,23 @@ code and one key have the same: a lambda that a loop makes anew is compiled once
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import itertools
+import threading
 import types
 import warnings
+import weakref
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
+import jax
+
 from autograph_jax.errors import ArgumentError, CaptureError, user_location
-from autograph_jax.runtime.captures import Snapshot, may_change, snapshot
+from autograph_jax.operators.tracing.places import Place
+from autograph_jax.runtime.captures import Snapshot, may_change, snapshot, snapshot_of_argument
+from autograph_jax.runtime.libraries import is_users, module_of
 
 Mode = Literal["retrace", "warn", "error", "freeze", "argument"]
 MODES = ("retrace", "warn", "error", "freeze", "argument")
@@ -45,24 +54,28 @@ class Recaptured:
         self._last: Snapshot | None = None
 
     def now(self) -> Any:
-        return self.check() or self.look()
+        if (kept := self.check()) is not None and self._last is not None:
+            self.arguments = self._last.arguments
+            return kept
+        return self.look()
 
     def look(self) -> Any:
         """What belongs to the values of now, where `check` does not find them to be those of the last call."""
         found = snapshot(self.target, lift=self.mode == "argument")
         names = tuple(found.lifted)
+        self.arguments = found.arguments
         if self._last is not None and found.key != self._last.key and self.mode in ("warn", "error"):
             self._tell(self._last, found)
-        if found.traced and self.share:  # a tracer ends with its trace, and must not be kept
-            return self.make(_copy(self.target), names)
+        if found.traced:  # a tracer ends with its trace, and must not be kept
+            return self.make(_apart(copied(self.target), found), names)
         kept = _remembered(self.made, found, lambda: self.make(self._stand_in(found), names))
-        self._last, self.check, self.arguments = found, found.check(kept), found.lifter()
+        self._last, self.check = found, found.check(kept)
         return kept
 
     def _stand_in(self, found: Snapshot) -> Any:
         if self.share and found.shared:
-            return _remembered(_shared[found.holds], found, lambda: _frozen(self.target))
-        return _copy(self.target) if self.made else self.target
+            return _remembered(_shared[found.holds], found, lambda: _apart(_frozen(self.target), found))
+        return _apart(copied(self.target) if self.made else self.target, found)
 
     def _tell(self, last: Snapshot, found: Snapshot) -> None:
         old = {capture.name: key for capture, key in zip(last.captures, last.keys, strict=True)}
@@ -91,23 +104,94 @@ def _remembered(table: Table, found: Snapshot, make: Callable[[], Any]) -> Any:
 def _frozen(function: types.FunctionType) -> types.FunctionType:
     """The function with cells of its own, which keep the values of now, for other functions of the same code to share."""
     cells = function.__closure__
-    return _copy(function, cells and tuple(types.CellType(cell.cell_contents) for cell in cells))
+    return copied(function, cells and tuple(types.CellType(cell.cell_contents) for cell in cells))
 
 
-def substituted(function: types.FunctionType, values: dict[str, Any]) -> types.FunctionType:
-    """The function with other values of variables that it closes over, and of globals."""
-    names = function.__code__.co_freevars
-    cells = zip(names, function.__closure__ or (), strict=True)
-    closure = tuple(types.CellType(values[name]) if name in values else cell for name, cell in cells)
-    others = {name: value for name, value in values.items() if name not in names}
-    return _copy(function, closure or None, {**function.__globals__, **others} if others else None)
+_NUMBER = "__autograph_jax_number__"
+_program = jax.make_user_context(0)  # part of the keys of JAX's caches
+_codes: weakref.WeakSet[types.CodeType] = weakref.WeakSet()  # Module state: of functions that have had a stand-in
+_numbers = itertools.count(1)
 
 
-def _copy(function: Any, closure: tuple[types.CellType, ...] | None = None, globals_: dict[str, Any] | None = None) -> Any:
+def _apart(function: Any, found: Snapshot) -> Any:
+    """A stand-in that is traced apart from earlier ones: JAX has kept what functions of others were with other values."""
+    plain = _plain(function)
+    if found.foreign and isinstance(plain, types.FunctionType):
+        if plain.__code__ in _codes:
+            plain.__dict__[_NUMBER] = next(_numbers)
+        _codes.add(plain.__code__)
+    return function
+
+
+def _plain(function: Any) -> Any:
+    """The plain function in partials and bound methods."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return getattr(function, "__func__", function)
+
+
+def apart(function: Any) -> contextlib.AbstractContextManager[None]:
+    """While a stand-in is traced: nothing of what JAX has kept for other captured values."""
+    number = getattr(_plain(function), "__dict__", {}).get(_NUMBER)
+    return contextlib.nullcontext() if number is None else _program(number)
+
+
+class StaticObjects:
+    """Objects that are static arguments of a function, compared by identity: `self`. What it reads of them counts too."""
+
+    def __init__(self, target: Any) -> None:
+        self._target = target
+        self._known: OrderedDict[int, tuple[Any, Callable[[], Any]]] = OrderedDict()  # by id: the object, and a check
+        self._states: Table = OrderedDict()  # numbers, by key
+
+    def state(self, value: Any, name: str) -> int | None:
+        """A number for what the object holds now; None for what is compared by value."""
+        known = self._known.get(id(value))
+        return known and known[1]() or self._look(value, name)
+
+    def _look(self, value: Any, name: str) -> int | None:
+        kind = type(value)
+        if kind.__eq__ is not object.__eq__ or isinstance(value, type) or not is_users(module_of(kind)):
+            return None
+        found = snapshot_of_argument(self._target, value, name)
+        number = _remembered(self._states, found, lambda: next(_numbers))
+        self._known[id(value)] = value, found.check(number)
+        while len(self._known) > _MOST:
+            self._known.popitem(last=False)
+        return number
+
+
+_lock = threading.RLock()
+
+
+@contextlib.contextmanager
+def holding(places: Sequence[Place], values: Sequence[Any], *, foreign: bool) -> Iterator[None]:
+    """While a function is traced, what it closes over is what JAX traces it by. One thread at a time.
+
+    `foreign` says that it calls functions that others have wrapped, and may keep what they were.
+    """
+    with _lock, _program(next(_numbers)) if foreign else contextlib.nullcontext():
+        before = [place.read() for place in places]
+        try:
+            for place, value in zip(places, values, strict=True):
+                place.write(value)
+            yield
+        finally:
+            for place, value, old in zip(places, values, before, strict=True):
+                if place.read() is value:  # not if the function has assigned it
+                    place.write(old)
+
+
+def copied(function: Any, closure: tuple[types.CellType, ...] | None = None) -> Any:
+    """A function that is another one to JAX, which caches by identity."""
+    if isinstance(function, functools.partial):
+        return functools.partial(copied(function.func), *function.args, **function.keywords)
+    if isinstance(function, types.MethodType):
+        return types.MethodType(copied(function.__func__), function.__self__)
     if not isinstance(function, types.FunctionType):
         return function
-    space, cells = globals_ or function.__globals__, closure or function.__closure__
-    made = types.FunctionType(function.__code__, space, function.__name__, function.__defaults__, cells)
+    cells = closure or function.__closure__
+    made = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, cells)
     made.__kwdefaults__ = function.__kwdefaults__
     made.__annotations__, made.__doc__ = function.__annotations__, function.__doc__
     made.__module__, made.__qualname__ = function.__module__, function.__qualname__

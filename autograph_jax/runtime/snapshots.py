@@ -10,6 +10,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from autograph_jax.operators.tracing.places import Place
+
 
 class Capture(NamedTuple):
     """One value that a function closes over: its name, the value, and how it is compared from call to call.
@@ -51,11 +53,12 @@ class Snapshot:
     traced: bool  # is one of them a tracer, which must not be kept?
     holds: bool  # is one of them an array or object that is compared by identity, so that whoever keeps the key keeps it?
     shared: bool  # may a function of the same code and key stand in for this one?
-    lifted: dict[str, str]  # by name: the texts of variables that are arguments of the program
+    foreign: bool  # is a function among them that others have wrapped, as `jax.jit(f)` of the user's module?
+    lifted: dict[str, Place]  # by name: what holds values that are arguments of the program
 
-    def lifter(self) -> Callable[[], tuple[Any, ...]]:
-        """A function that gives the values of the lifted variables."""
-        return _reader(tuple(self.lifted.values()), len(self.roots))(self.roots)
+    def arguments(self) -> tuple[Any, ...]:
+        """The values of now that are arguments of the program."""
+        return tuple(place.read() for place in self.lifted.values())
 
     def check(self, kept: Any) -> Callable[[], Any]:
         """A function that gives `kept` while all values are what they are now, else None."""
@@ -79,11 +82,3 @@ def factory(roots, values, kept):
     space: dict[str, Any] = {}
     exec(text, space)
     return space["factory"]
-
-
-@functools.lru_cache(maxsize=1024)
-def _reader(texts: tuple[str, ...], roots: int) -> Callable[..., Any]:
-    space: dict[str, Any] = {}
-    names = ", ".join(f"r{n}" for n in range(roots))
-    exec(f"def reader(roots):\n    [{names}] = roots\n    return lambda: ({''.join(f'{text}, ' for text in texts)})", space)
-    return space["reader"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+from typing import Any
 
 import gast
 
 from autograph_jax.analysis import Facts, writes
+from autograph_jax.syntax import emit
 from autograph_jax.syntax.names import is_operator
 
 Position = tuple[int, int]
@@ -23,7 +25,10 @@ class Span:
     names: frozenset[str]
     again: frozenset[str] = frozenset()  # what the statement may read once more itself, after a call in it
     roots: frozenset[str] = frozenset()  # of `d['a'][i] = v`: d takes the result, but stays the same container
+    statements: tuple[gast.stmt, ...] = ()
     in_finally: bool = False  # may a `return` be under way?
+    returned: tuple[gast.expr, ...] = ()  # then, what it may return
+    handlers: tuple[str, ...] = ()  # what the `try` statements around it catch, as text; "" is everything
 
 
 def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
@@ -33,25 +38,49 @@ def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
         for statement in scope.live_after:
             if getattr(statement, "lineno", None) is not None:
                 together.setdefault(_extent(statement), []).append((statement, scope))
-    tries = [n for scope in facts for n in gast.walk(scope) if isinstance(n, gast.Try | gast.TryStar) and n.finalbody]
-    finals = [_final_extent(node.finalbody) for node in tries]
-    spans = [_span(start, end, statements, finals) for (start, end), statements in together.items()]
+    tries = [node for scope in facts for node in gast.walk(scope) if isinstance(node, gast.Try | gast.TryStar)]
+    finals = [(_suite_extent(node.finalbody), _returned(node)) for node in tries if node.finalbody]
+    caught = [(_suite_extent(node.body), _caught(node)) for node in tries]
+    spans = []
+    for (start, end), statements in together.items():
+        handlers = tuple(text for body, texts in caught if _is_within(start, end, body) for text in texts)
+        under_way = [returned for final, returned in finals if _is_within(start, end, final)]
+        returned = tuple(value for values in under_way for value in values)
+        span = _span(start, end, statements)
+        spans.append(dataclasses.replace(span, in_finally=bool(under_way), returned=returned, handlers=handlers))
     return sorted(spans, key=lambda span: (span.start, (-span.end[0], -span.end[1])))
 
 
-def _extent(statement: gast.stmt) -> tuple[Position, Position]:
-    start = (statement.lineno, statement.col_offset)
-    return start, (statement.end_lineno or start[0], statement.end_col_offset or start[1])
+def _extent(node: Any) -> tuple[Position, Position]:
+    start = (node.lineno, node.col_offset)
+    return start, (node.end_lineno or start[0], node.end_col_offset or start[1])
 
 
-def _final_extent(statements: list[gast.stmt]) -> tuple[Position, Position]:
-    extents = [_extent(statement) for statement in statements if getattr(statement, "lineno", None) is not None]
+def _suite_extent(statements: list[gast.stmt]) -> tuple[Position, Position]:
+    """From where to where; what has moved into functions stands inside of these."""
+    nodes = (node for statement in statements for node in gast.walk(statement))
+    extents = [_extent(node) for node in nodes if getattr(node, "lineno", None) is not None]
     return min(start for start, _ in extents), max(end for _, end in extents)
 
 
-def _span(
-    start: Position, end: Position, statements: list[tuple[gast.stmt, Facts]], finals: list[tuple[Position, Position]]
-) -> Span:
+def _is_within(start: Position, end: Position, extent: tuple[Position, Position]) -> bool:
+    return extent[0] <= start and end <= extent[1]
+
+
+def _returned(node: gast.Try | gast.TryStar) -> list[gast.expr]:
+    """What is returned out of a `try`, so that its `finally` runs with that under way."""
+    suites = [node.body, node.orelse, *(handler.body for handler in node.handlers)]
+    returns = [inner for suite in suites for s in suite for inner in gast.walk(s) if isinstance(inner, gast.Return)]
+    return [statement.value for statement in returns if statement.value is not None]
+
+
+def _caught(node: gast.Try | gast.TryStar) -> list[str]:
+    """What the handlers of a `try` catch. A `finally` that leaves ends every exception."""
+    everything = [""] if any(isinstance(inner, gast.Return) for s in node.finalbody for inner in gast.walk(s)) else []
+    return [emit.to_text(handler.type) if handler.type is not None else "" for handler in node.handlers] + everything
+
+
+def _span(start: Position, end: Position, statements: list[tuple[gast.stmt, Facts]]) -> Span:
     """One statement of the user's; `y[0] = z[2] = x` has become three, which share its place."""
     # The first of several only takes the values: in a swap of rows, what it takes are views of what the others write.
     stores = statements[1:] or statements
@@ -59,8 +88,7 @@ def _span(
     names = frozenset(name for statement, scope in statements for name in _names(statement, scope))
     twice = frozenset(name for statement, _ in statements for name in _read_twice(statement))
     roots = frozenset(name for statement, _ in statements for name in _roots(statement))
-    in_finally = any(first <= start and end <= last for first, last in finals)
-    return Span(start, end, names - written, twice, roots, in_finally)
+    return Span(start, end, names - written, twice, roots, tuple(statement for statement, _ in statements))
 
 
 def _rebound(statement: gast.stmt) -> frozenset[str]:

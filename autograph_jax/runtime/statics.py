@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import types
 from collections import OrderedDict
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any, NoReturn
 
 import jax
@@ -24,8 +24,8 @@ class Static:
 
     __slots__ = ("hash", "key", "value")
 
-    def __init__(self, value: Any) -> None:
-        self.value, self.key = value, _key(value)
+    def __init__(self, value: Any, state: Any = None) -> None:
+        self.value, self.key = value, _key(value) if state is None else (_key(value), state)
         self.hash = hash(self.key)
 
     def __hash__(self) -> int:
@@ -91,8 +91,10 @@ def _fields_key(value: Any) -> Any:
 class Statics:
     """A function's static arguments, and how their values are handed to JAX."""
 
-    def __init__(self, arguments: tuple[Argument, ...], function: str) -> None:
-        self.arguments, self._function = arguments, function
+    def __init__(
+        self, arguments: tuple[Argument, ...], function: str, state: Callable[[Any, str], Any] = lambda value, name: None
+    ) -> None:
+        self.arguments, self._function, self._state = arguments, function, state
         self._positions = {a.position: a.name for a in arguments if a.position is not None}
         self._names = frozenset(a.keyword for a in arguments if a.keyword is not None)
 
@@ -100,7 +102,7 @@ class Statics:
         if type(value) in _PLAIN:
             return value
         try:
-            return Static(value)
+            return Static(value, self._state(value, name))
         except TypeError as error:
             self._refuse(value, name, error)
 

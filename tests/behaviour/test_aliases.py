@@ -912,6 +912,167 @@ def test_there_are_forty_patterns():
     assert len(table.rows) >= 40
 
 
+# ------------------------------------------------------------------ what a statement has read before a call in it writes
+class Held:
+    def __init__(self, x):
+        self.x = x
+
+
+def same(x):
+    return x
+
+
+def operand_before_a_call(x):
+    def fill():
+        x[0] = 9.0
+        return 1.0
+
+    return x + fill()
+
+
+either(operand_before_a_call, [X])
+
+
+def element_before_a_call(x):
+    def fill():
+        x[0] = 9.0
+        return 1.0
+
+    return x[0] + fill(), x
+
+
+row(element_before_a_call, [X])
+
+
+def argument_before_a_call(x):
+    def fill():
+        x[0] = 9.0
+        return 1.0
+
+    return list((x, fill()))[0]
+
+
+either(argument_before_a_call, [X])
+
+
+def attribute_before_a_call(x):
+    held = Held(x)
+
+    def fill():
+        held.x[0] = 9.0
+        return 1.0
+
+    return held.x + fill()
+
+
+either(attribute_before_a_call, [X])
+
+
+def element_of_a_list_before_a_call(x):
+    rows = [x]
+
+    def fill():
+        rows[0][0] = 9.0
+        return 1.0
+
+    return rows[0] * fill()
+
+
+either(element_of_a_list_before_a_call, [X])
+
+
+def row_before_a_call(m):
+    def fill():
+        m[0, 1] = 9.0
+        return 1.0
+
+    return m[0] + fill()
+
+
+either(row_before_a_call, [M])
+
+
+def update_whose_right_side_writes(x):
+    held = Held(x)
+
+    def fill():
+        held.x[0] = 9.0
+        return 1.0
+
+    held.x[1] += fill()
+    return held.x
+
+
+either(update_whose_right_side_writes, [X])
+
+
+def update_of_all_whose_right_side_writes(x):
+    def fill():
+        x[0] = 9.0
+        return 1.0
+
+    x[:] -= fill()
+    return x
+
+
+either(update_of_all_whose_right_side_writes, [X])
+
+
+def element_updated_by_what_writes(x):
+    def fill():
+        x[0] = 9.0
+        return 1.0
+
+    x[1] -= fill() + x[0]
+    return x
+
+
+either(element_updated_by_what_writes, [X])
+
+
+def returned_before_finally(x):
+    try:
+        return x, x[0]
+    finally:
+        x[0] = 9.0
+
+
+either(returned_before_finally, [X])
+
+
+def attribute_returned_before_finally(x):
+    held = Held(x)
+    try:
+        return held.x
+    finally:
+        held.x[0] = 9.0
+
+
+either(attribute_returned_before_finally, [X])
+
+
+def returned_before_a_loop_in_finally(x, n):
+    try:
+        return x, sum([v for v in x])
+    finally:
+        k = 0
+        while k < n:
+            x[0], x[1] = x[1], x[0]
+            k += 1
+
+
+either(returned_before_a_loop_in_finally, [X, 3])
+
+
+def loop_over_what_a_call_gives(x):
+    for v in same(x):
+        x[:] = v + 1.0
+    return x
+
+
+either(loop_over_what_a_call_gives, [X])
+
+
 @table.each_way
 def test_aliases(row, way, record_property):
     check(row, way, record_property)

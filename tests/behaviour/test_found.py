@@ -1010,6 +1010,79 @@ def unbound_in_an_augmented_assignment(n):
 row(unbound_in_an_augmented_assignment, [3], want="either")
 
 
+def fraction(a, b):
+    if b == 0:
+        raise ZeroDivisionError("no fraction")
+    return a / b
+
+
+def error_of_a_callee_that_is_handled(x):
+    try:
+        return fraction(1.0, x)
+    except ZeroDivisionError:
+        return 0.0
+
+
+row(error_of_a_callee_that_is_handled, [2.0], [0.0], want="either")
+
+
+def error_of_a_callee_beside_another_handler(x):
+    try:
+        return fraction(1.0, x)
+    except KeyError:
+        return 0.0
+
+
+row(error_of_a_callee_beside_another_handler, [2.0], plain=[[0.0]])
+
+
+class Pair:
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+
+def loop_that_makes_an_object(n):
+    for k in jnp.full(3, n):
+        made = Pair(k, 1)
+    return made.low
+
+
+row(loop_that_makes_an_object, [2])
+
+
+def moved(pair, k):
+    for m in [k, 1]:
+        while pair.low < 0:
+            pair = Pair(m, 1)
+    pair.low += k
+
+
+def object_that_two_loops_may_replace(n, k):
+    pair = Pair(n, 2)
+    moved(pair, k)
+    return pair.low
+
+
+row(object_that_two_loops_may_replace, [7, 2], [-1, 2], want="either")
+
+
+def written(pair, k, n):
+    if k == 0:
+        pass
+    elif k < 3:
+        taken = pair if n != 1 else Pair(n, 1)
+    taken.low = 6
+
+
+def object_chosen_in_a_branch(k, n):
+    pair = Pair(n, 2)
+    written(pair, k, n)
+    return pair.low
+
+
+row(object_chosen_in_a_branch, [1, 1], [2, 5], want="either")
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)

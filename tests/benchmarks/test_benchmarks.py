@@ -109,9 +109,16 @@ def test_calls(script, capsys):
 @pytest.mark.parametrize("script", ["reverse"], indirect=True)
 def test_reverse(script, capsys):
     pytest.importorskip("equinox")
-    script.main(["--turns", "5", "--dims", "1", "3", "--checkpoints", "4", "--seconds", "0"])
+    script.main(["--only", "turns", "--turns", "5", "--dims", "1", "3", "--checkpoints", "4", "--seconds", "0"])
     rows = table(capsys.readouterr().out)
     assert len(rows) == 2 * 5 and all(math.isfinite(float(row[5])) for row in rows)
+
+
+@pytest.mark.parametrize("script", ["reverse"], indirect=True)
+def test_reverse_of_loops_that_are_left(script, capsys):
+    script.main(["--only", "exits", "--turns", "5", "--dims", "3", "--seconds", "0"])
+    rows = table(capsys.readouterr().out)
+    assert len(rows) == 3 * 2 and all(float(row[4].replace(",", "")) > 0 for row in rows)
 
 
 @pytest.mark.parametrize("script", ["measure"], indirect=True)

@@ -13,7 +13,6 @@ import numpy as np
 from autograph_jax.operators.values.choices import Choice
 from tests.fuzz.prelude import LOG, Box, Stop
 
-SLOPE_TOLERANCE = 1e-5
 Row = dict[str, Any]  # the arguments of `run`
 Function = Callable[..., Any]
 
@@ -109,11 +108,3 @@ def error_difference(got: BaseException | None, want: BaseException | None, *, e
     # An exception that every run raises is raised while tracing, and holds what it was given then.
     known = isinstance(want, Stop) and not any(isinstance(argument, jax.core.Tracer) for argument in got.args)
     return "value", difference(got.args, want.args, exact=exact) if known else None
-
-
-def compare_slopes(mode: str, got: Outcome, want: Any, row: Row) -> Mismatch | None:
-    if got.error is not None:
-        return compare(mode, got, Outcome(), row)
-    if abs(float(got.value) - want) <= 10 * SLOPE_TOLERANCE * (1 + abs(want)):
-        return None
-    return Mismatch(mode, "slope", f"got {float(got.value)}, central difference {want} at {shown(list(row.values()))}", row)

@@ -130,6 +130,23 @@ def loop(g: Generator, lines: list[str], targets: list[str] | None = None) -> Bl
     return Block(lines, g.bound)
 
 
+@rule("compound", "real list", 3)
+def growing_list(g: Generator) -> Block | None:
+    """A list that a loop without exits makes."""
+    target, name = g.target("real"), g.target("real list")
+    if not g.smooth or target is None or name is None:
+        return None
+    over = g.expression("reals", 0)
+    before = g.bound - {name}
+    g.bound = before | {target}
+    lines = [f"{name} = []", f"for {target} in {over}:"]
+    if g.chance(50):
+        lines += [f"    if {g.expression('bool', 1)}:", f"        {target} = {g.expression('real', 1)}"]
+    lines.append(f"    {name}.append({g.expression('real')})")
+    g.bound = before | {name}
+    return Block(lines, g.bound)
+
+
 # ------------------------------------------------------------------ try, with
 @rule("compound", "try", 4)
 def try_finally(g: Generator) -> Block:

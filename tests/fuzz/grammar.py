@@ -45,10 +45,12 @@ POOLS = {
     "number": ("h",),
     "real": ("x", "y", "z"),
     "reals": ("r", "s"),
+    "real list": ("us", "vs"),
+    "real dict": ("u",),
 }
 EXACT = ("int", "int", "int", "float", "float", "bool", "ints", "ints", "floats")
 EXACT += ("box", "list", "pair", "dict", "maybe", "text", "number")
-SMOOTH = ("real", "real", "real", "real", "int", "bool", "reals")
+SMOOTH = ("real", "real", "real", "real", "int", "bool", "reals", "reals", "real list", "real dict")
 
 # Switches; rules add theirs.
 CONSTRUCTS = {"elif", "else", "exit_in_finally", "keyword_call", "lazy_walrus", "loop_else", "nonlocal", "unbound"}

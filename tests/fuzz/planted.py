@@ -309,3 +309,8 @@ def first_lane_decides_for_all():
 @planted("grad")
 def gradients_end_at_branches():
     return replaced(jax.lax, "cond", lambda original: lambda *arguments: jax.lax.stop_gradient(original(*arguments)))
+
+
+@planted("grad")
+def gradients_end_at_loops():
+    return replaced(jax.lax, "scan", lambda original: lambda *a, **k: jax.lax.stop_gradient(original(*a, **k)))

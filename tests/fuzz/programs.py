@@ -39,7 +39,7 @@ def text_of(choices: Choices, without: frozenset[str] = frozenset(), *, smooth: 
     g = Generator(choices, without=without, smooth=smooth)
     parts = [HEAD]
     if g.has("call"):
-        parts += [helper(g) for _ in range(g.below(3))]
+        parts += [helper(g) for _ in range(g.below(2 if g.smooth else 3))]
     parts.append(main(g))
     parts.append(run(g))
     return "\n\n".join(parts)
@@ -64,7 +64,7 @@ def main(g: Generator) -> str:
     parameters = SMOOTH_PARAMETERS if g.smooth else PARAMETERS
     names = [name for name, _ in parameters] + ([] if g.smooth else ["o"])
     returns = ("real",) if g.smooth else g.pick(RESULTS)
-    size = 3 + g.below(4)
+    size = 2 + g.below(3) if g.smooth else 3 + g.below(4)  # derivatives take long to compile
     return function("program", names, function_body(g, set(names), returns, size=size, whole=True))
 
 
@@ -83,7 +83,9 @@ def end(g: Generator, kind: str) -> str:
         more += [f"spread({name})" for name in g.variables("ints")] + [f"int({name})" for name in g.variables("bool")]
         return f"mixed({', '.join(g.variables('int') + more)})"
     if kind in ("float", "real"):
-        return " + ".join([*g.variables(kind), *(f"spread({name})" for name in g.variables(kind + "s"))]) or "0.0"
+        more = [f"sum({name})" for name in g.variables("real list")]
+        more += ["u['u'] * u['v']"] if g.variables("real dict") else []
+        return " + ".join([*g.variables(kind), *(f"spread({name})" for name in g.variables(kind + "s")), *more]) or "0.0"
     if kind in ("ints", "floats"):
         return " + ".join(f"{n} * {name}" for n, name in enumerate(g.variables(kind), 1)) or g.expression(kind, 0)
     if kind == "maybe" and g.variable("maybe"):

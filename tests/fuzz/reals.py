@@ -1,4 +1,4 @@
-"""Expressions of the programs that are differentiated: floats that change smoothly."""
+"""Parts of the programs that are differentiated: floats that change smoothly, and arrays, lists and dicts of them."""
 
 from __future__ import annotations
 
@@ -31,6 +31,35 @@ def real_function(g: Generator, depth: int) -> str:
 def real_element(g: Generator, depth: int) -> str | None:
     r = g.variable("reals")
     return r and f"{r}[{index(g, depth) if depth else 0}]"
+
+
+@rule("real", "real list", 2)
+def real_of_list(g: Generator, depth: int) -> str | None:
+    us = g.variable("real list")
+    return us and g.pick((f"{us}[0]", f"{us}[-1]", f"sum({us})", f"{us}[{g.expression('int', depth - 1)} % 3]"))
+
+
+@rule("real", "real dict", 1)
+def real_of_dict(g: Generator, depth: int) -> str | None:
+    return g.variable("real dict") and g.pick(("u['u']", "u['v']", "sum(u.values())"))
+
+
+@rule("real", "comprehension", 1)
+def real_of_comprehension(g: Generator, depth: int) -> str | None:
+    over = g.variable("reals") or g.variable("real list")
+    each = g.pick((f"v * {g.expression('real', 0)}", f"(v if {g.expression('bool', 0)} else {g.expression('real', 0)})"))
+    kept = g.pick(("", f" if v < {g.expression('real', 0)}"))
+    return over and f"sum({g.pick((f'[{each} for v in {over}]', f'{each} for v in {over}{kept}'))})"
+
+
+@rule("statement", "recurrence", 6)
+def recurrence(g: Generator) -> list[str] | None:
+    """A value that each turn of a loop makes from that of the turn before."""
+    x = g.variable("real")
+    if not g.smooth or not g.loops or x is None or x in g.frozen:
+        return None
+    forms = "jnp.sin({} + {})", "0.5 * {} + {}", "jnp.tanh({} * {})", "{} / (1 + {} ** 2)"
+    return [f"{x} = {g.pick(forms).format(x, g.expression('real', 1))}"]
 
 
 @rule("simple reals", "variable", 5)

@@ -17,14 +17,14 @@ import numpy as np
 
 import autograph_jax as ag
 from autograph_jax.errors import NAMES as REFUSALS
-from tests.fuzz.compare import SLOPE_TOLERANCE, Function, Mismatch, Outcome, Row, compare, compare_slopes, observe
+from tests.fuzz import gradients
+from tests.fuzz.compare import Function, Mismatch, Outcome, Row, compare, observe
 from tests.fuzz.prelude import Box, Stop
 from tests.fuzz.programs import PARAMETERS, PARTS, SMOOTH_PARAMETERS, Program, program
 
 ROWS = 20
 EAGER_ROWS = 2  # on concrete JAX arrays each operation is dispatched by itself, which is slow
 SLOPE_ROWS = 4
-STEP = 1e-6
 VMAP_EVERY, SMOOTH_EVERY = 3, 8  # seeds; a batch takes as long to compile as all other ways together
 MODES = ("plain", "eager", "jit", "vmap", "grad")
 EXPECTED = (Stop, AssertionError, UnboundLocalError, NameError)  # what plain Python may raise
@@ -44,9 +44,9 @@ class Verdict:
     modes: tuple[str, ...]
 
 
-def of_seed(seed: int, without: frozenset[str] = frozenset()) -> Program:
-    """The program of a seed; every eighth is one to differentiate."""
-    return program(seed, without, smooth=seed % SMOOTH_EVERY == SMOOTH_EVERY - 1)
+def of_seed(seed: int, without: frozenset[str] = frozenset(), *, smooth: bool = False) -> Program:
+    """The program of a seed; every eighth, or each one if asked for, is one to differentiate."""
+    return program(seed, without, smooth=smooth or seed % SMOOTH_EVERY == SMOOTH_EVERY - 1)
 
 
 def modes_of(tested: Program, modes: Iterable[str] = MODES) -> tuple[str, ...]:
@@ -170,39 +170,17 @@ class Comparison:
             yield compare("vmap", Outcome(value, got.error), want, row)
 
     def grad(self) -> Iterator[Mismatch | None]:
-        """The slope along all floats together: forwards, and backwards where no loop has an unknown length."""
+        """Converted, differentiated in every mode."""
         run = self.names["run"]
-        converted = ag.autograph(run)
-        ways = {"forwards": jax.jit(jax.jacfwd(functools.partial(moved, converted), argnums=1))}
-        ways["backwards"] = jax.jit(jax.grad(functools.partial(moved, converted), argnums=1))
-        for row in self.rows[:SLOPE_ROWS]:
-            slope = self.slope(row)
-            for name, way in list(ways.items()) if slope is not None else ():
-                got = observe(way, [arrays(row), 0.0])
-                if is_refused_by_jax(got.error):
-                    del ways[name]
-                else:
-                    yield compare_slopes("grad", got, slope, row)
+        compiled = gradients.derivatives(run, self.program.seed)
+        for number, row in enumerate(self.rows[:SLOPE_ROWS]):
+            along = functools.partial(self.value_along, row)
+            yield gradients.check(observe(compiled, [arrays(row)]), along, row)
+            if number == 0:
+                yield gradients.check(observe(gradients.eager, [run, arrays(row)]), along, row)
 
-    def slope(self, row: Row) -> float | None:
-        """The central difference; None where two steps disagree, at a kink or a jump, or where Python raises."""
-
-        def value(step: float) -> Any:
-            outcome = self.with_numpy(functools.partial(moved, self.names["run"]), [copied(row), step])
-            return np.nan if outcome.error is not None else outcome.value
-
-        first = (value(STEP) - value(-STEP)) / (2 * STEP)
-        second = (value(3 * STEP) - value(-2 * STEP)) / (5 * STEP)
-        agree = np.isfinite(first) and abs(first - second) <= SLOPE_TOLERANCE * (1 + abs(first))
-        return float(first) if agree else None
-
-
-def moved(run: Function, values: Sequence[Any], step: Any) -> Any:
-    """`run` with all floats moved by a step."""
-    kinds = [kind for _, kind in SMOOTH_PARAMETERS]
-    return run(*(v + step if kind in ("real", "reals") else v for v, kind in zip(values, kinds, strict=True)))
-
-
-def is_refused_by_jax(error: BaseException | None) -> bool:
-    """JAX itself has no reverse mode through a loop of unknown length."""
-    return isinstance(error, ValueError) and "Reverse-mode differentiation does not work" in str(error)
+    def value_along(self, row: Row, step: float) -> Any:
+        """Plain Python's value, with the floats changed by a step in the direction; NaN where it raises."""
+        changed = functools.partial(gradients.moved, self.names["run"])
+        outcome = self.with_numpy(changed, [copied(row), step * gradients.DIRECTION])
+        return np.nan if outcome.error is not None else outcome.value

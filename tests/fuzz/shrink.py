@@ -22,7 +22,7 @@ MOST_TRIES = 600
 MOST_LINES = 100_000  # that a shrunk program may run
 LARGEST = 10**6
 LITERALS = {"int": "1", "float": "1.5", "real": "0.5", "bool": "True", "ints": "jnp.arange(3)", "floats": "jnp.ones(3)"}
-TYPES = {name: kind for kind, names in POOLS.items() for name in names if kind not in ("real", "reals")}
+TYPES = {name: kind for kind, names in POOLS.items() for name in names if not kind.startswith("real")}
 
 
 def shrink(text: str, fails: Callable[[str], bool], tell: Callable[[str], None] = lambda text: None) -> str:

@@ -80,7 +80,19 @@ def either(g: Generator, first: Callable[[], str], second: Callable[[], str]) ->
         return f"({first()} if {test} else {second()})"
 
 
+def real_list(g: Generator) -> str:
+    known = g.variable("real list")
+    if known is None or g.chance(60):
+        return f"[{', '.join(g.expression('real', 1) for _ in range(3))}]"
+    return g.pick((known, f"list({known})", f"{known}[::-1]", f"[jnp.sin(v) for v in {known}]"))
+
+
+def real_dict(g: Generator) -> str:
+    return f"{{'u': {g.expression('real', 1)}, 'v': {g.expression('real', 1)}}}"
+
+
 VALUES = {"box": box, "list": list_, "dict": dict_, "pair": pair, "maybe": maybe, "text": text, "number": number}
+VALUES |= {"real list": real_list, "real dict": real_dict}
 
 
 @rule("statement", "augmented", 4)
@@ -194,12 +206,15 @@ def deleted(g: Generator) -> list[str] | None:
 # ------------------------------------------------------------------ writes in place
 @rule("statement", "item_write", 8)
 def item_write(g: Generator) -> list[str] | None:
-    kind = "reals" if g.smooth else g.pick(("ints", "floats", "ints", "list", "dict"))
+    kind = g.pick(("reals", "reals", "real list", "real dict") if g.smooth else ("ints", "floats", "ints", "list", "dict"))
     name = g.variable(kind)
     if name is None or not g.has(kind):
         return None
     if kind in ("ints", "floats", "reals"):
         return array_write(g, name, kind)
+    if g.smooth:
+        place = g.pick(("['u']", "['v']")) if kind == "real dict" else f"[{index(g, 1)}]"
+        return [f"{name}{place} {g.pick(('=', '+='))} {g.expression('real')}"]
     place = g.pick(("['u']", "['v']")) if kind == "dict" else f"[{g.below(3)}]"
     if g.has("augmented") and g.chance(30):
         return [f"{name}{place} += {g.expression('int')}", f"{name}{place} %= 31"]

@@ -3,10 +3,11 @@
 import jax
 import jax.numpy as jnp
 import pytest
-from jax._src import core, traceback_util
+from jax._src import core, shard_map, traceback_util
 from jax._src.interpreters import batching, partial_eval
 from jax._src.lax import lax
 
+from autograph_jax.loops import checked
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.values.traced import is_traced
 
@@ -14,20 +15,21 @@ from autograph_jax.operators.values.traced import is_traced
 def test_none_has_moved():
     """A guard that fell back would work, but more slowly, or show frames of ours."""
     assert jax_private._core is core and jax_private._lax is lax
-    assert jax_private._STAGING == (partial_eval.DynamicJaxprTrace, batching.BatchTrace)
+    assert jax_private._STAGING == (partial_eval.DynamicJaxprTrace, batching.BatchTrace, shard_map.ShardMapTrace)
     assert callable(core.to_concrete_value) and hasattr(core.trace_ctx, "trace")
+    assert checked._rules is error_checks
     assert callable(lax._convert_element_type) and callable(traceback_util.register_exclusion)
 
 
 def test_there_are_no_others():
-    """Each use of `jax._src` stands behind a guard, in one of two files."""
+    """Each use of `jax._src` stands behind a guard, in one of three files."""
     import pathlib
 
     import autograph_jax
 
     package = pathlib.Path(autograph_jax.__file__).parent
     users = {p.relative_to(package).as_posix() for p in package.rglob("*.py") if "jax._src" in p.read_text()}
-    assert users <= {"operators/jax_private.py", "runtime/frames.py"}
+    assert users <= {"loops/checked.py", "operators/jax_private.py", "runtime/frames.py"}
 
 
 def seen(transform, x=1.0):

@@ -12,7 +12,7 @@ import pytest
 from autograph_jax import autograph
 from autograph_jax.errors import AliasError, ImmutableError
 from autograph_jax.operators import subscripts
-from autograph_jax.operators.tracing import aliasing
+from autograph_jax.operators.tracing import aliasing, views
 
 # ------------------------------------------------------------------ one write
 
@@ -288,7 +288,7 @@ def test_follow():
 
 def test_views_go_with_their_arrays():
     base = jnp.zeros((2, 2))
-    first = aliasing.view(base[0], base)
+    first = views.view(base[0], base)
     assert [a is base for a in aliasing._related(first)] == [True]
     assert [a is first for a in aliasing._related(base)] == [True]
     del first

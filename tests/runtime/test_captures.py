@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -167,10 +168,67 @@ PLACES = {
     "ag.checkpoint": lambda x: checkpointed(x),
     "an inner ag.jit": lambda x: compiled(x),
     "an inner jax.jit": lambda x: jax.jit(scale)(x),
+    "a jax.jit of the module": lambda x: jitted(x),
+    "a jax.checkpoint of the module": lambda x: rematerialized(x),
+    "switch": lambda x: jax.lax.switch(0, [scale, scale], x),
+    "fori_loop": lambda x: jax.lax.fori_loop(0, 1, multiply, x),
+    "map": lambda x: jax.lax.map(scale, x[None])[0],
+    "associative_scan": lambda x: jax.lax.associative_scan(combine, jnp.stack([0 * x, x]))[1],
+    "custom_root": lambda x: jax.lax.custom_root(residual, x, solve, tangent_solve),
+    "custom_linear_solve": lambda x: jax.lax.custom_linear_solve(divide, x, linear_solve),
+    "a callable object": lambda x: jax.lax.scan(turner, x, length=1)[0],
+    "a method": lambda x: jax.lax.scan(turner.turn, x, length=1)[0],
+    "a partial": lambda x: jax.lax.fori_loop(0, 1, functools.partial(multiply), x),
+    "grad": lambda x: x * jax.grad(scale)(x),
+    "linearize": lambda x: jax.linearize(scale, x)[0],
+    "a custom rule": lambda x: with_rule(x),
+    "a custom rule of jax's": lambda x: with_rule_of_jax(x),
     "vmap": lambda x: jax.vmap(scale)(jnp.stack([x, x]))[0],
     "a converted branch": lambda x: scale(x) if x > 0 else x,
 }
 checkpointed, compiled = ag.checkpoint(scale), ag.jit(scale)
+jitted, rematerialized = jax.jit(scale), jax.checkpoint(scale)
+with_rule, with_rule_of_jax = ag.custom_jvp(scale), jax.custom_jvp(scale)
+for custom in (with_rule, with_rule_of_jax):
+    custom.defjvp(lambda primals, tangents: (scale(*primals), scale(*tangents)))
+
+
+def multiply(i, x):
+    return x * g
+
+
+def combine(a, b):
+    return a + b * g
+
+
+def residual(y):
+    return y - g
+
+
+def solve(f, y):
+    return y - f(y)
+
+
+def tangent_solve(f, y):
+    return y / f(jnp.ones(()))
+
+
+def divide(y):
+    return y / g
+
+
+def linear_solve(matvec, b):
+    return b / matvec(jnp.ones_like(b))
+
+
+class Turner:
+    def turn(self, x, _):
+        return x * g, None
+
+    __call__ = turn
+
+
+turner = Turner()
 
 
 @pytest.mark.parametrize("f", PLACES.values(), ids=PLACES.keys())
@@ -179,12 +237,64 @@ def test_a_global_that_changes_reaches_every_place(f):
     for value in (2.0, 3.0, 2.0, 5.0):
         give(value)
         assert step(1.0) == value
-    assert ag.jit(jax.vmap(step))(jnp.ones(2)).tolist() == [5.0, 5.0]
+    if f is not PLACES["custom_root"]:  # which is for one of them
+        assert ag.jit(jax.vmap(step))(jnp.ones(2)).tolist() == [5.0, 5.0]
+
+
+class Calling:
+    def step(self, x, k=1.0):
+        return jitted(x) * k
+
+    __call__ = step
+
+
+@pytest.mark.parametrize("make", [Calling, lambda: Calling().step, lambda: functools.partial(Calling().step, k=1.0)])
+def test_a_jax_jit_that_methods_partials_and_objects_call(make):
+    step = ag.jit(make())
+    for value in (2.0, 3.0, 2.0, 5.0):
+        give(value)
+        assert step(1.0) == value
+    give(3.0)
+    assert step(jnp.ones(2)).tolist() == [3.0, 3.0]
+
+
+OUTER = {
+    "vmap": lambda f: lambda x: ag.vmap(f)(x[None])[0],
+    "value_and_grad": lambda f: lambda x: ag.value_and_grad(f)(x)[0],
+    "jvp": lambda f: lambda x: ag.jvp(f, (x,), (x,))[0],
+    "vjp": lambda f: lambda x: ag.vjp(f, x)[0],
+    "linearize": lambda f: lambda x: ag.linearize(f, x)[0],
+    "checkpoint": lambda f: ag.checkpoint(f),
+    "make_jaxpr": lambda f: (lambda made: lambda x: jax.core.eval_jaxpr(made(x).jaxpr, made(x).consts, x)[0])(ag.make_jaxpr(f)),
+    "closure_convert": lambda f: lambda x: ag.closure_convert(f, x)[0](x),
+    "pmap": lambda f: (lambda made: lambda x: made(x[None])[0])(ag.pmap(f)),
+    "shard_map": lambda f: ag.shard_map(f, mesh=MESH, in_specs=jax.P(), out_specs=jax.P()),
+    "jit": lambda f: ag.jit(f),
+    "argument": lambda f: ag.jit(f, captures="argument"),
+    "lower": lambda f: (lambda made: lambda x: made.lower(x).compile()(x))(ag.jit(f)),
+}
+MESH = jax.make_mesh((1,), ("i",), axis_types=(jax.sharding.AxisType.Auto,))
+
+
+@pytest.mark.parametrize("transform", OUTER.values(), ids=OUTER.keys())
+@pytest.mark.parametrize("place", ["a global", "in a callee", "scan", "cond", "jax.checkpoint"])
+def test_every_transform_sees_a_global_that_changes(transform, place):
+    f = transform(PLACES[place])
+    for value in (2.0, 3.0, 2.0, 5.0):
+        give(value)
+        assert f(jnp.ones(())) == value
 
 
 def test_scan_with_a_body_of_the_module():
     """18.0, not 2.0: both the outer program and the body of the scan are of the new value."""
     step = ag.jit(lambda x: jax.lax.scan(turn, x, length=2)[0] * 2.0)
+    assert step(1.0) == 8.0
+    give(3.0)
+    assert step(1.0) == 18.0
+
+
+def test_scan_in_a_function_that_stays_as_it_is():
+    step = ag.jit(ag.do_not_convert(lambda x: jax.lax.scan(turn, x, length=2)[0] * 2.0))
     assert step(1.0) == 8.0
     give(3.0)
     assert step(1.0) == 18.0
@@ -211,12 +321,35 @@ class Model:
 
 
 model = Model()
+
+
+class Derived(Model):
+    def step(self, x):
+        return super().step(x)
+
+    def call_itself(self, x):
+        return self(x)
+
+    def hand_itself_on(self, x):
+        return read_gain(self, x)
+
+
+def read_gain(target, x):
+    return target.gain * x
+
+
+derived = Derived()
 ATTRIBUTES = {
     "an attribute": lambda x: model.gain * x,
     "a property": lambda x: model.doubled / 2 * x,
     "a method": lambda x: model.step(x),
     "an object that is called": lambda x: model(x),
     "an attribute of an attribute": lambda x: settings.inner.offset * x,
+    "an object that is handed on": lambda x: read_gain(model, x),
+    "an object of another name": lambda x: [other.gain * x for other in (model,)][0],
+    "a method of the class above": lambda x: derived.step(x),
+    "an object that calls itself": lambda x: derived.call_itself(x),
+    "an object that hands itself on": lambda x: derived.hand_itself_on(x),
 }
 
 
@@ -230,7 +363,7 @@ def test_attributes(f):
 
     step = ag.jit(counting)
     for value in (2.0, 3.0, 2.0):
-        model.gain = settings.inner.offset = value
+        model.gain = derived.gain = settings.inner.offset = value
         model.unused += 1.0
         assert step(1.0) == value
     assert counted.count == 2
@@ -242,6 +375,41 @@ def test_bound_methods_and_callable_objects():
         for value in (2.0, 3.0, 2.0):
             local.gain = value
             assert step(1.0) == value
+
+
+class Stepper:
+    def __init__(self):
+        self.rate, self.total, self.unused, self.traced = 2.0, 0.0, 0, 0
+
+    @ag.jit(static_argnames="self")
+    def step(self, x):
+        self.traced += 1
+        return read_rate(self, x)
+
+    @ag.jit(static_argnums=0)
+    def add(self, x):
+        self.total = self.total + x
+        return self.total
+
+    @ag.jit(static_argnums=0, captures="freeze")
+    def frozen(self, x):
+        return self.rate * x
+
+
+def read_rate(target, x):
+    return target.rate * x
+
+
+def test_attributes_of_a_static_object():
+    stepper = Stepper()
+    for value in (2.0, 3.0, 2.0):
+        stepper.rate = value
+        stepper.unused += 1
+        assert stepper.step(1.0) == value and stepper.frozen(1.0) == 2.0
+    assert stepper.traced == 2
+    assert stepper.add(1.0) == 1.0
+    with pytest.raises(ag.EscapedTracerError, match=r"`Stepper.total` holds a value of a trace that is over"):
+        stepper.add(1.0)
 
 
 def test_numpy_arrays_that_are_changed_in_place():
@@ -402,6 +570,97 @@ def test_argument_has_no_constants_and_takes_tracers():
         return ag.jit(lambda x: a * x, captures="argument")(3.0)
 
     assert outer(2.0) == 6.0 and jax.grad(outer)(2.0) == 3.0
+
+
+class Net:
+    def __init__(self):
+        self.w, self.bias = jnp.arange(3.0), 2.0
+
+    def __call__(self, x):
+        return jnp.sum(self.w * x) + self.bias
+
+    def loss(self, x):
+        return self(x) ** 2
+
+
+net = Net()
+
+
+def deep(x):
+    """What callees and objects hold: g, net.w, net.bias."""
+    return net.loss(scale(x)) + jax.lax.scan(turn, 1.0, length=2)[0] + jitted(1.0)
+
+
+def by_hand(x, g, w, bias):
+    return (jnp.sum(w * x * g) + bias) ** 2 + g**2 + g
+
+
+def test_argument_lifts_what_callees_and_objects_hold():
+    counted = Counted()
+
+    def f(x):
+        counted.up()
+        return deep(x)
+
+    step, x = ag.jit(f, captures="argument"), jnp.array([1.0, 2.0, 3.0])
+    for value in (2.0, 3.0, 0.5):
+        give(value)
+        net.w, net.bias = net.w + value, value
+        assert step(x) == pytest.approx(float(by_hand(x, g, net.w, net.bias)))
+    assert counted.count == 1
+    assert isinstance(net.w, jax.Array) and not isinstance(net.w, jax.core.Tracer)
+
+
+GRADIENTS = {
+    "grad": lambda x, names: ag.grad(deep, argnames=names, captures="argument")(x),
+    "jit of grad": lambda x, names: ag.jit(ag.grad(deep, argnames=names, captures="argument"))(x),
+    "grad of jit": lambda x, names: ag.grad(ag.jit(deep), argnames=names, captures="argument")(x),
+    "value_and_grad": lambda x, names: ag.value_and_grad(deep, argnames=names, captures="argument")(x)[1],
+    "jacfwd": lambda x, names: ag.jacfwd(deep, argnames=names, captures="argument")(x),
+    "jacrev": lambda x, names: ag.jacrev(deep, argnames=names, captures="argument")(x),
+    "vjp": lambda x, names: ag.vjp(deep, x, argnames=names, captures="argument")[1](1.0),
+    "vmap of grad": lambda x, names: jax.tree.map(
+        lambda leaf: leaf[0], ag.vmap(ag.grad(deep, argnames=names, captures="argument"))(x[None])
+    ),
+}
+
+
+@pytest.mark.parametrize("gradient", GRADIENTS.values(), ids=GRADIENTS.keys())
+def test_gradients_by_captured_names(gradient):
+    x, names = jnp.array([1.0, 2.0, 3.0]), ["net.w", "scale.g", "x", "net.bias"]
+    for value in (2.0, 3.0):
+        give(value)
+        net.w, net.bias = jnp.arange(3.0), value
+        slopes = jax.grad(by_hand, argnums=(2, 1, 0, 3))(x, g, net.w, net.bias)
+        expected = dict(zip(names, slopes, strict=True))
+        assert jax.tree.all(jax.tree.map(lambda a, b: jnp.allclose(a, b), gradient(x, names), expected))
+        assert jnp.allclose(gradient(x, "net.w"), expected["net.w"])
+    assert g == 3.0 and net.bias == 3.0  # what they were, no tracers
+
+
+def test_gradients_by_what_a_method_and_an_object_hold():
+    x, net = jnp.array([1.0, 2.0, 3.0]), Net()
+    assert ag.grad(net.loss, argnames="self.bias", captures="argument")(x) == 2 * net(x)
+    assert ag.grad(net, argnames="self.w", captures="argument")(x).tolist() == x.tolist()
+    hessian = ag.hessian(net.loss, argnames=["self.w"], captures="argument")(x)
+    assert jnp.allclose(hessian["self.w"]["self.w"], 2 * jnp.outer(x, x))
+    assert ag.linearize(net, x, argnames="self.w", captures="argument")[1](x) == x @ x
+    assert ag.jvp(net, (x,), {"self.w": x, "x": x}, captures="argument")[1] == x @ x + net.w @ x
+
+
+def test_captured_names_that_are_not_there():
+    for names, message in {
+        "q": "`deep` has no parameter `q`",
+        "scale": "`deep` has no parameter `scale`",
+        ("net.w", "net.w"): "meant twice",
+        (): "this means no argument",
+    }.items():
+        with pytest.raises(ArgumentError, match=message):
+            ag.grad(deep, argnames=names, captures="argument")
+    with pytest.raises(ArgumentError, match=r"It closes over .*`net.w`"):
+        ag.grad(deep, argnames="q", captures="argument")
+    with pytest.raises(ArgumentError, match="captures='retrace'"):
+        ag.grad(deep, captures="retrace")  # pyright: ignore
 
 
 def test_an_unknown_way():

@@ -16,6 +16,7 @@ import pytest
 
 import autograph_jax as ag
 from autograph_jax.errors import ArgumentError
+from autograph_jax.runtime.signatures import called_signature
 
 U, V = 2.0, 3.0
 VALUE, SLOPE, CURVATURE = 18.0, 12.0, 4.0  # of u * v**2, and by v
@@ -311,6 +312,51 @@ def shard_map_by(kind, spec, form):
         assert result.tolist() == [VALUE], call
 
 
+RULE = 10 * V**2  # what the rules below give for the derivative by `u`
+
+
+def with_rule(transform: Callable[..., Any], set_rule: Callable[[Any, Any], None]) -> Any:
+    def check(kind: Kind, spec: Any, form: Callable[[Any], Any]) -> None:
+        def make(function):
+            made = transform(function, **by_number_or_name("nondiff_", spec))
+            set_rule(made.__func__ if isinstance(made, staticmethod) else made, function)
+            return made
+
+        f = kind.make(make, seen := Seen())
+        for call in kind.calls:
+            assert eval(call, {"f": f, "u": U, "v": V}) == VALUE, call
+            assert jax.grad(lambda u: eval(call, {"f": f, "u": u, "v": V}))(U) == RULE, call
+        assert set(seen.values) == {V}
+
+    return check
+
+
+def set_jvp(made, function):
+    @made.defjvp
+    def jvp(v, primals, tangents):
+        assert v == V and isinstance(v, float)
+        (slope,) = [
+            t for primal, t in zip(primals, tangents, strict=True) if isinstance(primal, float | jax.Array) and primal == U
+        ]
+        return jnp.asarray(VALUE), RULE * slope
+
+
+def set_vjp(made, function):
+    parameters = called_signature(function.__func__ if isinstance(function, staticmethod) else function).parameters
+
+    def backward(v, residuals, cotangent):
+        assert v == V and isinstance(v, float)
+        slopes: list[Any] = []
+        for parameter in parameters.values():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                slopes += [] if "u" in parameters else [RULE * cotangent]
+            elif parameter.name != "v":
+                slopes.append(RULE * cotangent if parameter.name == "u" else None)
+        return tuple(slopes)
+
+    made.defvjp(lambda *arguments, **keywords: (VALUE, None), backward)
+
+
 TRANSFORMS = {
     "grad": differentiating(ag.grad, lambda form: form(SLOPE)),
     "value_and_grad": differentiating(ag.value_and_grad, lambda form: (VALUE, form(SLOPE))),
@@ -329,6 +375,8 @@ TRANSFORMS = {
     "pmap static": pmap_static,
     "pmap in_axes": pmap_by,
     "shard_map": shard_map_by,
+    "custom_jvp nondiff": with_rule(ag.custom_jvp, set_jvp),
+    "custom_vjp nondiff": with_rule(ag.custom_vjp, set_vjp),
 }
 WAYS: dict[str, tuple[str, Callable[[Any], Any]]] = {  # what of a Kind is given, and how the derivative comes back
     "a number": ("number", lambda value: value),
@@ -357,6 +405,19 @@ def test_every_transform(transform, kind, way):
     part, form = WAYS[way]
     entry = getattr(KINDS[kind], part)
     TRANSFORMS[transform](KINDS[kind], [entry] if way.startswith("a list") else entry, form)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "method in its class"])  # it takes the function
+def test_closure_convert(kind):
+    """It has no arguments to choose; what it gives is called as the function is, with what was captured."""
+
+    def check(*arguments, **keywords):
+        converted, captured = ag.closure_convert(f, *arguments, **keywords)
+        assert converted(*arguments, *captured, **keywords) == VALUE
+
+    f = KINDS[kind].make(lambda function: function, Seen())
+    for call in KINDS[kind].calls:
+        eval(call, {"f": check, "u": U, "v": V})
 
 
 REFUSED = [(transform, kind, said) for transform in TRANSFORMS for (kind, _), said in NO_WORD.items() if said is not None]

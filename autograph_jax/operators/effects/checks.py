@@ -16,7 +16,7 @@ import jax.numpy as jnp
 
 from autograph_jax.errors import AutographError, StagingError, user_location
 from autograph_jax.operators import jax_private
-from autograph_jax.operators.effects import printing, progress_bars
+from autograph_jax.operators.effects import handlers, printing, progress_bars
 from autograph_jax.operators.effects.failures import CheckText, Error, Failure, Failures, errors_are_values
 from autograph_jax.operators.tracing import state
 from autograph_jax.operators.values import objects
@@ -111,6 +111,7 @@ def raise_where(condition: Any, error: Error) -> None:
     In a staged loop that does not call Python, the loop ends there, and the error is raised when it is over.
     """
     _checks_made[0] += 1
+    handlers.refuse_if_caught(error)
     failure, loop = Failure(error, user_location() if errors_are_values() else None), state.failures()
     if loop is not None:
         loop.note(condition, failure)

@@ -43,6 +43,8 @@ class Failure:
         leaves, self._tree = jax.tree.flatten(arguments, is_leaf=lambda value: value is None)
         self.values = [_numbers(leaf) for leaf in leaves if isinstance(leaf, jax.Array)]
         self._leaves = [_TRACED if isinstance(leaf, jax.Array) else leaf for leaf in leaves]
+        if self.values:
+            self.error = _without_arguments(error)  # which hold tracers; the callback that raises it outlives these
         self.slots: list[int] = list(range(len(self.values)))  # where its values are among those that are handed over
 
     def with_values(self, given: Sequence[Any]) -> Error:
@@ -73,6 +75,14 @@ class Failure:
             error: Any = self.error
             error.args = texts
             return error
+
+
+def _without_arguments(error: Error) -> Error:
+    if isinstance(error, type):
+        return error
+    bare = type(error).__new__(type(error))
+    bare.__dict__.update(error.__dict__)
+    return bare
 
 
 def _numbers(array: jax.Array) -> jax.Array:

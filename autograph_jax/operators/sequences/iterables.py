@@ -15,10 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import AliasError, StagingError, user_location
+from autograph_jax.loops.axes import axes_of
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import bounded, lists
-from autograph_jax.operators.tracing import aliasing
+from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form
 from autograph_jax.operators.values.traced import is_traced
@@ -104,7 +105,7 @@ class Rows(View):
         self.length = array.shape[0]
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
-        return aliasing.view(slices[0], self.array)
+        return views.view(slices[0], self.array)
 
 
 class LiveRows(View):
@@ -116,7 +117,7 @@ class LiveRows(View):
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         array = self._read()
-        return aliasing.view(jax.lax.dynamic_index_in_dim(array, index, keepdims=False), array)
+        return views.view(jax.lax.dynamic_index_in_dim(array, index, keepdims=False), array)
 
 
 def live(array: Any, read: Callable[[], Any] | None) -> Any:
@@ -144,7 +145,7 @@ class ListRows(Rows):
         super().__init__(array)
         self.traced = False
         for element in elements:
-            aliasing.view(element, array)  # what is written to an element in the loop would show in the list
+            views.view(element, array)  # what is written to an element in the loop would show in the list
 
 
 class Stacked(View):
@@ -345,4 +346,4 @@ def reversed_(sequence: Any) -> Any:
 
 def row_forms(rows: View) -> list[Form]:
     """The Forms of the slices that one element takes."""
-    return [Array(array.shape[1:], array.dtype, False) for array in rows.arrays]
+    return [Array(array.shape[1:], array.dtype, False, axes_of(array)) for array in rows.arrays]

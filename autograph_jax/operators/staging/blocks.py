@@ -12,13 +12,16 @@ import jax
 import jax.extend
 
 from autograph_jax.errors import ShapeError, StructureError, user_location
+from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.sequences import lists
+from autograph_jax.operators.staging.varied import varied
 from autograph_jax.operators.staging.writes import with_outputs
-from autograph_jax.operators.tracing import aliasing, kept, nnx, reach, recursion, state
+from autograph_jax.operators.tracing import aliasing, kept, nnx, reach, recursion, same_containers, state, views
 from autograph_jax.operators.tracing.cells import noted
+from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Content, Place, outliving
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Form, Mismatch, Options, Tree, array_forms
@@ -40,6 +43,7 @@ class Traced:
     ids: dict[Any, int]  # by key: the identity of what each place held at the end, for aliases
     bases: dict[Any, list[int]]  # by key: the identities of the arrays that it is a view of
     parts: dict[Any, list[int]]  # by key: of the arrays in what it holds, and of those that these may be
+    older: dict[Any, Uncounted]  # by key: the containers from before that what it holds may be
     starts: dict[Any, int]  # by key: the identity of what each input held at the start
     called: dict[Any, dict[str, Any]]  # the code of functions, and their globals
 
@@ -105,23 +109,25 @@ def trace(
     aliases: Aliases | None = None,
     memory: state.Memory | None = None,
     apart: Container[Any] = (),
+    axes: Axes = NONE,
 ) -> Traced:
     """Trace a block of these functions with some places made abstract. Leaves no trace of itself, also if it raises.
 
     `watched` are the variables whose end values count; places on the heap are found. `arguments` are further abstract
     values, handed to the block; where `active` (the condition under which the block counts) is None, the last of them is.
     Of the watched variables in `apart`, by their keys, the object is taken apart also where it is still the same.
+    Along the `axes` of a mesh not all devices run the block alike.
     """
-    recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases(), memory, apart)
+    recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases(), memory, apart, axes)
     avals = [leaf.aval() for form in [*(f for _, f in inputs), *arguments] for leaf in array_forms(form)]
     recursion.check(block)
     if not state.traces():
         state.take_escaped()  # of a program that has ended
     with _room_to_recurse(), kept.apart():
-        jaxpr = jax.make_jaxpr(recorder)(*avals)
+        jaxpr = varied(jax.make_jaxpr(recorder)(*avals), axes | state.axes())
     found = outliving(recorder.found)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
-    aliases_found = recorder.ids, recorder.bases, recorder.parts, recorder.starts, recorder.called
+    aliases_found = recorder.ids, recorder.bases, recorder.parts, recorder.older, recorder.starts, recorder.called
     return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.raised, *aliases_found)
 
 
@@ -150,10 +156,11 @@ class _Recorder:
         aliases: Aliases,
         memory: state.Memory | None,
         apart: Container[Any],
+        axes: Axes,
     ) -> None:
         self._block, self._functions, self._watched = block, functions, watched
         self._inputs, self._arguments, self._active, self._aliases = inputs, arguments, active, aliases
-        self._memory, self._apart = memory, apart
+        self._memory, self._apart, self._axes = memory, apart, axes
         self._failures = memory.failures if memory is not None else state.failures()
         self._inside = state.inside_another()
         self._changeable = nnx.changeable(functions)
@@ -167,7 +174,7 @@ class _Recorder:
     def __call__(self, *leaves: Any) -> list[Any]:
         remaining = iter(leaves)
         places = [place for place, _ in self._inputs] if self._memory is not None else None
-        trace = state.Trace(self._active, places, self._memory, self._failures)
+        trace = state.Trace(self._active, places, self._memory, self._failures, self._axes)
         trace.block, trace.inside = self._block, self._inside
         with state.running(trace):
             try:
@@ -199,7 +206,7 @@ class _Recorder:
             value = values[place.key] = values.get(self._aliases.same.get(place.key), value)
             for other in aliasing.doubtful_with(place.read()):
                 aliasing.doubt(value, values.get(others.get(id(other)), other))
-            aliasing.view(value, place.read())  # whoever holds what the loop enters with would see a write in the first turn
+            views.view(value, place.read())  # whoever holds what the loop enters with would see a write in the first turn
             state.write(place, value)
             self.starts[place.key] = id(value)
             self._entered.append(value)
@@ -208,10 +215,13 @@ class _Recorder:
         for first, second in self._aliases.doubtful:
             aliasing.doubt(values.get(first), values.get(second))
         for key, base in self._aliases.views:
-            aliasing.view_parts(values.get(key), base if isinstance(base, jax.Array) else values.get(base))
+            views.view_parts(values.get(key), base if isinstance(base, jax.Array) else values.get(base))
         for holder, key in self._aliases.held:
             holder[:] = [values[key]]
         return starts
+
+    def _older_than(self, value: Any) -> Uncounted:
+        return Uncounted(container for container in same_containers.older(value) if id(container) in self._older)
 
     def _ends(self, trace: state.Trace, starts: dict[Any, Any], result: Any) -> list[Any]:
         """The leaves of the result and of every place that was written; their Forms are kept.
@@ -222,8 +232,9 @@ class _Recorder:
         self.result, leaves = flatten_end(result, self._older, is_new)
         self.ends, self.found = {}, []
         self.ids: dict[Any, int] = {RESULT: id(result)}
-        self.bases: dict[Any, list[int]] = {RESULT: [id(base) for base in aliasing.bases(result)]}
+        self.bases: dict[Any, list[int]] = {RESULT: [id(base) for base in views.bases(result)]}
         self.parts: dict[Any, list[int]] = {RESULT: aliasing.kin(result)}
+        self.older: dict[Any, Uncounted] = {RESULT: self._older_than(result)}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
         heap = [place for place, _ in trace.log.values() if place.found]
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
@@ -232,8 +243,9 @@ class _Recorder:
             start = starts[place.key] if place.key in starts else trace.log[place.key][1]
             value = place.read()
             self.ids[place.key] = id(value)
-            self.bases[place.key] = [id(base) for base in aliasing.bases(value)]
+            self.bases[place.key] = [id(base) for base in views.bases(value)]
             self.parts[place.key] = aliasing.kin(value)
+            self.older[place.key] = self._older_than(value)
             if place.key in self.ends or _unchanged(start, value) and place.key not in self._apart:
                 continue
             if place.key in self._apart:

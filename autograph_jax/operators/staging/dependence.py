@@ -7,14 +7,20 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.ad_checkpoint import checkpoint_name
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
 
-_PICKED_BY = "autograph_jax: the index of an element"
+_index = Primitive("index_of_element")  # an identity
+_index.def_impl(lambda index: index)
+_index.def_abstract_eval(lambda index: index)
+mlir.register_lowering(_index, lambda _, index: [index])
+batching.defvectorized(_index)
+ad.primitive_jvps[_index] = lambda primals, _: (_index.bind(*primals), ad.Zero(jax.typeof(primals[0]).to_tangent_aval()))
 
 
 def as_index(index: jax.Array) -> jax.Array:
     """A traced index into a list of Python's, marked so that `plain_indexes` finds it."""
-    return checkpoint_name(index, _PICKED_BY)
+    return _index.bind(index)
 
 
 def plain_indexes(closed: Any, tainted_inputs: Sequence[bool]) -> bool:
@@ -26,7 +32,7 @@ def _has_plain_index(jaxpr: Any, tainted_inputs: list[bool]) -> bool:
     tainted = {v for v, taint in zip(jaxpr.invars, tainted_inputs, strict=False) if taint} | {*jaxpr.constvars}
     for equation in jaxpr.eqns:
         taints = [_is_variable(v) and v in tainted for v in equation.invars]
-        if equation.params.get("name") == _PICKED_BY and not any(taints):
+        if equation.primitive is _index and not any(taints):
             return True
         for parameter in jax.tree.leaves(list(equation.params.values()), is_leaf=lambda p: hasattr(p, "jaxpr")):
             inner = getattr(parameter, "jaxpr", parameter)

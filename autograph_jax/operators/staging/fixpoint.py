@@ -15,17 +15,19 @@ import jax
 import numpy as np
 
 from autograph_jax.errors import AliasError, StagingError, user_location
+from autograph_jax.loops.axes import NONE, Axes, axes_of
 from autograph_jax.operators.effects.failures import Failures, notes_errors_and_calls_python
 from autograph_jax.operators.loops import run_turn
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.blocks import RESULT, Aliases, Traced, joined, shown, trace
+from autograph_jax.operators.staging.collectives import refuse
 from autograph_jax.operators.staging.settled import NO_EXIT, Settled, exit_of
-from autograph_jax.operators.tracing import aliasing, reach, state
+from autograph_jax.operators.tracing import aliasing, holders, reach, state
 from autograph_jax.operators.tracing.cells import variables
 from autograph_jax.operators.tracing.places import Cell, Content, Place
 from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable
-from autograph_jax.operators.values.forms import Array, Form, Mismatch, Options, Static, Tree, array_forms
+from autograph_jax.operators.values.forms import Array, Form, Mismatch, Options, Static, Tree, array_forms, widened
 from autograph_jax.operators.values.joins import join, number_as_array
 
 Block = Callable[..., Any]
@@ -42,14 +44,16 @@ def settle(
     gives_more: bool = False,
     tainted_arguments: bool = False,
     may_grow: bool = False,
+    axes: Axes = NONE,
 ) -> Settled:
     """Trace a loop's body until its state has one Form, and give that with the body's jaxpr.
 
     The body returns its exit; with `gives_more`, a tuple of its exit and further values. Where the number of turns is known,
-    lists `may_grow` by the same number of elements in each.
+    lists `may_grow` by the same number of elements in each. Along `axes` of a mesh devices run different numbers of turns.
     """
     places: list[Place] = variables(functions, names) if names else []
     forms = [_start(place) for place in places]
+    axes |= state.axes()
     outer = state.traces()[-1] if state.traces() else None
     key = outer.memory.key(body.__code__) if outer and outer.memory else None
     memory = state.Memory()
@@ -69,7 +73,8 @@ def settle(
             memory.failures.begin()
         outer_arrays = aliasing.arrays_around(functions, places)
         inputs = list(zip(places, forms, strict=True))
-        traced = trace(block, functions, (), inputs, arguments=[*arguments, _BOOL], aliases=aliases, memory=memory)
+        given = [widened(form, axes) for form in (*arguments, _BOOL)]
+        traced = trace(block, functions, (), inputs, arguments=given, aliases=aliases, memory=memory, axes=axes)
         memory.next_round()
         if notes_errors_and_calls_python(traced.jaxpr.jaxpr, traced.ends, memory.failures):
             memory.failures, memory.raises_at_once = None, True
@@ -77,7 +82,11 @@ def settle(
         new_forms = _next_forms(places, forms, traced, growing)
         new_exit = joined("how this loop is left", exit, exit_of(traced), before="once by", after="once by")
         _check_replaced(places, forms, new_forms, traced)
-        settled = new_forms == forms or _only_strengthened(forms, new_forms, traced)
+        new_axes = axes | _axes_of_end(new_exit, places, new_forms, traced, memory.failures)
+        new_forms = [widened(form, new_axes) for form in new_forms]
+        new_exit = widened(new_exit, new_axes)
+        settled = (new_forms == forms or _only_strengthened(forms, new_forms, traced)) and new_axes == axes
+        axes = new_axes
         forms, exit = new_forms, new_exit
         settled = _keep_sharing(aliases, traced) and settled
         settled = not _taken_as_views(traced, outer_arrays, places, aliases) and settled
@@ -91,17 +100,41 @@ def settle(
                 kept = zip(places, forms, strict=True)
                 last = {_lasting(place): form for place, form in kept if not _holds_object(form)}
                 outer.memory.settled[key] = last, memory
-            given = len(arguments), tainted_arguments
+            refuse(traced.jaxpr.jaxpr, axes - state.axes(), "how often this loop turns")
+            known = len(arguments), tainted_arguments
             shared = aliases.same, aliases.views
-            return Settled(
-                places, forms, exit, traced, entries, *given, *shared, growing or {}, memory.failures, memory.failures is around
-            )
+            errors = memory.failures, memory.failures is around
+            return Settled(places, forms, exit, traced, entries, *known, *shared, growing or {}, *errors, axes)
         places, forms = places + traced.found, forms + [_start(place) for place in traced.found]
     raise StagingError(
         "the variables of this loop don't settle: each turn makes something new of them",
         location=user_location(),
         details=["Still changing: " + ", ".join(shown(place) for place in places)],
     )
+
+
+def settle_with_test(
+    test: Block, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...]
+) -> tuple[Settled, Traced]:
+    """The state of a while loop, and its test traced with it. Where the test varies over axes of a mesh, so does the state."""
+    axes = NONE
+    while True:
+        settled = settle(body, functions, names, axes=axes)
+        condition = trace(test, functions, (), settled.inputs, axes=settled.axes)
+        axes = settled.axes.union(*(leaf.axes for leaf in array_forms(condition.result)))
+        if axes == settled.axes:
+            refuse(condition.jaxpr.jaxpr, axes - state.axes(), "how often this loop turns")
+            return settled, condition
+
+
+def _axes_of_end(exit: Form, places: Sequence[Place], forms: Sequence[Form], traced: Traced, failures: Any) -> Axes:
+    """The axes over which varies what a turn gives of whether there is another: an exit, a test, an error."""
+    deciding = [leaf.axes for leaf in array_forms(exit)[:1]]
+    deciding += [leaf.axes for form in cast(Tree, traced.result).children[1:] for leaf in array_forms(form)]
+    if failures is not None:
+        codes = [form for place, form in zip(places, forms, strict=True) if place.key == failures.code.key]
+        deciding += [leaf.axes for form in codes for leaf in array_forms(form)] or [axes_of(failures.code.read())]
+    return NONE.union(*deciding)
 
 
 def _start_from(last: dict[Any, Form], places: list[Place], forms: list[Form], around: Sequence[Place]) -> None:
@@ -162,7 +195,7 @@ def _check_replaced(places: Sequence[Place], forms: Sequence[Form], new_forms: S
         if not isinstance(form, Static) or not isinstance(new, Tree | Options) or not is_mutable(form.value):
             continue
         inside = {id(part) for part in reach.everything(form.value)}
-        if any(id(write.target) in inside and aliasing.held_elsewhere(write, place) for write in changed):
+        if any(id(write.target) in inside and holders.held_elsewhere(write, place) for write in changed):
             raise AliasError(
                 f"what `{place.name}` holds is changed in this loop, and `{place.name}` is given another object as well",
                 location=user_location(),

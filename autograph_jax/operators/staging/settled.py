@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
 
+from autograph_jax.loops.axes import Axes, vary
+from autograph_jax.loops.loop import chosen, merged
+from autograph_jax.loops.turns import Turn
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.failures import Carried, Failures, errors_are_values
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.blocks import RESULT, Traced
-from autograph_jax.operators.staging.writes import writes_last
-from autograph_jax.operators.tracing import aliasing, state
+from autograph_jax.operators.tracing import aliasing, same_containers, state, views
 from autograph_jax.operators.tracing.places import Aside, Content, Place
 from autograph_jax.operators.values.choices import UNBOUND, Choice
-from autograph_jax.operators.values.containers import flatten, unflatten
+from autograph_jax.operators.values.containers import expanded, flatten, unflatten
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
 from autograph_jax.operators.values.joins import coerce
 
@@ -44,13 +46,14 @@ class Settled:
     growing: dict[Any, lists.Growth]  # by key: the lists that get longer
     failures: Failures | None  # what it raises when it is over
     hands_on: bool  # to the loop around, which raises it then
+    axes: Axes  # of a mesh: along these devices run different numbers of turns
 
     def __post_init__(self) -> None:
         self._entry_leaves = [coerce(v, f) for v, f in zip(self.entries, self.forms, strict=True)]
         self._varying = self._find_varying()
         self._labels = _unique([place.name for place in self.places])
         self._tainted = self._find_tainted()
-        self._run = writes_last(self.traced.jaxpr)
+        self._body = Turn(self.traced.jaxpr)
 
     @property
     def inputs(self) -> list[tuple[Place, Form]]:
@@ -181,16 +184,40 @@ class Settled:
 
     def turn_with(self, carry: dict[str, Any], *arguments: Any, active: Any = True) -> tuple[dict[str, Any], list[Any]]:
         """One turn: the new carry, and what the body gave beside its exit."""
-        new, more, _ = self._turn(carry, arguments, active)
+        new, more, _ = self._turn(carry, arguments, active, lambda *leaves: self._body(*self._body.consts, *leaves))
         return new, more
 
-    def turn_with_rows(self, carry: dict[str, Any], *arguments: Any) -> tuple[dict[str, Any], list[list[jax.Array]]]:
-        """One turn: the new carry, and the leaves of what it puts into each growing list."""
-        new, _, rows = self._turn(carry, arguments, True)
-        return new, rows
+    def only_read(self) -> list[Any]:
+        """The arrays that a turn reads by elements and does not carry.
 
-    def _turn(self, carry: dict[str, Any], arguments: Sequence[Any], active: Any) -> tuple[dict[str, Any], list[Any], Any]:
-        (exit, *more), ends = self.traced([*self.leaves(carry), *arguments, active], self._run)
+        A scan is to carry them: so each has one cotangent in reverse mode, which is added to in place. Those of a
+        scan's constants are added up as whole arrays, in each turn.
+        """
+        leaves = [leaf for entry in self._entry_leaves for leaf in entry]
+        self._reads = self._body.only_reads([False] * len(self._body.consts) + self._handed_on())
+        count = len(self._body.consts) + len(leaves)
+        return chosen([*self._body.consts, *leaves], self._reads[:count])
+
+    def _handed_on(self) -> list[bool]:
+        return [varies for leaves in self._varying for varies in leaves] + [True] * (self.argument_count + 1)
+
+    def turn_with_rows(self, carry: dict[str, Any], reads: Sequence[Any], *arguments: Any) -> tuple[dict[str, Any], Any, Any]:
+        """One turn: the new carry, the arrays of `only_read` again, and the leaves of what it puts into each growing list."""
+        after: list[Any] = []
+
+        def run(*leaves: Any) -> list[Any]:
+            out = self._body.handing_on(*merged([*self._body.consts, *leaves], reads, self._reads))
+            after[:] = out[len(out) - len(reads) :]
+            return out[: len(out) - len(reads)]
+
+        new, _, rows = self._turn(carry, arguments, True, run)
+        return new, after, rows
+
+    def _turn(
+        self, carry: dict[str, Any], arguments: Sequence[Any], active: Any, run: Callable[..., list[Any]]
+    ) -> tuple[dict[str, Any], list[Any], Any]:
+        given = [vary(jnp.asarray(value), self.axes) if self.axes else value for value in (*arguments, active)]
+        (exit, *more), ends = self.traced([*self.leaves(carry), *given], run)
         rows = []
         for key, growth in self.growing.items():
             ends[key], items = growth.split(ends[key])
@@ -233,7 +260,7 @@ class Settled:
                 if isinstance(place, Carried) and not self.hands_on:
                     continue
                 if not isinstance(place, Content):  # which stays the same object
-                    aliasing.doubt_container(value, self.entries[self.places.index(place)])
+                    same_containers.doubt_container(value, self.entries[self.places.index(place)])
                 state.write(place, _after_a_turn(value, self.traced.ends[place.key][1]) if turns else value)
         exit = values[RESULT] = unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
         self._relate(values)
@@ -245,11 +272,11 @@ class Settled:
         """Views stay views: what a place holds after the loop, of what it entered with, and of what a turn leaves in it."""
         for key, base in self.views:
             if key in values:
-                aliasing.view_parts(values[key], base if isinstance(base, jax.Array) else values.get(base))
+                views.view_parts(values[key], base if isinstance(base, jax.Array) else values.get(base))
         for place, entry in zip(self.places, self.entries, strict=True):
-            for base in aliasing.bases(entry):
+            for base in views.bases(entry):
                 for new in self._after(base, values):
-                    aliasing.view(values.get(place.key), new)
+                    views.view(values.get(place.key), new)
             for other in aliasing.doubtful_with(entry):
                 for new in self._after(other, values):
                     aliasing.doubt(values.get(place.key, entry), new)
@@ -296,7 +323,10 @@ def _is_plain(value: Any) -> bool:
 
 def _fits(option: Any, end: Form) -> bool:
     """Is this option of the kind that a turn leaves?"""
-    return flatten(option)[0] == end if isinstance(end, Static) else bool(array_forms(flatten(option)[0]))
+    if isinstance(end, Static):
+        return flatten(option)[0] == end
+    form = expanded(option) or flatten(option)[0]
+    return isinstance(form, Tree) if isinstance(end, Tree) else bool(array_forms(form))
 
 
 def _unique(names: Sequence[str]) -> list[str]:

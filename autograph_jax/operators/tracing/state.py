@@ -14,6 +14,8 @@ import types
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
+from autograph_jax.errors import is_user_frame
+from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing.places import Place
 
@@ -48,6 +50,7 @@ class Trace:
         inputs: Sequence[Place] | None = None,
         memory: Memory | None = None,
         failures: Any = None,
+        axes: Axes = NONE,
     ) -> None:
         outer = _local.traces[-1] if _local.traces else None
         self.log: dict[Hashable, tuple[Place, Any]] = {}
@@ -55,6 +58,7 @@ class Trace:
         self.inputs: Sequence[Place] = inputs if inputs is not None else outer.inputs if outer else ()
         self.memory: Memory | None = memory or (outer.memory if outer else None)
         self.failures = failures
+        self.axes: Axes = axes | (outer.axes if outer else NONE)
         self.jax_trace = jax_private.current_trace()
         self.inside = False  # of a function that JAX traces by itself
         self.block: Any = None
@@ -76,11 +80,16 @@ class Attempt(Trace):
         self.given_up = True
 
 
+# By key: a place, the code that has written it, and the line, None where that is not known.
+Written = dict[Hashable, tuple[Place, tuple[types.CodeType, int | None] | None]]
+
+
 class _Local(threading.local):
     def __init__(self) -> None:
         self.traces: list[Trace] = []
         # The frames, by id, that an exception out of a traced branch may pass. Not the exception: it would hold tracers.
         self.escaped: frozenset[int] = frozenset()
+        self.written: Written | None = None  # outside of blocks, while a transform of ours traces a function
 
 
 _local = _Local()  # a trace belongs to the thread that runs it
@@ -89,6 +98,11 @@ _local = _Local()  # a trace belongs to the thread that runs it
 def traces() -> list[Trace]:
     """The traces that are running in this thread, outermost first."""
     return _local.traces
+
+
+def axes() -> Axes:
+    """The axes of a mesh along which not all devices run the innermost block."""
+    return _local.traces[-1].axes if _local.traces else NONE
 
 
 def inside_another() -> bool:
@@ -128,6 +142,9 @@ def attempt() -> Iterator[Attempt]:
         for key, entry in trace.log.items():
             _local.traces[-1].log.setdefault(key, entry)
         _local.traces[-1].made |= trace.made
+    else:
+        for place, _ in trace.log.values():
+            note(place)
 
 
 def escape() -> None:
@@ -146,14 +163,34 @@ def take_escaped() -> frozenset[int]:
     return frames
 
 
-def note(place: Place) -> None:
-    """Keep the present value of a place that is about to be written."""
+def note(place: Place, function: types.FunctionType | None = None) -> None:
+    """Keep the present value of a place that is about to be written, if known by which function."""
     if _local.traces:
         trace = _local.traces[-1]
         if place.key not in trace.log:
             trace.log[place.key] = (place, place.read())
         elif place.found:
             trace.log[place.key] = (place, trace.log[place.key][1])
+    elif _local.written is not None:
+        _local.written[place.key] = place, (function.__code__, None) if function is not None else _user_line()
+
+
+def _user_line() -> tuple[types.CodeType, int] | None:
+    frame: types.FrameType | None = sys._getframe(2)
+    while frame is not None and not is_user_frame(frame):
+        frame = frame.f_back
+    return (frame.f_code, frame.f_lineno) if frame is not None else None
+
+
+def noting() -> bool:
+    """Is it noted which variables a function assigns?"""
+    return bool(_local.traces) or _local.written is not None
+
+
+def swap_written(written: Written | None) -> Written | None:
+    """Note the places that are written outside of blocks here from now on; gives where they have been noted until now."""
+    _local.written, before = written, _local.written
+    return before
 
 
 def write(place: Place, value: Any) -> None:

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from autograph_jax.loops.axes import axes_of, axes_of_type
 from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.tracing.places import Attribute, Content
 from autograph_jax.operators.values.choices import UNBOUND, Choice, decided
@@ -34,7 +35,7 @@ def flatten(value: Any, whole: Test = _never, is_new: Test = _never) -> tuple[Fo
         return array_form(value), [value]
     if isinstance(value, Choice):
         forms, leaves = _flatten_all(value._options, whole, is_new)
-        return Options(forms), [value._index, *leaves]
+        return Options(forms, axes_of(value._index)), [value._index, *leaves]
     taken = None if whole(value) else children_of(value) or (_record(value) if is_new(value) else None)
     return _tree(taken, whole, is_new) if taken is not None else (Static(value), [])
 
@@ -69,7 +70,7 @@ def array_form(value: Any) -> Array:
     aval = jax.typeof(value) if isinstance(value, jax.Array) else None
     if aval is None:
         return Array(np.shape(value), jax.dtypes.canonicalize_dtype(value.dtype), False)
-    return Array(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)))
+    return Array(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)), axes_of_type(aval))
 
 
 _LEAF = jax.tree.structure(0)

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from autograph_jax.loops.axes import NONE, Axes, struct_of
 from autograph_jax.operators.values.choices import UNBOUND
 
 Number = bool | int | float | complex
@@ -41,14 +42,15 @@ class Static:
 
 @dataclasses.dataclass(frozen=True)
 class Array:
-    """An array leaf. `weak` as in JAX: a Python number that became traced."""
+    """An array leaf. `weak` as in JAX: a Python number that became traced; `axes`: those of a mesh that it varies over."""
 
     shape: tuple[int, ...]
     dtype: Any
     weak: bool = False
+    axes: Axes = NONE
 
     def aval(self) -> jax.ShapeDtypeStruct:
-        return jax.ShapeDtypeStruct(self.shape, self.dtype, weak_type=self.weak)
+        return struct_of(self.shape, self.dtype, weak=self.weak, axes=self.axes)
 
     def __str__(self) -> str:
         return f"{self.dtype}[{','.join(map(str, self.shape))}]"
@@ -70,9 +72,10 @@ class Tree:
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """A Choice: leaves are the index and each option's leaves."""
+    """A Choice: leaves are the index, which varies over `axes`, and each option's leaves."""
 
     forms: tuple[Form, ...]
+    axes: Axes = NONE
 
     def __str__(self) -> str:
         return " or ".join(map(str, self.forms))
@@ -115,8 +118,18 @@ def array_forms(form: Form) -> list[Array]:
             return [form]
         case Tree(_, children):
             return [leaf for child in children for leaf in array_forms(child)]
-        case Options(forms):
-            return [_INDEX, *(leaf for option in forms for leaf in array_forms(option))]
+        case Options(forms, axes):
+            index = Array((), np.dtype("int32"), axes=axes)
+            return [index, *(leaf for option in forms for leaf in array_forms(option))]
 
 
-_INDEX = Array((), np.dtype("int32"))
+def widened(form: Form, axes: Axes) -> Form:
+    """The Form of a value that varies over these axes too."""
+    match form:
+        case Array() if not axes <= form.axes:
+            return dataclasses.replace(form, axes=form.axes | axes)
+        case Tree(kind, children) if axes:
+            return Tree(kind, tuple(widened(child, axes) for child in children))
+        case Options(forms) if axes:
+            return Options(tuple(widened(option, axes) for option in forms), form.axes | axes)
+    return form

@@ -13,7 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from autograph_jax.loops.axes import NONE, vary
 from autograph_jax.operators import jax_private
+from autograph_jax.operators.values.array_likes import is_array_like
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 from autograph_jax.operators.values.containers import (
     Record,
@@ -32,7 +34,7 @@ def join(first: Form, second: Form) -> Form:
         return first
     if isinstance(first, Options) or isinstance(second, Options):
         return _join_options(first, second)
-    if (one := _as_array(first)) and (other := _as_array(second)):
+    if not (_is_like(first) and _is_like(second)) and (one := _array_for(first)) and (other := _array_for(second)):
         return _join_arrays(one, other)
     if isinstance(first, Static) and isinstance(second, Static):
         return _join_statics(first, second)
@@ -50,7 +52,8 @@ def _join_options(first: Form, second: Form) -> Form:
     forms: list[Form] = list(first.forms) if isinstance(first, Options) else [first]
     for form in second.forms if isinstance(second, Options) else [second]:
         _add_option(forms, form)
-    return Options(tuple(forms)) if len(forms) > 1 else forms[0]
+    axes = [form.axes for form in (first, second) if isinstance(form, Options)]
+    return Options(tuple(forms), NONE.union(*axes)) if len(forms) > 1 else forms[0]
 
 
 def _add_option(forms: list[Form], form: Form) -> None:
@@ -113,14 +116,23 @@ def _as_array(form: Form) -> Array | None:
     return None
 
 
+def _is_like(form: Form) -> bool:
+    return isinstance(form, Static) and is_array_like(form.value)
+
+
+def _array_for(form: Form) -> Array | None:
+    """As `_as_array`; of an object with `__jax_array__`, which becomes its array where another path has one."""
+    return array_form(form.value.__jax_array__()) if isinstance(form, Static) and _is_like(form) else _as_array(form)
+
+
 def _join_arrays(first: Array, second: Array) -> Array:
-    shape = _join_shapes(first, second)
+    shape, axes = _join_shapes(first, second), first.axes | second.axes
     if first.dtype == second.dtype:
-        return Array(shape, first.dtype, first.weak and second.weak)
+        return Array(shape, first.dtype, first.weak and second.weak, axes)
     if jnp.issubdtype(first.dtype, jax.dtypes.extended) or jnp.issubdtype(second.dtype, jax.dtypes.extended):
         raise Mismatch("structure", str(first), str(second))
     dtype, weak = jax.dtypes.result_type(_prototype(first), _prototype(second), return_weak_type_flag=True)
-    return Array(shape, dtype, weak)
+    return Array(shape, dtype, weak, axes)
 
 
 def _prototype(form: Array) -> Any:
@@ -153,8 +165,9 @@ def coerce(value: Any, form: Form) -> list[Any]:
             return []
         case Array():
             return [as_array(value, form)]
-        case Options(forms):
-            return _coerce_choice(value, forms)
+        case Options(forms, axes):
+            index, *leaves = _coerce_choice(value, forms)
+            return [vary(index, axes), *leaves]
         case Tree(kind, children):
             parts = record_values(value, kind) if isinstance(kind, Record) else _parts(value)
             return [leaf for part, child in zip(parts, children, strict=True) for leaf in coerce(part, child)]
@@ -168,13 +181,17 @@ def _parts(value: Any) -> Sequence[Any]:
 
 def as_array(value: Any, form: Array) -> jax.Array:
     if jnp.issubdtype(form.dtype, jax.dtypes.extended):
-        return value
+        return vary(value, form.axes)
     array = jnp.asarray(value)
     if form.weak:
-        array = array if array_form(array) == form else jax_private.as_weak(array, form.dtype)
-    elif array.dtype != form.dtype or array_form(array).weak:
+        array = array if _has_type(array, form) else jax_private.as_weak(array, form.dtype)
+    elif not _has_type(array, form):
         array = jax.lax.convert_element_type(array, form.dtype)
-    return array if array.shape == form.shape else jnp.broadcast_to(array, form.shape)
+    return vary(array if array.shape == form.shape else jnp.broadcast_to(array, form.shape), form.axes)
+
+
+def _has_type(array: jax.Array, form: Array) -> bool:
+    return array.dtype == form.dtype and array_form(array).weak == form.weak
 
 
 def _coerce_choice(value: Any, forms: tuple[Form, ...]) -> list[Any]:
@@ -191,8 +208,18 @@ def _coerce_options(value: Choice, forms: tuple[Form, ...]) -> list[Any]:
     table = [_option_of(option, forms) for option in value._options]
     leaves: list[Any] = [value._index if table == sorted(range(len(table))) else jnp.asarray(table, jnp.int32)[value._index]]
     for number, form in enumerate(forms):
-        given = [option for option, place in zip(value._options, table, strict=True) if place == number]
-        leaves += coerce(given[0], form) if given else zeros(form)
+        given = [position for position, place in enumerate(table) if place == number]
+        leaves += _coerce_taken(value, given, form) if given else zeros(form)
+    return leaves
+
+
+def _coerce_taken(value: Choice, given: Sequence[int], form: Form) -> list[Any]:
+    """The leaves of that of these options that is taken: two dicts with the same keys have one place."""
+    first, *others = given
+    leaves = coerce(value._options[first], form)
+    for position in others:
+        taken = value._index == position
+        leaves = [jnp.where(taken, new, old) for new, old in zip(coerce(value._options[position], form), leaves, strict=True)]
     return leaves
 
 
@@ -220,7 +247,7 @@ def _zero(form: Array) -> jax.Array:
     if not jnp.issubdtype(form.dtype, jax.dtypes.extended):
         return as_array(jnp.zeros(form.shape, form.dtype), form)
     key = next(key for impl in _KEYS if (key := jax.random.key(0, impl=impl)).dtype == form.dtype)
-    return jnp.broadcast_to(key, form.shape)
+    return vary(jnp.broadcast_to(key, form.shape), form.axes)
 
 
 _KEYS = ("threefry2x32", "rbg", "unsafe_rbg")  # the kinds of jax.random's keys

@@ -14,7 +14,7 @@ from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.blocks import joined
-from autograph_jax.operators.tracing import aliasing
+from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values.choices import Choice, refusal
 from autograph_jax.operators.values.containers import flatten, is_mutable, unflatten
 from autograph_jax.operators.values.forms import Form, array_forms, same_static
@@ -149,7 +149,7 @@ def _share(picked: Any, value: Any) -> None:
         for own, other in zip(picked, value, strict=True):
             _share(own, other)
     else:
-        aliasing.view(picked, value)
+        views.view(picked, value)
 
 
 def _joined(first: Form, second: Form) -> Form:

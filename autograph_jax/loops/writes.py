@@ -1,0 +1,139 @@
+"""In-place writes of a loop's turn are done last, after its arithmetic, so that XLA keeps them in place.
+
+A turn that reads an array, computes, and writes it back makes XLA copy the whole array each time as soon as two arrays are
+involved, or a read and two writes. The copies go if everything but the writes is a call of its own: it gives what is to be
+written and where, and the writes follow. Thomas' algorithm on 8,000 unknowns: 10 ms before, 0.13 ms after.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import jax
+from jax.experimental.xla_metadata import set_xla_metadata
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+
+from autograph_jax.loops.evaluation import bound
+
+_WRITES = ("scatter", "scatter-add", "scatter_add", "dynamic_update_slice")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Plan:
+    """A jaxpr cut in three: what is computed first, which gives these variables; the writes; and what reads what they wrote."""
+
+    compute: ClosedJaxpr
+    given: list[Any]
+    writes: list[Any]
+    after: list[Any]
+    held: list[Any]  # writes of what was known before, `x[i] = 0`: they too have to wait until `compute` has read
+
+
+def writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
+    """A function that computes what a closed jaxpr computes, with the writes of its array inputs at the end."""
+    plan = _plan(closed)
+    if plan is None:
+        return jaxpr_as_fun(closed)
+
+    @jax.jit
+    def compute(arguments: Sequence[Any], held: Sequence[Any]) -> tuple[Any, Any]:
+        return jaxpr_as_fun(plan.compute)(*arguments), jax.lax.optimization_barrier(held)
+
+    def run(*arguments: Any) -> list[Any]:
+        known = dict(zip(closed.jaxpr.invars, arguments, strict=True))
+        known |= dict(zip(closed.jaxpr.constvars, closed.consts, strict=True))
+        held = [_value(equation.invars[_update(equation)], known) for equation in plan.held]
+        with set_xla_metadata(inlineable="false"):
+            results, held = compute(arguments, held)
+        known |= dict(zip(plan.given, results, strict=True))
+        for equation in [*plan.writes, *plan.after]:
+            operands = [_value(atom, known) for atom in equation.invars]
+            if equation in plan.held:
+                operands[_update(equation)] = held[plan.held.index(equation)]
+            known |= dict(zip(equation.outvars, bound(equation, operands), strict=True))
+        return [_value(v, known) for v in closed.jaxpr.outvars]
+
+    return run
+
+
+def _plan(closed: ClosedJaxpr) -> _Plan | None:
+    """Cut a jaxpr; None where there is nothing to write, or what is written is mixed up with what is read again."""
+    jaxpr = closed.jaxpr
+    writes = _final_writes(jaxpr, may_be_read=True)
+    after = _depending(jaxpr, writes)
+    if not _are_last(writes, after):
+        writes = _final_writes(jaxpr, may_be_read=False)
+        after = _depending(jaxpr, writes)
+    if not writes:
+        return None
+    compute = [equation for equation in jaxpr.eqns if equation not in writes and equation not in after]
+    made = set(_results(compute))
+    held = [equation for equation in writes if not any(_is_variable(v) and v in made for v in equation.invars[1:])]
+    needed = [v for equation in writes for v in equation.invars[1:]] + [v for equation in after for v in equation.invars]
+    given = list(dict.fromkeys(v for v in [*needed, *jaxpr.outvars] if _is_variable(v) and v in made))
+    new = jaxpr.replace(eqns=compute, outvars=given, debug_info=jaxpr.debug_info.with_unknown_names())
+    return _Plan(ClosedJaxpr(new, closed.consts), given, writes, after, held)
+
+
+def _final_writes(jaxpr: Any, may_be_read: bool) -> list[Any]:
+    """The writes that lead from an input to an output, and whose result is seen by nothing else, or only at the end."""
+    readers: dict[Any, int] = {}
+    for atom in [atom for equation in jaxpr.eqns for atom in equation.invars]:
+        if _is_variable(atom):
+            readers[atom] = readers.get(atom, 0) + 1
+    makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
+    found = []
+    for output in jaxpr.outvars:
+        if _is_variable(output) and list(jaxpr.outvars).count(output) == 1 and (may_be_read or not readers.get(output)):
+            found += _chain(output, makers, readers, set(jaxpr.invars))
+    return [equation for equation in jaxpr.eqns if equation in found]
+
+
+def _chain(output: Any, makers: dict[Any, Any], readers: dict[Any, int], inputs: set[Any]) -> list[Any]:
+    chain: list[Any] = []
+    variable = output
+    while _is_variable(variable) and variable not in inputs:
+        maker = makers.get(variable)
+        if maker is None or maker.primitive.name not in _WRITES or chain and readers[variable] > 1:
+            return []
+        chain.append(maker)
+        variable = maker.invars[0]
+    return chain if _is_variable(variable) else []
+
+
+def _depending(jaxpr: Any, writes: Sequence[Any]) -> list[Any]:
+    """The equations that need what the writes give."""
+    reached = set(_results(writes))
+    found = []
+    for equation in jaxpr.eqns:
+        if equation not in writes and any(_is_variable(v) and v in reached for v in equation.invars):
+            found.append(equation)
+            reached |= set(equation.outvars)
+    return found
+
+
+def _are_last(writes: Sequence[Any], after: Sequence[Any]) -> bool:
+    """Is nothing written that depends on what reads a written array?"""
+    late = set(_results(after))
+    return not any(_is_variable(v) and v in late for equation in writes for v in equation.invars) and not any(
+        equation.primitive.name in _WRITES for equation in after
+    )
+
+
+def _results(equations: Iterable[Any]) -> Iterable[Any]:
+    return [v for equation in equations for v in equation.outvars]
+
+
+def _update(equation: Any) -> int:
+    """Which operand of a write is what it writes?"""
+    return 1 if equation.primitive.name == "dynamic_update_slice" else 2
+
+
+def _is_variable(atom: Any) -> bool:
+    return not hasattr(atom, "val")
+
+
+def _value(atom: Any, known: dict[Any, Any]) -> Any:
+    return known[atom] if _is_variable(atom) else atom.val

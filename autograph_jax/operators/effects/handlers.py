@@ -1,0 +1,54 @@
+"""Would a caller's `except` catch what is raised where traced data decides? Whether it runs, no staged program can tell."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterator
+
+from autograph_jax.errors import StagingError, frame_location, is_jax_frame, user_location
+from autograph_jax.operators import hooks
+from autograph_jax.operators.tracing.holders import frame_variables
+
+Error = BaseException | type[BaseException]
+
+
+def refuse_if_caught(error: Error) -> None:
+    """An exception at run time leaves the whole compiled program: a `try` inside of that must not expect to see it."""
+    kind = error if isinstance(error, type) else type(error)
+    for frame in _frames_of_the_program():
+        later = hooks.read_later(frame)
+        if later is not None and any(_catches(handler, kind, frame) for handler in later.handlers):
+            raise _caught_by_caller(kind, frame)
+
+
+def _frames_of_the_program() -> Iterator[types.FrameType]:
+    """The frames between here and where JAX began to trace."""
+    waiting = []
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        waiting.append(frame)
+        if is_jax_frame(frame):
+            yield from waiting
+            waiting.clear()
+        frame = frame.f_back
+
+
+def _catches(handler: str, kind: type[BaseException], frame: types.FrameType) -> bool:
+    """Does `except handler` of a running function catch exceptions of a class? Yes, where its text cannot tell."""
+    if not handler:
+        return True
+    try:
+        return issubclass(kind, eval(handler, frame.f_globals, frame_variables(frame)))
+    except Exception:
+        return True
+
+
+def _caught_by_caller(kind: type[BaseException], frame: types.FrameType) -> StagingError:
+    place = frame_location(frame)
+    return StagingError(
+        f"{kind.__name__} is raised where traced data decides, and an `except` of a caller would catch it",
+        location=user_location(),
+        details=[f"{place.function} ({place.filename}:{place.line}) handles it, which no staged program can do."],
+        help="return a flag or `jnp.nan` instead of the exception, or put the `try` around the compiled function",
+    )

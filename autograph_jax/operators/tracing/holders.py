@@ -1,0 +1,250 @@
+"""Who else holds an array that is written in place: the variables of the converted functions that are running and are read
+later, the lists, dicts and objects in them, and what a statement under way has read already."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import dis
+import gc
+import inspect
+import sys
+import threading
+import types
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+
+from autograph_jax.errors import AliasError, frame_location, is_user_frame, user_location
+from autograph_jax.operators import hooks
+from autograph_jax.operators.exits import Return
+from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with
+from autograph_jax.operators.tracing.operands import Operand
+from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, Place
+from autograph_jax.operators.tracing.views import related_to
+from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.forms import Static
+from autograph_jax.operators.values.traced import is_traced
+
+Holder = tuple[types.FrameType, str]
+
+
+def check_write(array: Any, *, place: tuple[Any, Any] | None = None, aliases: tuple[Any, ...] = ()) -> None:
+    """Refuse an in-place write that somebody else would have to see.
+
+    `place` is the container and the key that the new array is put into, `aliases` are values that follow by themselves.
+    """
+    for base in (array, *related_to(array)):
+        for used, error in _in_use.values:
+            if used is base:
+                raise error()
+    picked = place is not None and is_traced(place[1])  # of several, which all are written: as they were, or the new one
+    for base in (array, *related_to(array)):
+        holder = holder_of(base, place if base is array or picked else None, direct=base is array)
+        if holder is not None:
+            raise _alias_error(holder, base is array)
+    for other in doubtful_with(array):
+        if holder_of(other, place) is not None or any(part is other for alias in aliases for part in reach.arrays(alias)):
+            raise doubtful_error()
+
+
+class _InUse(threading.local):
+    def __init__(self) -> None:
+        self.values: list[tuple[jax.Array, Callable[[], AliasError]]] = []
+
+
+_in_use = _InUse()  # the arrays that a statement of this thread is at work with, where no variable need hold them
+
+
+@contextlib.contextmanager
+def in_use(array: Any, error: Callable[[], AliasError]) -> Iterator[None]:
+    """Refuse writes of an array meanwhile."""
+    _in_use.values.append((array, error))
+    try:
+        yield
+    finally:
+        _in_use.values.pop()
+
+
+def is_in_use(array: Any) -> bool:
+    return any(used is array for used, _ in _in_use.values)
+
+
+def holder_of(array: Any, place: tuple[Any, Any] | None, direct: bool = True) -> Holder | None:
+    """A variable, read later, that holds this array or something with this array in it.
+
+    `direct`: it is this array that is written, so that variables of functions around that the writer assigns see the write.
+    """
+    for running in running_functions(direct):
+        for name in (running.names | running.roots) & running.variables.keys():
+            value = running.variables[name]
+            if name in running.names if value is array else _holds(value, array, place, running):
+                return running.frame, name
+        for value in running.variables.values() if running.in_finally else ():
+            if isinstance(value, Return | Choice) and reach.holds(value, lambda part: part is array):
+                return running.frame, "return"
+        for operand in _under_way(running):
+            values = operand.values(collections.ChainMap(running.variables, running.frame.f_globals))
+            if any(value is array or _holds(value, array, place, running) for value in values):
+                return running.frame, str(operand)
+        for name, value in running.frame.f_globals.items():
+            if value is array:
+                return running.frame, name
+    return None
+
+
+def _under_way(running: _Running) -> Iterator[Operand]:
+    """What the statement that a function is at has evaluated already, or is about to return.
+
+    `s = x + fill(x)`: NumPy adds what `fill` leaves in x, since x is one array throughout.
+    """
+    for frame in running.frames:
+        if frame is not running.writer:
+            yield from hooks.operands(frame)
+        if running.in_finally:
+            yield from hooks.returned(frame)
+
+
+class Uncounted(list[Any]):
+    """What we keep of the user's objects ourselves."""
+
+
+def held_elsewhere(written: Place, place: Place) -> bool:
+    """Does anything but this place hold a written object: another variable, a container, a caller?
+
+    Only asked where an object is changed and replaced in one loop; it looks at everything that Python's collector knows.
+    """
+    variables: dict[str, Any] = {}
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if is_user_frame(frame):
+            captured = {*frame.f_code.co_cellvars, *frame.f_code.co_freevars} & {place.name}
+            variables = frame_variables(frame)
+            if any(value is written.target for name, value in variables.items() if name not in captured):
+                return True
+        frame = frame.f_back
+    ours = (Cell, Global, Attribute, Content, Static, Uncounted, types.FrameType, types.GeneratorType)
+    holders = (holder for holder in gc.get_referrers(written.target) if not isinstance(holder, ours))
+    return any(holder is not getattr(place, "cell", None) and holder is not variables for holder in holders)
+
+
+@dataclasses.dataclass
+class _Running:
+    """A converted function that is running: its variables, and which of them are read later.
+
+    `roots` are variables that take a new value, but keep what they contain: d in `d['a'][i] = v`. `taken` are those that the
+    statement under way gives the new array, or those of a function inside that does.
+    """
+
+    frame: types.FrameType
+    names: frozenset[str]
+    roots: frozenset[str]
+    taken: frozenset[str]
+    in_finally: bool
+    writer: types.FrameType | None = None  # the frame whose statement is the write itself
+    variables: dict[str, Any] = dataclasses.field(default_factory=dict)
+    frames: list[types.FrameType] = dataclasses.field(default_factory=list)  # of its blocks too
+
+
+def running_functions(direct: bool = True) -> Iterator[_Running]:
+    """The converted functions that are running, innermost first. The blocks of one share its variables and are one."""
+    frame: types.FrameType | None = sys._getframe(1)
+    running: _Running | None = None
+    taken: frozenset[str] | None = None  # not known before the innermost
+    while frame is not None:
+        later = hooks.read_later(frame)
+        if later is not None:
+            if running is None:
+                # The innermost statement has read all that it reads; one that called it may read on after the call.
+                if taken is None:
+                    taken = _stored_next(frame) if direct else frozenset()
+                    running = _Running(frame, later.names, later.roots, taken, later.in_finally, writer=frame)
+                else:
+                    names = (later.names | later.again) - taken
+                    running = _Running(frame, names, later.roots - taken, taken, later.in_finally)
+            running.variables = {**frame_variables(frame), **running.variables}
+            running.frames.append(frame)
+            if not hooks.is_block(frame.f_code):
+                yield running
+                running, taken = None, running.taken & set(frame.f_code.co_freevars)
+        frame = frame.f_back
+    yield from _waiting_generators()
+
+
+# Module state: the generators that converted code has made, while they live.
+_generators: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def keep_in_view(generator: Any) -> Any:
+    """A generator's variables are looked at too, while it waits to go on: it may read an array that is written meanwhile."""
+    _generators.add(generator)
+    return generator
+
+
+def _waiting_generators() -> Iterator[_Running]:
+    for generator in list(_generators):
+        frame: types.FrameType | None = generator.gi_frame
+        if frame is not None and not generator.gi_running and (later := hooks.read_later(frame)) is not None:
+            variables = frame_variables(frame)
+            started = inspect.getgeneratorstate(generator) != inspect.GEN_CREATED
+            names = later.names | later.again if started else frozenset(variables)
+            names -= set(frame.f_code.co_freevars)
+            yield _Running(frame, names, later.roots, frozenset(), later.in_finally, variables=variables)
+
+
+def frame_variables(frame: types.FrameType) -> dict[str, Any]:
+    """A frame's variables. Before Python 3.13 the frame keeps the dict that it gives, tracers included, so that is emptied."""
+    kept = frame.f_locals
+    copied = dict(kept)
+    if type(kept) is dict and frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # a module's is its namespace itself
+        kept.clear()
+    return copied
+
+
+def _holds(value: Any, array: Any, place: tuple[Any, Any] | None, running: _Running) -> bool:
+    def is_written(holder: Any, key: Any) -> bool:
+        if isinstance(holder, types.FunctionType):
+            return key in running.taken and _is_variable(reach.cell(holder, key), key, running.frames)
+        return place is not None and holder is place[0] and (is_traced(place[1]) or key == place[1])
+
+    return reach.holds(value, lambda part: part is array, skip=is_written)
+
+
+def _is_variable(cell: types.CellType, name: str, frames: Sequence[types.FrameType]) -> bool:
+    """Is what a closure captures the variable of a running function? A frame does not give its cells, so this looks whether
+    it shows what the cell is filled with."""
+    value, mark = cell.cell_contents, object()
+    try:
+        cell.cell_contents = mark
+        return any(frame_variables(frame).get(name) is mark for frame in frames)
+    finally:
+        cell.cell_contents = value
+
+
+def _stored_next(frame: types.FrameType) -> frozenset[str]:
+    """The variables that take what the call under way in a frame gives: x and y in `x, y = ag__.set_item(v, x, i, y)`."""
+    names: set[str] = set()
+    for instruction in dis.get_instructions(frame.f_code):
+        if instruction.offset <= frame.f_lasti or instruction.opname == "UNPACK_SEQUENCE":
+            continue
+        if not instruction.opname.startswith("STORE_"):
+            break
+        stored = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+        names.update(stored[:1] if instruction.opname == "STORE_FAST_LOAD_FAST" else stored)
+    return frozenset(names)
+
+
+def _alias_error(holder: Holder, same: bool) -> AliasError:
+    frame, name = holder
+    place = frame_location(frame)
+    what = "holds this array too" if same else "shares its memory with this array in NumPy"
+    return AliasError(
+        f"an array is written in place, and `{name}` would have to show the write",
+        location=user_location(),
+        details=[f"`{name}` ({place.filename}:{place.line}, in {place.function}) {what}, and is read later."],
+        help="return the new array and use that, or make a copy first: `y = x.copy()`",
+    )

@@ -1,0 +1,91 @@
+"""Containers that may be one object, depending on traced data: `b = a; if x > 0: b = [3, 4]` leaves open whether b is a."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+
+from autograph_jax.errors import AliasError, user_location
+from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing.holders import holder_of, running_functions
+from autograph_jax.operators.values.choices import Choice
+
+# Module state: by the ids of a container that a join has made, and of the older one that it may be as well: one of its arrays,
+# and the older one. An entry goes when that array goes; the tracing that made it has ended by then.
+_joined_containers: dict[tuple[int, int], tuple[weakref.ref[Any], Any]] = {}
+
+
+def doubt_container(new: Any, old: Any) -> None:
+    """Remember that a container that a join has made anew may be, on some path, the older object `old`."""
+    if isinstance(new, Choice):
+        for option in new._options:
+            doubt_container(option, old)
+        return
+    if new is old or not _is_container(new) or not _is_container(old):
+        return
+    leaf = next((part for part in reach.everything(new) if isinstance(part, jax.Array)), None)
+    if leaf is None:
+        return
+    key = id(new), id(old)
+    _joined_containers[key] = (weakref.ref(leaf, lambda _, known=_joined_containers: known.pop(key, None)), old)
+
+
+def _may_be(target: Any) -> Iterator[Any]:
+    """The objects that a container may be as well."""
+    yield from older(target)
+    yield from _newer(target)
+
+
+def older(target: Any) -> Iterator[Any]:
+    """What a container is on some path, and what that is, if a join has made it too."""
+    if isinstance(target, Choice):
+        for option in target._options:
+            yield from older(option)
+        return
+    for (key, _), (leaf, old) in list(_joined_containers.items()):
+        if key == id(target) and reach.holds(target, lambda part, leaf=leaf: part is leaf()):
+            yield old
+            yield from older(old)
+
+
+def _newer(target: Any) -> Iterator[Any]:
+    """What joins have made of a container, as far as variables hold it."""
+    for (key, _), (_, old) in list(_joined_containers.items()):
+        if old is target:
+            for running in running_functions():
+                for value in (value for value in running.variables.values() if id(value) == key):
+                    yield value
+                    yield from _newer(value)
+
+
+def check_container(target: Any, aliases: tuple[Any, ...] = ()) -> None:
+    """Refuse to write a container where it is open whether another variable holds it too."""
+    for other in _may_be(target) if _joined_containers else ():
+        holder = holder_of(other, None)
+        if holder is not None or any(alias is other for alias in aliases):
+            name = f"`{holder[1]}`" if holder is not None else "another variable"
+            raise AliasError(
+                f"a {type(target).__name__} is written that {name} may hold too, depending on traced data",
+                location=user_location(),
+                details=["In Python the other variable would show the write on one path, and not on the other."],
+                help="make a copy where the variable gets it: `b = list(a)`",
+            )
+
+
+def check_identity(first: Any, second: Any) -> None:
+    """Refuse to say whether two containers are one where that depends on traced data."""
+    for new, old in ((first, second), (second, first)):
+        entry = _joined_containers.get((id(new), id(old)))
+        if entry is not None and reach.holds(new, lambda part, leaf=entry[0]: part is leaf()):
+            raise AliasError(
+                f"whether this is the same {type(new).__name__} depends on traced data",
+                location=user_location(),
+                help="compare what they hold, or keep a flag beside them",
+            )
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, list | dict) or reach.is_record(value)

@@ -1,0 +1,18 @@
+"""Objects that stand for an array: their class has a `__jax_array__`. JAX takes them in some places, we do in all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.core
+
+
+def is_array_like(value: Any) -> bool:
+    """Does this object stand for an array? Arrays themselves don't, nor do our lists, whose `__jax_array__` refuses."""
+    kind = type(value)
+    is_array = issubclass(kind, jax.Array | jax.core.Tracer)  # not every tracer is a jax.Array by its class
+    return hasattr(kind, "__jax_array__") and not is_array and not kind.__module__.startswith(_OURS)
+
+
+_OURS = "autograph_jax.operators."

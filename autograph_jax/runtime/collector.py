@@ -1,0 +1,267 @@
+"""What a function closes over is followed through functions, objects and their attributes: keys, and the text of a check."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import inspect
+import types
+from typing import Any
+
+import jax
+import jax.core
+import numpy as np
+
+from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Place
+from autograph_jax.runtime.convert import is_converted
+from autograph_jax.runtime.libraries import is_left_alone, module_of
+from autograph_jax.runtime.reads import Attributes, Reads, reads_of
+from autograph_jax.runtime.snapshots import Capture, Identity, Snapshot
+from autograph_jax.runtime.statics import Static
+
+LARGEST_ARRAY = 1000  # elements of a NumPy array whose contents are compared on each call
+_MOST = 500  # values that are watched
+_VALUES = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype, enum.Enum, frozenset, slice, range)
+EMPTY = object()
+
+
+class Collector:
+    def __init__(self, lifts: bool) -> None:
+        self._lifts = lifts
+        self.lifted: dict[str, Place] = {}
+        self.captures: list[Capture] = []
+        self.keys: list[Any] = []
+        self.roots: list[Any] = []
+        self.values: list[Any] = []
+        self.conditions: list[str] = []
+        self._objects: dict[int, tuple[Any, str, str]] = {}  # of users' classes, by id, with names and texts
+        self._names, self._stored = {"__call__"}, set[str]()  # of attributes that the functions read, and assign
+        self._supers = False
+        self.traced, self.holds, self.shared, self.foreign = False, False, True, False
+        self._known: dict[Any, int] = {}  # functions and objects that have been visited, by id
+        self._numbers: dict[str, int] = {}  # of values, by their texts
+        self._root_numbers: dict[int, int] = {}
+
+    def reads_like(self, other: Collector) -> None:
+        other.read_objects()
+        self._names, self._stored, self._supers = other._names, other._stored, other._supers
+
+    def finish(self, key: Any, function: Any) -> Snapshot:
+        self.read_objects()
+        shared = self.shared and type(function) is types.FunctionType and unwrapped(function) is function
+        parts = (self.captures, self.keys, self.roots, self.values, self.conditions)
+        # In a function that stays as it is, nobody hands lax other bodies.
+        foreign = self.foreign or type(function) is types.FunctionType and not is_converted(function)
+        flags = (self.traced, self.holds, shared, foreign)
+        return Snapshot((key, tuple(self.lifted), *self.keys), *parts, *flags, self.lifted)
+
+    def read_objects(self) -> None:
+        """What a function may read of an object that it is handed: `helper(model, x)` reads `model.rate`."""
+        known = None
+        while known != (known := (len(self._objects), len(self._names))):
+            for value, name, text in list(self._objects.values()):
+                names = (self._names - self._stored).intersection([*reach.attributes(value), *dir(type(value))])
+                self._attributes(value, {attribute: {} for attribute in sorted(names)}, name, text)
+
+    def root(self, value: Any) -> str:
+        number = self._root_numbers.setdefault(id(value), len(self.roots))
+        self.roots += [value] if number == len(self.roots) else []
+        return f"r{number}"
+
+    # ---------------------------------------------------------------- values
+
+    def read(self, value: Any, attributes: Attributes, name: str, text: str, place: Place) -> None:
+        """A value that is found by this text, and what is read of it."""
+        if isinstance(value, types.ModuleType) and is_left_alone(value.__name__) or len(self.values) >= _MOST:
+            return
+        if self._lifts and _may_be_argument(value) and self._lifted(value, name, text, place):
+            return
+        if text in self._numbers:
+            if attributes:
+                self.visit(value, attributes, name, f"e{self._numbers[text]}")
+            return
+        number = self._numbers[text] = len(self.values)
+        self.values.append(value)
+        self.conditions.append(f"(e{number} := {text}) is v{number}")
+        position = len(self.keys)
+        self.keys.append(None)
+        self.captures.append(Capture(name, value, ""))
+        self.keys[position] = self.visit(value, attributes, name, f"e{number}")
+        self.captures[position] = Capture(name, value, self._compared(value))
+
+    def _lifted(self, value: Any, name: str, text: str, place: Place) -> bool:
+        """Is this place an argument of the program? Not one of two that would have the same name."""
+        if name not in self.lifted:
+            if any(place.key == other.key for other in self.lifted.values()):
+                return True
+            self.lifted[name] = place
+            self.holds = True
+            self.conditions.append(f"type({text}) is v{len(self.values)}")
+            self.values.append(type(value))
+        return self.lifted[name].key == place.key
+
+    def visit(self, value: Any, attributes: Attributes, name: str, text: str) -> Any:
+        """The value's key. What it closes over itself, and what is read of its attributes, is read too."""
+        kind = type(value)
+        if kind in _VALUES or isinstance(value, _VALUES):
+            return _by_value(value)
+        self.traced = self.traced or isinstance(value, jax.core.Tracer)
+        self.holds = self.holds or isinstance(value, jax.Array | np.ndarray)
+        if kind is tuple:
+            return kind, *(self.visit(part, {}, f"{name}[{n}]", f"{text}[{n}]") for n, part in enumerate(value))
+        if isinstance(value, np.ndarray):
+            return self._array(value, text)
+        if isinstance(value, jax.Array | type):
+            return Identity(value)
+        if id(value) in self._known and not attributes:
+            return "again", self._known[id(value)]
+        self._known.setdefault(id(value), len(self._known))
+        function = unwrapped(value)
+        if type(function) is types.FunctionType:
+            key = self._function(function, name)
+            self.foreign = self.foreign or function is not value and _is_kept_by_others(value)
+            # A stand-in holds this closure itself, whose variables may change.
+            return (Identity(value), key) if function is not value or function.__closure__ and name else key
+        if kind is types.MethodType:
+            return self._method(value, name, text)
+        if isinstance(value, functools.partial):
+            return self._partial(value, name, text)
+        return self._object(value, attributes, name, text)
+
+    def _array(self, value: np.ndarray, text: str) -> Any:
+        if value.size > LARGEST_ARRAY or value.dtype == object:
+            return Identity(value)
+        contents = value.tobytes()
+        self.conditions.append(f"{text}.tobytes() == v{len(self.values)}")
+        self.values.append(contents)
+        return value.shape, value.dtype, contents
+
+    def _partial(self, value: functools.partial[Any], name: str, text: str) -> Any:
+        keys = [self.visit(value.func, {}, name, f"{text}.func")]
+        keys += [self.visit(part, {}, name, f"{text}.args[{n}]") for n, part in enumerate(value.args)]
+        return type(value), *keys, *((k, self.visit(v, {}, k, f"{text}.keywords[{k!r}]")) for k, v in value.keywords.items())
+
+    def _compared(self, value: Any) -> str:
+        if isinstance(value, np.ndarray):
+            small = value.size <= LARGEST_ARRAY and value.dtype != object
+            return "by value" if small else "by identity, contents not"
+        if isinstance(value, _VALUES) or type(value) is tuple:
+            return "by value"
+        return "by code" if type(unwrapped(value)) is types.FunctionType else "by identity"
+
+    # ---------------------------------------------------------------- functions and objects
+
+    def _function(self, function: types.FunctionType, name: str, own: Any = None) -> Any:
+        """The key of a function; for a method, `own` is its object, with its name and text."""
+        if is_left_alone(function.__module__) or is_left_alone(function.__globals__.get("__name__")):
+            return Identity(function)
+        reads = reads_of(function.__code__)
+        self._names |= reads.names
+        self._stored |= reads.stored
+        self._supers = self._supers or "super" in reads.globals
+        prefix = f"{name}." if name else ""
+        self._variables(function, reads, prefix)
+        self.shared = self.shared and not reads.stores
+        if own is not None:
+            self._attributes(own[0], reads.own, own[1], own[2])
+        cells = tuple(Identity(cell) for cell in function.__closure__ or ()) if reads.stores else ()
+        defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        keys = tuple(Identity(value) if not isinstance(value, _VALUES) else _by_value(value) for value in defaults)
+        return Identity(function.__code__), Identity(function.__globals__), cells, keys
+
+    def _variables(self, function: types.FunctionType, reads: Reads, prefix: str) -> None:
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            if name in reads.free:
+                text = f"{self.root(cell)}.cell_contents"
+                self.read(_content(cell), reads.free[name], prefix + name, text, Cell(cell, name))
+        space = function.__globals__
+        for name, attributes in reads.globals.items():
+            if name in space:
+                text = f"{self.root(space)}[{name!r}]"
+                self.read(space[name], attributes, prefix + name, text, Global(space, name))
+
+    def _method(self, method: types.MethodType, name: str, text: str) -> Any:
+        target = method.__self__
+        function = unwrapped(method.__func__)
+        key: Any = Identity(method.__func__)
+        if type(function) is types.FunctionType:
+            own = (target, name.rpartition(".")[0] or "self", f"{text}.__self__")
+            key = self._function(function, name, own)
+            if is_of_user(type(target)):
+                self._objects.setdefault(id(target), own)
+        return "method", key, Identity(target)
+
+    def _object(self, value: Any, attributes: Attributes, name: str, text: str) -> Any:
+        name = name or "self"
+        of_library = callable(value) and not is_of_user(type(value))
+        self.holds = self.holds or not isinstance(value, types.ModuleType) and not of_library
+        self._attributes(value, attributes, name, text)
+        if is_of_user(type(value)) or type(value) is types.SimpleNamespace:
+            self._objects.setdefault(id(value), (value, name, text))
+        if not is_of_user(type(value)):
+            return Identity(value)
+        call = inspect.getattr_static(type(value), "__call__", None)
+        if type(call) is types.FunctionType:
+            self._function(call, name, (value, name, text))
+        return Identity(value)
+
+    def _attributes(self, target: Any, attributes: Attributes, name: str, text: str) -> None:
+        for attribute, inner in attributes.items():
+            value = reach.attribute(target, attribute, EMPTY)
+            if value is not EMPTY:
+                self.read(value, inner, f"{name}.{attribute}", f"{text}.{attribute}", Attribute(target, attribute))
+            if value is not EMPTY or not is_of_user(type(target)):
+                continue
+            members = [vars(kind)[attribute] for kind in type(target).__mro__ if attribute in vars(kind)]
+            for member in members if self._supers else members[:1]:
+                self._member(member, target, attribute, inner, name, text)
+
+    def _member(self, member: Any, target: Any, attribute: str, inner: Attributes, name: str, text: str) -> None:
+        """What an object's class has under this name: a method, a property, a value."""
+        getter = unwrapped(member.fget) if isinstance(member, property) else unwrapped(member)
+        if type(getter) is types.FunctionType:
+            if (id(getter), id(target)) not in self._known:
+                self._known[id(getter), id(target)] = len(self._known)
+                self._function(getter, f"{name}.{attribute}", (target, name, text))
+        elif not hasattr(type(member), "__get__"):
+            place = Attribute(type(target), attribute)
+            self.read(member, inner, f"{name}.{attribute}", f"{text}.{attribute}", place)
+
+
+def _is_kept_by_others(value: Any) -> bool:
+    """Is this a function that a library has wrapped, `jax.jit(f)`, which may keep what it was?"""
+    return type(value) is not types.FunctionType or is_left_alone(value.__globals__.get("__name__"))
+
+
+def is_of_user(kind: type) -> bool:
+    module = module_of(kind)
+    return isinstance(module, str) and not is_left_alone(module)
+
+
+def _may_be_argument(value: Any) -> bool:
+    """An array or a float; not an int, which may be a shape."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "biufc"
+    return isinstance(value, jax.Array | float | complex)
+
+
+def _by_value(value: Any) -> Any:
+    try:
+        return Static(value)
+    except TypeError:
+        return Identity(value)
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return EMPTY
+
+
+def unwrapped(value: Any) -> Any:
+    """The user's function inside jitted functions and wrappers of libraries."""
+    while not isinstance(value, type) and (inner := getattr(value, "__dict__", {}).get("__wrapped__")) is not None:
+        value = inner
+    return value

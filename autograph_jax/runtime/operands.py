@@ -1,0 +1,122 @@
+"""What a statement under way has read already, and holds while a call in it runs.
+
+s = x + fill(y)            x, while `fill` runs
+return (x, y), o.n         x, y and o.n, while a `finally` runs
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import gast
+
+from autograph_jax.operators import hooks
+from autograph_jax.operators.tracing.operands import ELEMENT, SLICE, Attr, Item, Operand, Step, Variable
+from autograph_jax.runtime.position import extent_at, read_later
+from autograph_jax.runtime.spans import Position
+from autograph_jax.syntax.names import is_operator
+
+_Extent = tuple[Position, Position]
+
+
+def operands(frame: types.FrameType) -> list[Operand]:
+    """What the statement that a converted function is at has evaluated, and not used yet."""
+    span, extent = read_later(frame), extent_at(frame)
+    statements = span.statements if span is not None else ()
+    roots = [node for statement in statements for node in gast.iter_child_nodes(statement) if isinstance(node, gast.expr)]
+    return [operand for root in roots for operand in _waiting(root, extent)]
+
+
+def returned(frame: types.FrameType) -> list[Operand]:
+    """What a `return` that is under way may return, where a converted function is at a `finally`."""
+    span = read_later(frame)
+    return [operand for value in (span.returned if span is not None else ()) for operand in _value(value)]
+
+
+def _waiting(node: gast.AST, extent: _Extent) -> Iterator[Operand]:
+    """What of an expression has been evaluated when the call at this extent runs."""
+    own = _extent(node)
+    if own is None or own == extent or not _contains(own, extent):
+        return
+    if isinstance(node, gast.ListComp | gast.SetComp | gast.DictComp | gast.GeneratorExp):
+        yield from _value(node.generators[0].iter)
+    for child in gast.iter_child_nodes(node):
+        place = _extent(child)
+        if place is not None and place[1] <= extent[0]:
+            yield from _value(child)
+        else:
+            yield from _waiting(child.value if isinstance(child, gast.keyword) else child, extent)
+
+
+def _value(node: gast.AST) -> Iterator[Operand]:
+    """The variables, attributes and elements that the value of an expression is or contains."""
+    match node:
+        case gast.Name() | gast.Attribute() | gast.Subscript():
+            if (operand := _path(node)) is not None:
+                yield operand
+        case gast.Tuple() | gast.List() | gast.Set():
+            for element in node.elts:
+                yield from _value(element)
+        case gast.Starred() | gast.NamedExpr() | gast.keyword():
+            yield from _value(node.value)
+        case gast.IfExp():
+            yield from _value(node.body)
+            yield from _value(node.orelse)
+        case gast.BoolOp():
+            for value in node.values:
+                yield from _value(value)
+        case gast.Lambda():
+            yield from _value(node.body)
+        case gast.Call() if is_operator(node.func):  # what converters have put around the user's expression
+            for argument in node.args:
+                yield from _value(argument)
+
+
+def _path(node: gast.AST) -> Operand | None:
+    steps: list[Step] = []
+    while not isinstance(node, gast.Name):
+        match node:
+            case gast.Attribute():
+                steps.append(Attr(node.attr))
+            case gast.Subscript():
+                steps += reversed(list(_indices(node.slice)))
+            case _:
+                return None
+        node = node.value
+    return Operand(node.id, tuple(reversed(steps)))
+
+
+def _indices(index: gast.AST) -> Iterator[Step]:
+    match index:
+        case gast.Tuple():
+            for part in index.elts:
+                yield from _indices(part)
+        case gast.Slice() | gast.Constant(value=None) | gast.Starred():
+            yield SLICE
+        case gast.Constant():
+            yield SLICE if index.value is ... else Item(index.value)
+        case gast.Name():
+            yield Variable(index.id)
+        case _:
+            yield ELEMENT
+
+
+def _contains(outer: _Extent, inner: _Extent) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+def _extent(node: Any) -> Any:
+    """From where to where an expression of the user's stands; an operator around it stands where it does."""
+    if isinstance(node, gast.keyword):
+        return _extent(node.value)
+    if isinstance(node, gast.Call) and is_operator(node.func):
+        parts = [extent for argument in node.args if (extent := _extent(argument)) is not None]
+        return (min(start for start, _ in parts), max(end for _, end in parts)) if parts else None
+    end = getattr(node, "end_lineno", None), getattr(node, "end_col_offset", None)
+    return ((node.lineno, node.col_offset), end) if None not in end else None
+
+
+hooks.operands = operands
+hooks.returned = returned

@@ -1,0 +1,107 @@
+"""`ag.jit(f).lower(x)`, `trace`, `eval_shape` and `clear_cache`, of the program for the captured values of now."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Signature
+from typing import Any
+
+import jax
+
+from autograph_jax.runtime import outputs
+from autograph_jax.runtime.arguments import Argument
+from autograph_jax.runtime.canonical import Canonical
+from autograph_jax.runtime.statics import Statics
+
+STAGES = ("lower", "trace", "eval_shape")
+
+
+class Compiled:
+    """A function as `jax.jit` compiles it, what is to be done with its output, and its `lower`, `trace` and `eval_shape`."""
+
+    def __init__(self, jitted: Any, pending: set[str], stages: Callable[[], list[Any]]) -> None:
+        self.jitted, self.pending, self._stages = jitted, pending, stages
+
+    @functools.cached_property
+    def stages(self) -> dict[str, Any]:
+        return dict(zip(STAGES, self._stages(), strict=True))
+
+
+def with_stages(made: Any, every: Callable[[], list[Compiled]], now: Callable[[], Compiled]) -> Any:
+    plain = getattr(made, "__func__", made)
+
+    def clear_cache() -> None:
+        for one in every():
+            one.jitted.clear_cache()
+
+    def stage(name: str) -> Callable[..., Any]:
+        @functools.wraps(getattr(jax.jit(_nothing), name))
+        def staged(*arguments: Any, **keywords: Any) -> Any:
+            return now().stages[name](*arguments, **keywords)
+
+        return staged
+
+    plain.clear_cache, plain.lower, plain.trace, shapes = clear_cache, *map(stage, STAGES)
+    plain.eval_shape = functools.wraps(shapes)(lambda *args, **kwargs: outputs.unpacked(shapes(*args, **kwargs)))
+    return made
+
+
+def _nothing() -> None: ...
+
+
+def stages(
+    canonical: Canonical, statics: Statics, program: Any, jitted: Any, chosen: Mapping[str, Sequence[Argument]], options: Any
+) -> list[Any]:
+    """`lower`, `trace` and `eval_shape`.
+
+    They keep the caller's spelling, because what they compile must be called with the same one; but not where there are
+    `in_shardings`, beside which JAX takes no keywords.
+    """
+    if "in_shardings" in options:
+        return [canonical.forwarder(getattr(jitted, stage), static=statics) for stage in STAGES]
+    as_spelled = jax.jit(_as_spelled(canonical, program), **_spelled(chosen), **options)
+    return [_stage(getattr(as_spelled, stage), statics) for stage in STAGES]
+
+
+def stages_with(canonical: Canonical, statics: Statics, jitted: Any, captured: Callable[[], Any]) -> list[Any]:
+    """The same where captured values are arguments, which what is compiled takes as its last one, in canonical order."""
+
+    def stage(name: str) -> Callable[..., Any]:
+        method = getattr(jitted, name)
+        return canonical.forwarder(lambda *values: method(*values, captured()), static=statics)
+
+    return [stage(name) for name in STAGES]
+
+
+def _as_spelled(canonical: Canonical, program: Callable[..., Any]) -> Callable[..., Any]:
+    """The program, called in any way."""
+    forward = canonical.forwarder(program)
+
+    @functools.wraps(program)
+    def spelled(*arguments: Any, **keywords: Any) -> Any:
+        return forward(*arguments, **keywords)
+
+    vars(spelled)["__signature__"] = Signature(canonical.parameters)
+    return spelled
+
+
+def _spelled(chosen: Mapping[str, Sequence[Argument]]) -> dict[str, Any]:
+    """Numbers and names for each: JAX infers the one from the other only where just one is given."""
+    spelled: dict[str, Any] = {}
+    for option, arguments in chosen.items():
+        if arguments:
+            spelled[f"{option}_argnums"] = tuple(a.position for a in arguments if a.position is not None)
+            spelled[f"{option}_argnames"] = tuple(a.keyword for a in arguments if a.keyword is not None)
+    return spelled
+
+
+def _stage(method: Callable[..., Any], statics: Statics) -> Callable[..., Any]:
+    if not statics.arguments:
+        return method
+
+    @functools.wraps(method)
+    def spelled(*arguments: Any, **keywords: Any) -> Any:
+        return method(*statics.positional(arguments), **statics.keywords(keywords))
+
+    return spelled

@@ -1,0 +1,147 @@
+"""Derivative rules of functions that loops and branches call; what has none, with JAX's own errors at the user's line."""
+
+import inspect
+import traceback
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph_jax as ag
+from autograph_jax import autograph
+
+
+@jax.custom_vjp
+def clipped(x):
+    """x, with a cotangent between -1 and 1: a rule for reverse mode alone."""
+    return x
+
+
+clipped.defvjp(lambda x: (x, None), lambda _, cotangent: (jnp.clip(cotangent, -1.0, 1.0),))
+
+
+@ag.custom_jvp
+def tripled(x):
+    """3 x, with a slope of 5: a rule for both modes."""
+    return 3 * x
+
+
+tripled.defjvps(lambda dx, y, x: 5 * dx)
+
+
+def while_(x, rule):
+    while x < 50:
+        x = 3 * rule(x)
+    return x
+
+
+def traced_range(x, rule):
+    for _ in range(3 if x > 0 else 2):
+        x = 3 * rule(x)
+    return x
+
+
+def static_range(x, rule):
+    for _ in range(3):
+        x = 3 * rule(x)
+    return x
+
+
+def left_early(x, rule):
+    for _ in range(9):
+        if x > 50:
+            break
+        x = 3 * rule(x)
+    return x
+
+
+def branch(x, rule):
+    if x > 0:
+        x = 3 * rule(x)
+    return x
+
+
+TURNS = {while_: 3, traced_range: 3, static_range: 3, left_early: 3, branch: 1}
+POINTS = np.array([2.0, 3.0])
+
+
+@pytest.mark.parametrize("function", TURNS)
+def test_a_rule_for_reverse_mode(function):
+    f = autograph(lambda x: function(x, clipped))
+    for gradient in (jax.grad(f), jax.jit(jax.grad(f)), jax.grad(jax.jit(f))):
+        assert gradient(2.0) == 1.0
+
+
+LANES = pytest.mark.xfail(raises=TypeError, strict=True, reason="loops of lanes that end apart are linearized by forward mode")
+IN_LANES = [pytest.param(f, marks=LANES if f in (while_, traced_range, left_early) else ()) for f in TURNS]
+
+
+@pytest.mark.parametrize("function", IN_LANES)
+def test_a_rule_for_reverse_mode_in_a_batch(function):
+    f = autograph(lambda x: function(x, clipped))
+    np.testing.assert_array_equal(jax.jit(jax.vmap(jax.grad(f)))(POINTS), [1.0, 1.0])
+    np.testing.assert_array_equal(jax.jit(jax.grad(lambda x: jnp.sum(jax.vmap(f)(x))))(POINTS), [1.0, 1.0])
+
+
+@pytest.mark.parametrize("function", TURNS)
+def test_forward_mode_has_no_rule(function):
+    with pytest.raises(TypeError, match="can't apply forward-mode autodiff \\(jvp\\) to a custom_vjp function") as raised:
+        jax.jit(jax.jacfwd(autograph(lambda x: function(x, clipped))))(2.0)
+    lines, first = inspect.getsourcelines(function)
+    shown = [frame.lineno for frame in traceback.extract_tb(raised.value.__traceback__) if frame.filename == __file__]
+    assert shown[-1] in range(first, first + len(lines))
+
+
+@pytest.mark.parametrize("function", TURNS)
+def test_a_rule_for_both_modes(function):
+    f = autograph(lambda x: function(x, tripled))
+    for derivative in (jax.grad, jax.jacfwd, jax.jacrev):
+        assert jax.jit(derivative(f))(0.25) == 15.0 ** TURNS[function]  # 9 times larger in each turn
+
+
+def counted(x):
+    n = 0
+    while x < 50:
+        x = 3 * x
+        n += 1
+    return n
+
+
+def named(x):
+    return x**3 if x > 0 else x**2, "cube" if x > 0 else "square"
+
+
+def test_a_count_has_no_gradient():
+    with pytest.raises(TypeError, match="grad requires real-valued outputs .*, but got int32"):
+        jax.jit(jax.grad(autograph(counted)))(2.0)
+    assert jax.jit(jax.jacfwd(autograph(counted)))(2.0) == 0
+
+
+def test_by_an_integer():
+    with pytest.raises(TypeError, match="grad requires real- or complex-valued inputs"):
+        jax.jit(jax.grad(autograph(counted)))(2)
+
+
+def test_a_word_beside_the_value():
+    gradient = ag.jit(ag.grad(named, has_aux=True))
+    assert gradient(2.0) == (12.0, "cube") and gradient(-2.0) == (-4.0, "square")
+
+
+def test_a_word_has_no_gradient():
+    with pytest.raises(TypeError, match="is not a valid JAX type"):
+        ag.grad(lambda x: named(x)[1])(2.0)
+    with pytest.raises(ag.ChoiceError, match="'cube' or 'square'"):
+        ag.jit(ag.grad(lambda x: named(x)[1]))(2.0)
+
+
+def test_what_is_stopped_is_a_constant():
+    @autograph
+    def f(x):
+        y = x
+        while y < 50:
+            y = y * x * jax.lax.stop_gradient(y)
+        return y
+
+    # Two turns: 2 x^2, and 8 times x times that.
+    assert jax.jit(jax.grad(f))(2.0) == jax.jit(jax.jacfwd(f))(2.0) == 48 * 2.0**2

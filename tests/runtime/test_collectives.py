@@ -1,0 +1,21 @@
+"""Collectives in converted control flow on eight devices: the tables of `collectives.py`, in each way to map a function."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.runtime.collectives import MODES
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_on_eight_devices(mode: str):
+    """In a process of its own, which has the devices. A row that hangs ends it after a while."""
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-m", "tests.runtime.collectives", mode]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
