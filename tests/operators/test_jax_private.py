@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jax._src import core, shard_map, traceback_util
+from jax._src.checkify import error_checks
 from jax._src.interpreters import batching, partial_eval
 from jax._src.lax import lax
 
