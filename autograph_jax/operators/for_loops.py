@@ -6,6 +6,7 @@ range is staged where that changes nothing that plain `jax.jit` would give; else
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -41,6 +42,7 @@ from autograph_jax.operators.values.traced import is_traced
 Block = Callable[..., Any]
 
 _HELD_BY_CALL = 4  # references to an iterable that nothing but the `for` holds: the caller's stack and our frames
+_NOTHING = contextlib.nullcontext()
 _UNROLL_LIMIT = 4096  # beyond it, a loop that cannot be staged is an error rather than an hour of tracing
 
 
@@ -49,31 +51,30 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
     body = body or nothing
     if isinstance(iterable, markers.Marked):
         return _as_marked(iterable, body, names, orelse)
-    if isinstance(iterable, jax.Array) and not holders.is_in_use(iterable):
-        with holders.in_use(iterable, _written_meanwhile):
-            return for_stmt(iterable, body, *names, orelse=orelse)
-    if not jax_private.tracing():
-        # Python's own loop stands here, and not in a function of its own: deep recursion needs the frames.
-        for element in _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iterable:
-            exit = body(element)
-            if exit is not None and exit is not CONTINUE:
-                return None if exit is BREAK else exit
-        return orelse() if orelse is not None else None
-    rows = iterables.view(iterable)
-    functions = (body, orelse)
-    if rows is not None and _worth_staging(rows, functions):
-        if rows is iterable:
-            impure.check_loop(iterable, references=_HELD_BY_CALL + 1)
-        exit = _staged_for(rows, body, functions, names)
-        if exit is not PYTHON:
-            rows.end(exit)
-            return run_else(exit, orelse, functions, names)
-        rows.give_up()
-    if rows is None and may_be_traced(None, functions):
-        check_strict(body, f"Python takes the elements of a {type(iterable).__name__} one by one")
-    impure.check_loop(iterable, references=_HELD_BY_CALL)
-    elements = _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iter(iterable)
-    return _python_for(elements, body, names, orelse)
+    arrays = (iterable,) if isinstance(iterable, jax.Array) else iterable.arrays if isinstance(iterable, iterables.View) else ()
+    with holders.in_use(arrays, _written_meanwhile) if arrays else _NOTHING:
+        if not jax_private.tracing():
+            # Python's own loop stands here, and not in a function of its own: deep recursion needs the frames.
+            for element in _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iterable:
+                exit = body(element)
+                if exit is not None and exit is not CONTINUE:
+                    return None if exit is BREAK else exit
+            return orelse() if orelse is not None else None
+        rows = iterables.view(iterable)
+        functions = (body, orelse)
+        if rows is not None and _worth_staging(rows, functions):
+            if rows is iterable:
+                impure.check_loop(iterable, references=_HELD_BY_CALL + 1)
+            exit = _staged_for(rows, body, functions, names)
+            if exit is not PYTHON:
+                rows.end(exit)
+                return run_else(exit, orelse, functions, names)
+            rows.give_up()
+        if rows is None and may_be_traced(None, functions):
+            check_strict(body, f"Python takes the elements of a {type(iterable).__name__} one by one")
+        impure.check_loop(iterable, references=_HELD_BY_CALL)
+        elements = _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iter(iterable)
+        return _python_for(elements, body, names, orelse)
 
 
 def _written_meanwhile() -> AliasError:

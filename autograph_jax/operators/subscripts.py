@@ -343,7 +343,7 @@ def update_path(root: Any, symbol: str, value: Any, *steps: _Attr | _Item) -> An
 
     def change(holder: Any, step: Any) -> Any:
         old = read(holder, step)
-        with holders.in_use(holder, _written_meanwhile):
+        with holders.in_use((holder,), _written_meanwhile):
             new = value.evaluate() if isinstance(value, later) else value
         return step.updated(augment(old, symbol, new), holder)
 

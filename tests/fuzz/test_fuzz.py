@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 PROGRAMS, PARTS = 300, 6  # all of them, in so many tests, so that workers share them
 MOST_REFUSED = 0.1  # of all
-ENOUGH = 200  # programs within which a planted bug is found
+ENOUGH = 300  # programs within which a planted bug is found
 
 
 @pytest.mark.usefixtures("x64")

@@ -61,17 +61,14 @@ _in_use = _InUse()  # the arrays that a statement of this thread is at work with
 
 
 @contextlib.contextmanager
-def in_use(array: Any, error: Callable[[], AliasError]) -> Iterator[None]:
-    """Refuse writes of an array meanwhile."""
-    _in_use.values.append((array, error))
+def in_use(arrays: Sequence[Any], error: Callable[[], AliasError]) -> Iterator[None]:
+    """Refuse writes of these arrays meanwhile."""
+    before = len(_in_use.values)
+    _in_use.values += [(array, error) for array in arrays]
     try:
         yield
     finally:
-        _in_use.values.pop()
-
-
-def is_in_use(array: Any) -> bool:
-    return any(used is array for used, _ in _in_use.values)
+        del _in_use.values[before:]
 
 
 def holder_of(array: Any, place: tuple[Any, Any] | None, direct: bool = True) -> Holder | None:

@@ -20,8 +20,8 @@ _joined_containers: dict[tuple[int, int], tuple[weakref.ref[Any], Any]] = {}
 
 def doubt_container(new: Any, old: Any) -> None:
     """Remember that a container that a join has made anew may be, on some path, the older object `old`."""
-    if isinstance(new, Choice):
-        for option in new._options:
+    if type(new) is Choice:
+        for option in () if any(option is old for option in new._options) else new._options:
             doubt_container(option, old)
         return
     if new is old or not _is_container(new) or not _is_container(old):
@@ -41,7 +41,7 @@ def _may_be(target: Any) -> Iterator[Any]:
 
 def older(target: Any) -> Iterator[Any]:
     """What a container is on some path, and what that is, if a join has made it too."""
-    if isinstance(target, Choice):
+    if type(target) is Choice:
         for option in target._options:
             yield from older(option)
         return
