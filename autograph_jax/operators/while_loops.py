@@ -69,7 +69,8 @@ def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | Non
             before = _one_more(before, most)
         exit = turn_ended(body())
         if exit is not None:
-            return leave(exit, _again(test, body, orelse, names, before), names)
+            go_on = _again(test, body, orelse, names, before) if type(exit) is Choice else nothing
+            return leave(exit, go_on, names)
 
 
 def _again(test: Block, body: Block, orelse: Block | None, names: tuple[str, ...], before: int) -> Block:

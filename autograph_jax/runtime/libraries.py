@@ -31,7 +31,7 @@ def takes_arrays(module: str | None) -> bool:
 
 def is_left_alone(module: str | None) -> bool:
     """Is this module part of the standard library or of a listed library?"""
-    root = _root(module)
+    root = (module or "").partition(".")[0]
     return root in ARRAY_LIBRARIES or root in LEFT_ALONE or root in sys.stdlib_module_names and root != "__main__"
 
 

@@ -19,14 +19,16 @@ Convert = Callable[[types.FunctionType], types.FunctionType]
 def wrapped_in_library(function: types.FunctionType) -> types.FunctionType | None:
     """The user's function inside wrappers of libraries; None where there is no such wrapper."""
     inner: Any = function
-    while _is_librarys(inner) and hasattr(inner, "__wrapped__"):
-        inner = inner.__wrapped__
-    found = inner is not function and isinstance(inner, types.FunctionType) and not _is_librarys(inner)
-    return inner if found else None
+    while isinstance(inner, types.FunctionType):
+        # Whose code is it, whatever `functools.wraps` says? Asked here, since a call near Python's limit has few frames left.
+        if not inner.__code__.co_filename.startswith("<@") and not is_left_alone(inner.__globals__.get("__name__")):
+            return inner if inner is not function else None
+        inner = getattr(inner, "__wrapped__", None)
+    return None
 
 
 def _is_librarys(value: Any) -> bool:
-    """Is it a function whose code a library has written, whatever its `functools.wraps` says?"""
+    """Is it a function whose code a library has written?"""
     if not isinstance(value, types.FunctionType):
         return False
     return value.__code__.co_filename.startswith("<@") or is_left_alone(value.__globals__.get("__name__"))
