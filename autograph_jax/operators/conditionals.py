@@ -144,29 +144,32 @@ def _cond(
     for key in ends:
         if not isinstance(places[key], Content):  # which stays the same object
             same_containers.doubt_container(new[key], places[key].read())
-            for branch in (first, second):
-                if key in branch.ends:
-                    _doubt_objects(new[key], branch.ends[key][1])
-                    for older in branch.older[key]:
-                        same_containers.doubt_container(new[key], older)
-        for branch in (first, second):
-            for base in branch.bases_of(key, new, outer):
-                views.view(new[key], base)
-            _doubt_parts(new[key], [outer[part] for part in branch.kin_of(places[key]) if part in outer])
+        _relate(new[key], key, places[key], (first, second), new, outer)
         state.write(places[key], new[key])
     if first.raised and second.raised:
         raise checks.Raised()
-    for branch in (first, second):
-        for base in branch.bases_of(RESULT, new, outer):
-            views.view(value, base)
-        _doubt_parts(value, [outer[part] for part in branch.parts.get(RESULT, ()) if part in outer])
-        if not branch.raised:
-            _doubt_objects(value, branch.result)
-            for older in branch.older[RESULT]:
-                same_containers.doubt_container(value, older)
+    _relate(value, RESULT, None, (first, second), new, outer)
     value = _of_module(value, RESULT, first, second, modules, predicate)
     bind(functions, names)
     return _with_result_aliases(value, first, second, outer)
+
+
+def _relate(
+    value: Any, key: Any, place: Place | None, branches: tuple[Traced, Traced], new: dict[Any, Any], outer: dict[int, jax.Array]
+) -> None:
+    """What two branches leave in a place, or as their result, may be an older object or array, or a view of one."""
+    for branch in branches:
+        for base in branch.bases_of(key, new, outer):
+            views.view(value, base)
+        kin = branch.kin_of(place) if place is not None else branch.parts[RESULT]
+        _doubt_parts(value, [outer[part] for part in kin if part in outer])
+        if isinstance(place, Content):
+            continue
+        form = branch.result if place is None else branch.ends[key][1] if key in branch.ends else None
+        if form is not None and not (place is None and branch.raised):
+            _doubt_objects(value, form)
+            for older in branch.older[key]:
+                same_containers.doubt_container(value, older)
 
 
 def _of_module(value: Any, key: Any, first: Traced, second: Traced, modules: dict[int, Any], predicate: jax.Array) -> Any:

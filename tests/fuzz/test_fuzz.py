@@ -22,7 +22,8 @@ ROOT = Path(__file__).parents[2]
 
 PROGRAMS, PARTS = 300, 6  # all of them, in so many tests, so that workers share them
 MOST_REFUSED = 0.1  # of all
-ENOUGH = 300  # programs within which a planted bug is found
+# Programs within which a planted bug is found. It was 200; the generator has changed since, and two are found at 235 and 246.
+ENOUGH = 300
 
 
 @pytest.mark.usefixtures("x64")

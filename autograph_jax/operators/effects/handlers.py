@@ -40,7 +40,7 @@ def _catches(handler: str, kind: type[BaseException], frame: types.FrameType) ->
         return True
     try:
         return issubclass(kind, eval(handler, frame.f_globals, frame_variables(frame)))
-    except Exception:
+    except Exception:  # a name that has no value by now, or is no class: it may be anything
         return True
 
 
