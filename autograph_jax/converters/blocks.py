@@ -38,7 +38,7 @@ from autograph_jax.converters.base import Pass
 from autograph_jax.converters.block_variables import Variables, is_docstring, occurrences
 from autograph_jax.converters.unsupported import is_generator
 from autograph_jax.syntax import template
-from autograph_jax.syntax.names import Names
+from autograph_jax.syntax.names import Names, is_operator
 from autograph_jax.syntax.template import Template
 
 _BLOCK = Template("""
@@ -61,6 +61,7 @@ _CONTINUE = Template("return")
 _CONTINUE_MARK = Template("return ag__.continue_")
 _TARGET = Template("TARGET = VALUE")
 _DECIDED = Template("ag__.decided(TEST)")
+_WENT_ON = Template("ag__.went_on(ATTEMPT, EXIT)")
 
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.AST:
@@ -138,9 +139,12 @@ class _Blocks:
                 definitions, call = self._loop(statement, context)
                 converted += [*definitions, template.expression_statement(call, at=call)]
             elif isinstance(statement, exits.NATIVE):
-                if exits.exits_staged(statement):
+                if context.exit_name is not None and self._names.attempt_of(statement) is not None:
+                    converted.append(self._native(statement, context))  # which is all of the body
+                elif exits.exits_staged(statement):
                     return converted + self._exiting_native(statement, rest, context)
-                converted.append(self._native(statement, dataclasses.replace(context, exit_name=None)))
+                else:
+                    converted.append(self._native(statement, dataclasses.replace(context, exit_name=None)))
             else:
                 converted.append(self._functions.visit(statement))
         return converted
@@ -160,6 +164,8 @@ class _Blocks:
 
     def _exit(self, statement: gast.Return | gast.Break | gast.Continue, context: _Context) -> list[gast.stmt]:
         """`return v`, `break` or `continue` where it stands by itself."""
+        if isinstance(statement, gast.Return) and statement.value is not None and is_operator(statement.value, "failure"):
+            return [statement]
         if isinstance(statement, gast.Break):
             return _BREAK(at=statement)
         if isinstance(statement, gast.Continue):
@@ -279,7 +285,11 @@ class _Blocks:
         if isinstance(statement, gast.Try | gast.TryStar) and statement.orelse:
             # `else` runs where the body came to its end, and whether it did may only be known at run time.
             setattr(native, "orelse", self._exiting(([], marker), statement, statement.orelse, inner))  # noqa: B010 - a copy
-        return [start, native, *self._exiting(([], template.name(exit_name, at=statement)), statement, rest, context)]
+        guarded = statement.body[0] if isinstance(statement, gast.Try) else statement
+        attempt = self._names.attempt_of(guarded)
+        if attempt is not None and guarded is not statement and exits.is_left(guarded):
+            marker = _WENT_ON.expression(at=statement, ATTEMPT=template.name(attempt, at=statement), EXIT=marker)
+        return [start, native, *self._exiting(([], marker), statement, rest, context)]
 
     # if, while, for
 

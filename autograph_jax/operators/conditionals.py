@@ -117,7 +117,12 @@ def _cond(
 
     # By id, so from before the branches: an array made since may have the id of one that a branch has made and dropped.
     outer = aliasing.arrays_around(functions, watched)
-    first, second = run(then, True, set()), run(otherwise, False, set())
+    opened = state.opened()
+    first = run(then, True, set())
+    opened_first = state.opened()
+    state.open_again(opened)
+    second = run(otherwise, False, set())
+    state.open_again([own or other for own, other in zip(opened_first, state.opened(), strict=True)])
     if apart := _changed_beside_another(watched, first, second):
         first = run(then, True, apart)
     if apart := _changed_beside_another(watched, second, first):
@@ -176,7 +181,7 @@ def _of_module(value: Any, key: Any, first: Traced, second: Traced, modules: dic
     """What paths leave that give a list or dict of the module's: itself, if both give it; else a write to it is doubtful."""
     if not issubclass(type(value), list | dict):
         return value
-    given = [modules.get(branch.ids.get(key, 0)) for branch in (first, second) if not branch.raised]
+    given = [modules.get(branch.ids.get(key, 0)) for branch in (first, second) if not branch.is_over]
     if given and given[0] is not None and all(one is given[0] for one in given):
         return given[0]
     for one in given:
@@ -267,7 +272,7 @@ class _Branch:
         leaves = [zeros(self._result) if raised else coerce(value, self._result)]
         for key, form in self._ends.items():
             if key not in self._written:
-                unread = raised and not isinstance(self._places[key], Carried)
+                unread = self._branch.is_over and not isinstance(self._places[key], Carried)
                 end = values[key] if key in values else self._places[key].read()
                 leaves.append(zeros(form) if unread else coerce(end, form))
         known = dict(zip(map(id, atoms), given, strict=True))
@@ -312,8 +317,8 @@ def _joined_end(place: Place, first: Traced, second: Traced) -> Form:
 
     After a branch that raises nobody reads it, but which error it is.
     """
-    if (first.raised or second.raised) and not isinstance(place, Carried):
-        return _end(place, second if first.raised else first)
+    if (first.is_over or second.is_over) and not isinstance(place, Carried):
+        return _end(place, second if first.is_over else first)
     forms = [_end(place, branch) for branch in (first, second)]
     return joined(shown(place), *forms, before="one path leaves", after="the other")
 

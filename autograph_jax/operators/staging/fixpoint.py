@@ -16,6 +16,7 @@ import numpy as np
 
 from autograph_jax.errors import AliasError, StagingError, user_location
 from autograph_jax.loops.axes import NONE, Axes, axes_of
+from autograph_jax.operators.effects import attempts
 from autograph_jax.operators.effects.failures import Failures, notes_errors_and_calls_python
 from autograph_jax.operators.loops import run_turn
 from autograph_jax.operators.sequences import lists
@@ -61,7 +62,7 @@ def settle(
         last, memory = outer.memory.settled[key]
         _start_from(last, places, forms, outer.inputs)
         memory.next_round()
-    around = state.failures()
+    around = None if attempts.may_handle_a_loop() else state.failures()
     memory.failures = None if memory.raises_at_once else around or Failures()
     exit: Form = NO_EXIT
     aliases = Aliases()
