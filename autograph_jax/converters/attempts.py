@@ -181,7 +181,7 @@ class _Guard:
 
     def _first(self, node: Any, field: str) -> Suite:
         """Compute a value before the statement that takes it, which is left out where that fails."""
-        computed, name = self._kept(getattr(node, field))
+        computed, name = self._kept(getattr(node, field), node)
         setattr(node, field, name)
         return [computed, *self._check(node)]
 
@@ -189,36 +189,47 @@ class _Guard:
         """Python reads the target first, then the value is computed, then the target is written."""
         target = node.target
         if isinstance(target, gast.Name):
-            before, old = self._kept(template.name(target.id, at=target))
-            again = template.assign([template.name(target.id, at=target, store=True)], old, at=target)
+            before, old = self._kept(template.name(target.id, at=target), node)
+            again = template.assign([template.name(target.id, at=target, store=True)], old, at=node)
             return [before, *self._first(node, "value"), again, node]
         indices = []
         for step in path_of(target)[1]:
             if isinstance(step, gast.Subscript) and not is_pure_value(step.slice) and not writes(step.slice):
-                index, step.slice = self._kept(index_of(step.slice))
+                index, step.slice = self._kept(index_of(step.slice), node)
                 indices.append(index)
-        before, old = self._kept(old_value(target))
+        before, old = self._kept(old_value(target), node)
         first = self._first(node, "value")
         return [*indices, before, *first, template.assign([target], augmented(old, node, node.value), at=node)]
 
-    def _kept(self, value: gast.expr) -> tuple[gast.stmt, gast.Name]:
-        """A variable for a value, and the statement that gives it that."""
+    def _kept(self, value: gast.expr, statement: gast.stmt) -> tuple[gast.stmt, gast.Name]:
+        """A variable for a value, and what gives it that: part of a statement, where that stands."""
         name = self._fresh()
-        return template.assign([template.name(name, at=value, store=True)], value, at=value), template.name(name, at=value)
+        kept = template.assign([template.name(name, at=value, store=True)], value, at=statement)
+        return kept, template.name(name, at=value)
 
     def _raise(self, node: gast.Raise) -> Suite:
         """Where traced data decides, the body is left; else Python raises."""
         error = template.lambda_of(copy.deepcopy(node.exc), at=node.exc)
         return [*_NOTED(at=node, ATTEMPT=template.name(self._attempt, at=node), ERROR=error), node]
 
-    def _check(self, node: gast.AST) -> Suite:
-        return _CHECK(at=node, ATTEMPT=template.name(self._attempt, at=node))
+    def _check(self, node: gast.stmt) -> Suite:
+        at = _beginning(node)
+        return _CHECK(at=at, ATTEMPT=template.name(self._attempt, at=at))
 
     def _is_read(self, node: gast.Assign) -> bool:
         """May what the last statement of a body assigns be read where it has failed?"""
         if not all(isinstance(target, gast.Name) for target in node.targets):
             return True
         return not all(exits.always_exits(h.body) or writes(node) <= _surely_written(h.body) for h in self._handlers)
+
+
+def _beginning(node: Any) -> gast.AST:
+    """Where a statement begins. At the end of one over several lines a call would seem to be a part of it."""
+    if node.lineno == node.end_lineno:
+        return node
+    start = gast.copy_location(gast.Pass(), node)
+    start.end_lineno, start.end_col_offset = node.lineno, node.col_offset + 1
+    return start
 
 
 def may_fail(nodes: Sequence[gast.AST]) -> bool:
