@@ -416,11 +416,6 @@ def appended_after_it_may_have_failed(x):
 row(appended_after_it_may_have_failed, [0.0], [2.0], want="either")
 
 
-@table.each_way
-def test_attempts(row, way, record_property):
-    check(row, way, record_property)
-
-
 # ------------------------------------------------------------------ `+=`: the target is read first
 def unbound_target_of_an_update(x):
     log = []
@@ -478,3 +473,24 @@ def index_of_one():
 
 
 row(update_of_an_element, [0.0], [1.0])
+
+
+# ------------------------------------------------------------------ bodies that always leave
+def break_or_return(x, a):
+    for k in range(3):
+        try:
+            if x > k:
+                break
+            else:
+                return sum(a[1:]), a  # a call, which might have failed
+        except ZeroDivisionError:
+            x = x + 100
+    return k + x, a
+
+
+row(break_or_return, [0.0, jnp.arange(3.0)], [2.0, jnp.arange(3.0)])
+
+
+@table.each_way
+def test_attempts(row, way, record_property):
+    check(row, way, record_property)

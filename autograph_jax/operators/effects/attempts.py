@@ -176,7 +176,8 @@ def error_of(attempt: Attempt, number: int) -> Any:
 def went_on(attempt: Attempt, exit: Any) -> Any:
     """How a `try` was left, where a body that has failed goes on with its handlers."""
     if isinstance(exit, Choice):
-        attempt.is_over = not state.attempts() and all(option is not None for option in exit._options)
+        ways = exit._options
+        attempt.is_over = not state.attempts() and any(w is FAILURE for w in ways) and None not in ways
         return exit._map(lambda option: None if option is FAILURE else option)
     return None if exit is FAILURE else exit
 
