@@ -7,7 +7,18 @@ import dataclasses
 import gast
 
 from autograph_jax.analysis import Facts, analyse, deciding_names
-from autograph_jax.converters import blocks, comprehensions, expressions, generators, live_loops, matches, plain, stores, views
+from autograph_jax.converters import (
+    attempts,
+    blocks,
+    comprehensions,
+    expressions,
+    generators,
+    live_loops,
+    matches,
+    plain,
+    stores,
+    views,
+)
 from autograph_jax.syntax.names import Names, hide_operators, restore_operators
 
 
@@ -34,6 +45,7 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
     hide_operators(tree, names)
     tree = plain.convert(tree, class_name)
     tree = matches.convert(tree, names)
+    tree = attempts.convert(tree, names)
     facts = analyse(tree)
     if live_loops.convert(tree, facts):
         facts = analyse(tree)

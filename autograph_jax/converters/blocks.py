@@ -26,7 +26,6 @@ the functions' closure cells. How return, break and continue leave is told in ex
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections.abc import Sequence
 
@@ -35,10 +34,12 @@ import gast
 from autograph_jax.analysis import Facts, writes
 from autograph_jax.converters import exits, generators, walrus
 from autograph_jax.converters.base import Pass
+from autograph_jax.converters.block_context import Context
 from autograph_jax.converters.block_variables import Variables, is_docstring, occurrences
+from autograph_jax.converters.natives import Natives
 from autograph_jax.converters.unsupported import is_generator
 from autograph_jax.syntax import template
-from autograph_jax.syntax.names import Names
+from autograph_jax.syntax.names import Names, is_operator
 from autograph_jax.syntax.template import Template
 
 _BLOCK = Template("""
@@ -60,7 +61,7 @@ _BREAK = Template("return ag__.break_")
 _CONTINUE = Template("return")
 _CONTINUE_MARK = Template("return ag__.continue_")
 _TARGET = Template("TARGET = VALUE")
-_DECIDED = Template("ag__.decided(TEST)")
+_WENT_ON = Template("ag__.went_on(ATTEMPT, EXIT)")
 
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.AST:
@@ -78,37 +79,20 @@ class _Functions(Pass):
         return node
 
 
-@dataclasses.dataclass(frozen=True)
-class _Context:
-    """How statements are left, and what is read after them.
-
-    `in_loop`: this is a loop's body, where an exit is a marker; else the function's own end, where it is the value.
-    `exit_name`: the marker goes into this variable, since the statements stand in a `with` or `try` that goes on.
-    `goes_on`: other statements of the loop's body follow, so that `continue` needs a marker too.
-    """
-
-    in_loop: bool
-    live_out: frozenset[str]
-    exit_name: str | None = None
-    goes_on: bool = False
-
-    def marked(self) -> _Context:
-        return dataclasses.replace(self, in_loop=True, exit_name=None, goes_on=True)
-
-
 class _Blocks:
     """The blocks of one function."""
 
     def __init__(self, function: gast.FunctionDef, facts: Facts, names: Names, functions: _Functions) -> None:
         self._function, self._facts, self._names, self._functions = function, facts, names, functions
         self._variables = Variables(function, facts)
+        self._natives = Natives(self._variables, self._suite, self._exit, functions)
         self._depth = 0
 
     def convert(self) -> None:
         if is_generator(self._function):
             body = self._generator_suite(self._function.body)
         else:
-            body = self._suite(self._function.body, _Context(in_loop=False, live_out=frozenset()))
+            body = self._suite(self._function.body, Context(in_loop=False, live_out=frozenset()))
         body = [s for s in body if not isinstance(s, gast.Global | gast.Nonlocal)]
         scope = _SCOPE(
             at=self._function.body[0],
@@ -121,7 +105,7 @@ class _Blocks:
         position = 1 if is_docstring(body[0]) else 0
         self._function.body = body[:position] + scope + body[position:]
 
-    def _suite(self, statements: Sequence[gast.stmt], context: _Context) -> list[gast.stmt]:
+    def _suite(self, statements: Sequence[gast.stmt], context: Context) -> list[gast.stmt]:
         """Statements of one block; ends where the rest has moved into another."""
         converted: list[gast.stmt] = []
         for number, statement in enumerate(statements):
@@ -138,9 +122,12 @@ class _Blocks:
                 definitions, call = self._loop(statement, context)
                 converted += [*definitions, template.expression_statement(call, at=call)]
             elif isinstance(statement, exits.NATIVE):
-                if exits.exits_staged(statement):
+                if context.exit_name is not None and self._names.attempt_of(statement) is not None:
+                    converted.append(self._natives.convert(statement, context))  # which is all of the body
+                elif exits.exits_staged(statement):
                     return converted + self._exiting_native(statement, rest, context)
-                converted.append(self._native(statement, dataclasses.replace(context, exit_name=None)))
+                else:
+                    converted.append(self._natives.convert(statement, dataclasses.replace(context, exit_name=None)))
             else:
                 converted.append(self._functions.visit(statement))
         return converted
@@ -152,14 +139,16 @@ class _Blocks:
             if generators.stays(statement):
                 converted.append(generators.with_suites(statement, self._generator_suite))
             else:
-                context = _Context(in_loop=False, live_out=self._facts.live_after[statement])
+                context = Context(in_loop=False, live_out=self._facts.live_after[statement])
                 converted += self._suite([statement], context)
         return converted
 
     # Leaving
 
-    def _exit(self, statement: gast.Return | gast.Break | gast.Continue, context: _Context) -> list[gast.stmt]:
+    def _exit(self, statement: gast.Return | gast.Break | gast.Continue, context: Context) -> list[gast.stmt]:
         """`return v`, `break` or `continue` where it stands by itself."""
+        if isinstance(statement, gast.Return) and statement.value is not None and is_operator(statement.value, "failure"):
+            return [statement]
         if isinstance(statement, gast.Break):
             return _BREAK(at=statement)
         if isinstance(statement, gast.Continue):
@@ -169,7 +158,7 @@ class _Blocks:
         value = statement.value or template.constant(None, at=statement)
         return _RETURN(at=statement, VALUE=_RETURN_VALUE.expression(at=statement, VALUE=value))
 
-    def _exiting_if(self, node: gast.If, rest: list[gast.stmt], context: _Context) -> list[gast.stmt]:
+    def _exiting_if(self, node: gast.If, rest: list[gast.stmt], context: Context) -> list[gast.stmt]:
         """An `if` that may leave: what follows it moves into the path that goes on, if only one does."""
         body, orelse = list(node.body), list(node.orelse)
         if rest and exits.always_exits(body):
@@ -178,7 +167,7 @@ class _Blocks:
             body, rest = body + rest, []
         if rest:
             after = self._variables.live_before(rest, frozenset())
-            branches = _Context(in_loop=True, live_out=after | context.live_out, goes_on=True)
+            branches = Context(in_loop=True, live_out=after | context.live_out, goes_on=True)
             return self._exiting(self._if(node, body, orelse, branches), node, rest, context)
         branches = context if context.exit_name is None else context.marked()
         definitions, call = self._if(node, body, orelse, branches)
@@ -189,7 +178,7 @@ class _Blocks:
         statement: tuple[list[gast.stmt], gast.expr],
         node: gast.stmt,
         rest: list[gast.stmt],
-        context: _Context,
+        context: Context,
     ) -> list[gast.stmt]:
         """A call that gives a marker: go on with the rest unless it says to leave."""
         definitions, call = statement
@@ -211,85 +200,38 @@ class _Blocks:
         value = _UNLESS.expression(at=call, UNLESS=operator, EXIT=call, ARGUMENTS=arguments)
         return [*definitions, *keep, *following, *self._leave(value, context)]
 
-    def _leave(self, value: gast.expr, context: _Context) -> list[gast.stmt]:
+    def _leave(self, value: gast.expr, context: Context) -> list[gast.stmt]:
         if context.exit_name is None:
             return _RETURN(at=value, VALUE=value)
         return [template.assign([template.name(context.exit_name, at=value, store=True)], value, at=value)]
 
-    # Statements that stay Python's: with, try
-
-    def _native(self, statement: gast.stmt, context: _Context) -> gast.stmt:
-        """A copy of the statement with its suites converted; the statement itself still answers what it writes."""
-        native, around = copy.copy(statement), context
-        if isinstance(statement, gast.Try | gast.TryStar):
-            next_suites = [statement.orelse, statement.finalbody]  # which also those paths reach that leave
-            read = frozenset[str]().union(*(self._variables.live_before(suite, frozenset()) for suite in next_suites))
-            context = dataclasses.replace(context, live_out=context.live_out | read)
-        for field in ("body", "orelse", "finalbody"):
-            suite = getattr(statement, field, None)
-            if suite and field == "finalbody" and exits.may_exit(suite):
-                setattr(native, field, [self._left_to_python(inner, around) for inner in suite])
-            elif suite:
-                setattr(native, field, self._native_suite(suite, context))
-        if isinstance(native, gast.Try | gast.TryStar):
-            native.handlers = [self._native_handler(handler, context) for handler in native.handlers]
-        return native
-
-    def _left_to_python(self, statement: gast.stmt, context: _Context, *, in_loop: bool = False) -> gast.stmt:
-        """A statement of a `finally` that leaves: it ends an exception and a return under way, as only Python can."""
-        leaves = gast.Return if in_loop else gast.Return | gast.Break | gast.Continue
-        if isinstance(statement, leaves):
-            return self._exit(statement, context)[0]
-        if isinstance(statement, gast.FunctionDef | gast.AsyncFunctionDef | gast.ClassDef):
-            return self._functions.visit(statement)
-        native = copy.copy(statement)
-        if isinstance(native, gast.If | gast.While):
-            native.test = _DECIDED.expression(at=native.test, TEST=native.test)
-        is_loop = isinstance(statement, gast.While | gast.For)
-        for field in ("body", "orelse", "finalbody"):
-            inside = in_loop or is_loop and field == "body"
-            if suite := getattr(statement, field, None):
-                setattr(native, field, [self._left_to_python(inner, context, in_loop=inside) for inner in suite])
-        if isinstance(native, gast.Try | gast.TryStar):
-            native.handlers = [self._left_handler(handler, context, in_loop) for handler in native.handlers]
-        return native
-
-    def _left_handler(self, handler: gast.ExceptHandler, context: _Context, in_loop: bool) -> gast.ExceptHandler:
-        native = copy.copy(handler)
-        native.body = [self._left_to_python(inner, context, in_loop=in_loop) for inner in handler.body]
-        return native
-
-    def _native_handler(self, handler: gast.ExceptHandler, context: _Context) -> gast.ExceptHandler:
-        native = copy.copy(handler)
-        native.body = self._native_suite(handler.body, context)
-        return native
-
-    def _native_suite(self, statements: list[gast.stmt], context: _Context) -> list[gast.stmt]:
-        return self._suite(statements, context) or [gast.copy_location(gast.Pass(), statements[0])]
-
-    def _exiting_native(self, statement: gast.stmt, rest: list[gast.stmt], context: _Context) -> list[gast.stmt]:
+    def _exiting_native(self, statement: gast.stmt, rest: list[gast.stmt], context: Context) -> list[gast.stmt]:
         """A with or try whose inside may leave: the marker is kept until the statement has ended."""
         exit_name = self._names.fresh("exit")
         live_out = self._variables.live_before(rest, frozenset()) | context.live_out
-        inner = _Context(context.in_loop, live_out, exit_name, goes_on=True)
+        inner = Context(context.in_loop, live_out, exit_name, goes_on=True)
         none = template.constant(None, at=statement)
         start = template.assign([template.name(exit_name, at=statement, store=True)], none, at=statement)
         marker = template.name(exit_name, at=statement)
-        native = self._native(statement, inner)
+        native = self._natives.convert(statement, inner)
         if isinstance(statement, gast.Try | gast.TryStar) and statement.orelse:
             # `else` runs where the body came to its end, and whether it did may only be known at run time.
             setattr(native, "orelse", self._exiting(([], marker), statement, statement.orelse, inner))  # noqa: B010 - a copy
-        return [start, native, *self._exiting(([], template.name(exit_name, at=statement)), statement, rest, context)]
+        guarded = statement.body[0] if isinstance(statement, gast.Try) else statement
+        attempt = self._names.attempt_of(guarded)
+        if attempt is not None and guarded is not statement and exits.is_left(guarded):
+            marker = _WENT_ON.expression(at=statement, ATTEMPT=template.name(attempt, at=statement), EXIT=marker)
+        return [start, native, *self._exiting(([], marker), statement, rest, context)]
 
     # if, while, for
 
     def _plain_if(self, node: gast.If) -> list[gast.stmt]:
-        context = _Context(in_loop=False, live_out=self._facts.live_after[node])
+        context = Context(in_loop=False, live_out=self._facts.live_after[node])
         definitions, call = self._if(node, node.body, node.orelse, context)
         return [*definitions, template.expression_statement(call, at=call)]
 
     def _if(
-        self, node: gast.If, body: list[gast.stmt], orelse: list[gast.stmt], context: _Context
+        self, node: gast.If, body: list[gast.stmt], orelse: list[gast.stmt], context: Context
     ) -> tuple[list[gast.stmt], gast.expr]:
         names = self._variables.state_names(body + orelse, context.live_out, node, exiting=exits.may_exit(node))
         then_definition, then = self._block("then", body, context, node)
@@ -301,14 +243,14 @@ class _Blocks:
         call = _IF.expression(at=node.test, TEST=node.test, ARGUMENTS=arguments + names)
         return then_definition + else_definition, call
 
-    def _loop(self, node: gast.While | gast.For, outer: _Context) -> tuple[list[gast.stmt], gast.expr]:
+    def _loop(self, node: gast.While | gast.For, outer: Context) -> tuple[list[gast.stmt], gast.expr]:
         live_out = self._facts.live_head[node] | self._facts.live_after[node]
         if exits.may_return(node) or exits.may_exit(node.orelse):
             live_out |= outer.live_out
         if isinstance(node, gast.While):
             # `while (y := f(x)) > 1: x = y`: the body reads what the test has assigned at the end of the turn before.
             live_out |= writes(node.test) & self._facts.live_before[node.body[0]]
-        context = _Context(in_loop=True, live_out=live_out)
+        context = Context(in_loop=True, live_out=live_out)
         if isinstance(node, gast.While):
             operator, at, parts = "while_stmt", node.test, [gast.Expr(node.test), *node.body]
             definitions, first = self._test(node)
@@ -326,7 +268,7 @@ class _Blocks:
             template_ = _WHILE if operator == "while_stmt" else _FOR
             return definitions, template_.expression(at=at, ARGUMENTS=arguments)
         after = self._facts.live_after[node]
-        orelse_context = _Context(exits.may_exit(node.orelse), after | outer.live_out, goes_on=True)
+        orelse_context = Context(exits.may_exit(node.orelse), after | outer.live_out, goes_on=True)
         else_definition, orelse = self._block("orelse", node.orelse, orelse_context, node)
         names = self._variables.state_names([*parts, *node.orelse], live_out | outer.live_out, node, exiting=exiting)
         arguments = [first, body or template.constant(None, at=at), *names]
@@ -345,11 +287,11 @@ class _Blocks:
             return [], template.lambda_of(node.test, at=node.test)
         statement = gast.copy_location(gast.Return(node.test), node.test)
         live_in = self._facts.live_head[node]
-        definition, reference = self._block("test", [statement], _Context(False, frozenset()), node, live_in=live_in)
+        definition, reference = self._block("test", [statement], Context(False, frozenset()), node, live_in=live_in)
         assert reference is not None
         return definition, reference
 
-    def _for_body(self, node: gast.For, context: _Context) -> tuple[list[gast.stmt], gast.expr | None]:
+    def _for_body(self, node: gast.For, context: Context) -> tuple[list[gast.stmt], gast.expr | None]:
         """The body takes the element: as its own variable where nobody else sees it, else into the target."""
         target = node.target
         live_in = self._facts.live_head[node]
@@ -365,7 +307,7 @@ class _Blocks:
         self,
         wish: str,
         statements: list[gast.stmt],
-        context: _Context,
+        context: Context,
         node: gast.stmt,
         *,
         parameter: str | None = None,

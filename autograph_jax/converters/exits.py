@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 import gast
 
+from autograph_jax.syntax.names import is_operator
+
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
 NATIVE = (gast.With, gast.Try, gast.TryStar)
 _LOOPS = (gast.For, gast.While)
@@ -68,3 +70,12 @@ def always_exits(statements: Sequence[gast.stmt]) -> bool:
         if isinstance(statement, gast.If) and always_exits(statement.body) and always_exits(statement.orelse):
             return True
     return False
+
+
+def is_left(body: gast.stmt) -> bool:
+    """May the body of a `try` be left because it has failed, by traced data?"""
+    return any(map(_is_failure, gast.walk(body)))
+
+
+def _is_failure(node: gast.AST) -> bool:
+    return isinstance(node, gast.Return) and node.value is not None and is_operator(node.value, "failure")

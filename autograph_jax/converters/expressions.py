@@ -153,7 +153,7 @@ class _Expressions(Pass):
         node.body = self._suite(node.body)
         calls = [n for s in node.body for n in gast.walk(s) if isinstance(n, gast.Call) and is_operator(n.func)]
         staged = any(isinstance(call.func, gast.Attribute) and call.func.attr.endswith("_stmt") for call in calls)
-        return [node, *_CAUGHT(at=node)] if staged else node
+        return [node, *_CAUGHT(at=node)] if staged and self._names.attempt_of(node) is None else node
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         self._called.add(node.func)

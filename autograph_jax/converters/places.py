@@ -5,9 +5,20 @@ from __future__ import annotations
 import gast
 
 from autograph_jax.analysis import writes
+from autograph_jax.syntax import template
 from autograph_jax.syntax.template import Template
 
 _AT = Template("ag__.at[INDEX]")
+_STEP_ATTR = Template("ag__.attr(NAME_)")
+_STEP_LATER = Template("ag__.item_at(INDEX)")
+_STEP_ITEM = Template("ag__.item[INDEX]")
+_OLD = Template("ag__.read(OBJECT, PLACE)")
+_AUGMENT = Template("ag__.augment(OLD, SYMBOL, VALUE)")
+_SYMBOLS = {
+    gast.Add: "+=", gast.Sub: "-=", gast.Mult: "*=", gast.Div: "/=", gast.FloorDiv: "//=", gast.Mod: "%=",
+    gast.Pow: "**=", gast.MatMult: "@=", gast.LShift: "<<=", gast.RShift: ">>=", gast.BitAnd: "&=",
+    gast.BitOr: "|=", gast.BitXor: "^=",
+}  # fmt: skip
 Place = gast.Attribute | gast.Subscript
 
 
@@ -71,3 +82,28 @@ def as_load(expression: gast.expr) -> gast.expr:
     else:
         return expression
     return gast.copy_location(copy, expression)
+
+
+def step_of(place: gast.expr) -> gast.expr:
+    """The last step to a place, as a value: `ag__.attr('a')`, `ag__.item[i]`."""
+    if isinstance(place, gast.Attribute):
+        return _STEP_ATTR.expression(at=place, NAME_=template.constant(place.attr, at=place))
+    assert isinstance(place, gast.Subscript)
+    if is_pure_value(place.slice):
+        return _STEP_ITEM.expression(at=place, INDEX=place.slice)
+    # Evaluated when the path has come to it: `o.rows[f()] = v` reads o.rows before it calls f.
+    return _STEP_LATER.expression(at=place, INDEX=template.lambda_of(index_of(place.slice), at=place))
+
+
+def old_value(place: Place) -> gast.expr:
+    """What an augmented assignment to a place starts from."""
+    return _OLD.expression(at=place, OBJECT=as_load(place.value), PLACE=step_of(place))
+
+
+def augmented(old: gast.expr, node: gast.AugAssign, value: gast.expr) -> gast.expr:
+    """What it leaves in the place."""
+    return _AUGMENT.expression(at=old, OLD=old, SYMBOL=symbol_of(node), VALUE=value)
+
+
+def symbol_of(node: gast.AugAssign) -> gast.expr:
+    return template.constant(_SYMBOLS[type(node.op)], at=node)

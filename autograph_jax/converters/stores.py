@@ -28,11 +28,15 @@ from autograph_jax.converters.base import Pass
 from autograph_jax.converters.places import (
     Place,
     as_load,
+    augmented,
     has_effects,
     index_of,
     is_pure_value,
+    old_value,
     path_of,
     places_of,
+    step_of,
+    symbol_of,
     writes_places,
 )
 from autograph_jax.syntax import template
@@ -45,20 +49,10 @@ _PUT_ITEM = Template("ag__.put_item(VALUE, OBJECT, INDEX)")
 _SET_PATH = Template("ag__.PATH(VALUE, OBJECT, STEPS)")
 _DEL_ATTR = Template("ag__.del_attr(OBJECT, ATTRIBUTE)")
 _DEL_ITEM = Template("ag__.del_item(OBJECT, INDEX)")
-_STEP_ATTR = Template("ag__.attr(NAME_)")
 _LATER = Template("ag__.later(VALUE)")
-_STEP_LATER = Template("ag__.item_at(INDEX)")
-_STEP_ITEM = Template("ag__.item[INDEX]")
-_OLD = Template("ag__.read(OBJECT, PLACE)")
-_AUGMENT = Template("ag__.augment(OLD, SYMBOL, VALUE)")
 _UPDATE_ITEM = Template("ag__.UPDATE(OBJECT, INDEX, SYMBOL, VALUE, ALIASES)")
 _UPDATE_ATTR = Template("ag__.update_attr(OBJECT, ATTRIBUTE, SYMBOL, VALUE)")
 _UPDATE_PATH = Template("ag__.UPDATE(OBJECT, SYMBOL, VALUE, STEPS)")
-_SYMBOLS = {
-    gast.Add: "+=", gast.Sub: "-=", gast.Mult: "*=", gast.Div: "/=", gast.FloorDiv: "//=", gast.Mod: "%=",
-    gast.Pow: "**=", gast.MatMult: "@=", gast.LShift: "<<=", gast.RShift: ">>=", gast.BitAnd: "&=",
-    gast.BitOr: "|=", gast.BitXor: "^=",
-}  # fmt: skip
 
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.AST:
@@ -135,7 +129,7 @@ class _Stores(Pass):
             return [node]
         if has_effects(node.target):
             return [node]
-        symbol = template.constant(_SYMBOLS[type(node.op)], at=node)
+        symbol = symbol_of(node)
         if is_pure_value(node.value):
             return self._update(node.target, symbol, node.value, node)
         if len(path_of(node.target)[1]) > 1 and not writes(node.value):
@@ -144,9 +138,7 @@ class _Stores(Pass):
         # Python reads the old element before it evaluates the value: `y[0] += f(y)`.
         before: list[gast.stmt] = []
         target = self._stable(node.target, node.value, before)
-        old = _OLD.expression(at=target, OBJECT=as_load(target.value), PLACE=_step(target))
-        value = _AUGMENT.expression(at=target, OLD=old, SYMBOL=symbol, VALUE=node.value)
-        return before + self._store(target, value, node)
+        return before + self._store(target, augmented(old_value(target), node, node.value), node)
 
     def _stable(self, target: Place, value: gast.expr, before: list[gast.stmt]) -> Place:
         """The target with parts taken out that have effects, or that the value changes: `a[f()] += g()`, `a[i] += (i := 1)`."""
@@ -194,7 +186,7 @@ class _Stores(Pass):
                 OBJECT=root,
                 SYMBOL=symbol,
                 VALUE=value,
-                STEPS=[_step(step) for step in steps],
+                STEPS=[step_of(step) for step in steps],
             )
             aliases = []
         return [self._written(root, updated, node, rebinds, aliases)]
@@ -218,7 +210,7 @@ class _Stores(Pass):
         aliases = self._aliases(root, node) if rebinds and len(steps) == 1 else []
         if len(steps) > 1 or isinstance(target, gast.Attribute):
             path = "set_path" if rebinds or isinstance(steps[0], gast.Attribute) else "put_path"
-            written = _SET_PATH.expression(at=target, PATH=path, VALUE=value, OBJECT=root, STEPS=[_step(s) for s in steps])
+            written = _SET_PATH.expression(at=target, PATH=path, VALUE=value, OBJECT=root, STEPS=[step_of(s) for s in steps])
         elif not rebinds:
             written = _PUT_ITEM.expression(at=target, VALUE=value, OBJECT=root, INDEX=index_of(target.slice))
         else:
@@ -283,13 +275,3 @@ class _Stores(Pass):
             [node.items[-1].optional_vars], stores = self._through_variables([node.items[-1].optional_vars], node)
         node.body = stores + self._suite(node.body)
         return node
-
-
-def _step(place: gast.expr) -> gast.expr:
-    if isinstance(place, gast.Attribute):
-        return _STEP_ATTR.expression(at=place, NAME_=template.constant(place.attr, at=place))
-    assert isinstance(place, gast.Subscript)
-    if is_pure_value(place.slice):
-        return _STEP_ITEM.expression(at=place, INDEX=place.slice)
-    # Evaluated when the path has come to it: `o.rows[f()] = v` reads o.rows before it calls f.
-    return _STEP_LATER.expression(at=place, INDEX=template.lambda_of(index_of(place.slice), at=place))

@@ -9,21 +9,22 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.loops.axes import axes_of
+from autograph_jax.loops.axes import Axes, axes_of
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.sequences import lists
+from autograph_jax.operators.staging import joined_aliases
 from autograph_jax.operators.staging.blocks import RESULT, Traced, joined, shown, trace
 from autograph_jax.operators.staging.collectives import refuse
 from autograph_jax.operators.staging.writes import Slot, branch_writes, slots_of
-from autograph_jax.operators.tracing import aliasing, reach, same_containers, state, views
+from autograph_jax.operators.tracing import aliasing, reach, same_containers, state
 from autograph_jax.operators.tracing.cells import arrays_held, bind, of_modules, standing_for, variables
 from autograph_jax.operators.tracing.places import Content, Place
 from autograph_jax.operators.values import facts, objects
 from autograph_jax.operators.values.choices import Choice
-from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable, parts_of, unflatten
-from autograph_jax.operators.values.forms import Array, Form, Static, Tree, widened
+from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable, unflatten
+from autograph_jax.operators.values.forms import Array, Form, widened
 from autograph_jax.operators.values.joins import coerce, zeros
 from autograph_jax.operators.values.traced import is_traced, truth
 
@@ -102,31 +103,12 @@ def _cond(
     functions = (then, otherwise)
     watched = variables(functions, names) if names else []
     axes = axes_of(predicate) | state.axes()  # of a mesh: along these devices take different branches, or are not here at all
-    kept: set[Any] = set()  # the keys of what a branch has written, and not only seen as what the condition tells
-
-    def run(block: Block | None, holds: bool, apart: set[Any]) -> Traced:
-        active = predicate if holds else jnp.logical_not(predicate)
-        narrowed = facts.narrowed(block or _nothing, functions, narrowing, holds)
-        try:
-            traced = trace(narrowed, functions, watched, active=active, apart=apart, axes=axes)
-        except Exception:
-            state.escape()
-            raise
-        kept.update(traced.ends.keys() - traced.forgotten - facts.unwritten(narrowed))
-        return traced
-
     # By id, so from before the branches: an array made since may have the id of one that a branch has made and dropped.
     outer = aliasing.arrays_around(functions, watched)
-    first, second = run(then, True, set()), run(otherwise, False, set())
-    if apart := _changed_beside_another(watched, first, second):
-        first = run(then, True, apart)
-    if apart := _changed_beside_another(watched, second, first):
-        second = run(otherwise, False, apart)
+    first, second, kept = _trace_both(functions, watched, predicate, narrowing, axes)
     for branch in (first, second):
         refuse(branch.jaxpr.jaxpr, axes - state.axes(), "which branch is taken")
-    result = first.result if second.raised else second.result if first.raised else None
-    result = result or joined(what, first.result, second.result, before="one path gives", after="the other")
-    result = widened(result, axes)
+    result = widened(_joined_result(what, first, second), axes)
     places = {key: place for branch in (first, second) for key, (place, _) in branch.ends.items() if key in kept}
     ends = {key: widened(_joined_end(place, first, second), axes) for key, place in places.items()}
     written = {key: slots for key, form in ends.items() if (slots := _slots(places[key], form, first, second))}
@@ -138,63 +120,61 @@ def _cond(
     value, *values = [unflatten(form, iter(part)) for form, part in zip(computed, leaves, strict=True)]
     new = dict(zip([key for key in ends if key not in written], values, strict=True))
     new |= _write_after(written, places, operands)
-    new = _with_aliases({key: new[key] for key in ends}, places, first, second, outer)
+    new = joined_aliases.with_aliases({key: new[key] for key in ends}, places, first, second, outer)
     modules = of_modules(functions, first.called | second.called)
-    new |= {key: _of_module(new[key], key, first, second, modules, predicate) for key in ends if modules}
+    new |= {key: joined_aliases.of_module(new[key], key, first, second, modules, predicate) for key in ends if modules}
     for key in ends:
         if not isinstance(places[key], Content):  # which stays the same object
             same_containers.doubt_container(new[key], places[key].read())
-        _relate(new[key], key, places[key], (first, second), new, outer)
+        joined_aliases.relate(new[key], key, places[key], (first, second), new, outer)
         state.write(places[key], new[key])
     if first.raised and second.raised:
         raise checks.Raised()
-    _relate(value, RESULT, None, (first, second), new, outer)
-    value = _of_module(value, RESULT, first, second, modules, predicate)
+    joined_aliases.relate(value, RESULT, None, (first, second), new, outer)
+    value = joined_aliases.of_module(value, RESULT, first, second, modules, predicate)
     bind(functions, names)
-    return _with_result_aliases(value, first, second, outer)
+    return joined_aliases.with_result_aliases(value, first, second, outer)
 
 
-def _relate(
-    value: Any, key: Any, place: Place | None, branches: tuple[Traced, Traced], new: dict[Any, Any], outer: dict[int, jax.Array]
-) -> None:
-    """What two branches leave in a place, or as their result, may be an older object or array, or a view of one."""
-    for branch in branches:
-        for base in branch.bases_of(key, new, outer):
-            views.view(value, base)
-        kin = branch.kin_of(place) if place is not None else branch.parts[RESULT]
-        _doubt_parts(value, [outer[part] for part in kin if part in outer])
-        if isinstance(place, Content):
-            continue
-        form = branch.result if place is None else branch.ends[key][1] if key in branch.ends else None
-        if form is not None and not (place is None and branch.raised):
-            _doubt_objects(value, form)
-            for older in branch.older[key]:
-                same_containers.doubt_container(value, older)
+def _trace_both(
+    functions: tuple[Block | None, Block | None],
+    watched: Sequence[Place],
+    predicate: jax.Array,
+    narrowing: facts.Facts,
+    axes: Axes,
+) -> tuple[Traced, Traced, set[Any]]:
+    """Both branches, and the keys of what they have written, and not only seen as what the condition tells."""
+    kept: set[Any] = set()
+
+    def run(holds: bool, apart: set[Any]) -> Traced:
+        block = functions[0 if holds else 1]
+        active = predicate if holds else jnp.logical_not(predicate)
+        narrowed = facts.narrowed(block or _nothing, functions, narrowing, holds)
+        try:
+            traced = trace(narrowed, functions, watched, active=active, apart=apart, axes=axes)
+        except Exception:
+            state.escape()
+            raise
+        kept.update(traced.ends.keys() - traced.forgotten - facts.unwritten(narrowed))
+        return traced
+
+    opened = state.opened()
+    first = run(True, set())
+    opened_first = state.opened()
+    state.open_again(opened)
+    second = run(False, set())
+    state.open_again([own or other for own, other in zip(opened_first, state.opened(), strict=True)])
+    if apart := _changed_beside_another(watched, first, second):
+        first = run(True, apart)
+    if apart := _changed_beside_another(watched, second, first):
+        second = run(False, apart)
+    return first, second, kept
 
 
-def _of_module(value: Any, key: Any, first: Traced, second: Traced, modules: dict[int, Any], predicate: jax.Array) -> Any:
-    """What paths leave that give a list or dict of the module's: itself, if both give it; else a write to it is doubtful."""
-    if not issubclass(type(value), list | dict):
-        return value
-    given = [modules.get(branch.ids.get(key, 0)) for branch in (first, second) if not branch.raised]
-    if given and given[0] is not None and all(one is given[0] for one in given):
-        return given[0]
-    for one in given:
-        same_containers.doubt_container(value, one)
-    if len(given) == 2 and any(one is not None for one in given) and next(reach.arrays(value), None) is None:
-        options = tuple(value if one is None else one for one in given)  # which hold the same, and are two
-        return Choice(jnp.where(predicate, 0, 1), options)
-    return value
-
-
-def _doubt_parts(value: Any, arrays: Sequence[jax.Array]) -> None:
-    """A joined value may be one of these arrays, what a joined list, object or choice has in it also a view of one."""
-    for part in reach.arrays(value) if arrays else ():
-        for array in arrays:
-            if part.dtype == array.dtype and part.shape == array.shape:
-                aliasing.doubt(part, array)
-            elif part.dtype == array.dtype and part.ndim < array.ndim and part is not value:
-                views.view(part, array)
+def _joined_result(what: str, first: Traced, second: Traced) -> Form:
+    if first.raised or second.raised:
+        return first.result if second.raised else second.result
+    return joined(what, first.result, second.result, before="one path gives", after="the other")
 
 
 def _changed_beside_another(watched: Sequence[Place], branch: Traced, other: Traced) -> set[Any]:
@@ -206,19 +186,6 @@ def _changed_beside_another(watched: Sequence[Place], branch: Traced, other: Tra
         if place.key in other.ends and place.key not in branch.ends
         if is_mutable(place.read()) and any(id(part) in changed for part in reach.everything(place.read()))
     }
-
-
-def _with_result_aliases(value: Any, first: Traced, second: Traced, outer: dict[int, jax.Array]) -> Any:
-    """`m = a if x > 0 else b`: m may be either array, and a write to it is doubtful; if both are one, it is that."""
-    if isinstance(value, jax.Array):
-        given = [branch.ids.get(RESULT) for branch in (first, second) if not branch.raised]
-        first_given = given[0] if given else None
-        if first_given is not None and all(one == first_given and one in outer for one in given):
-            return outer[first_given]
-        for one in given:
-            if one is not None and one in outer:
-                aliasing.doubt(value, outer[one])
-    return value
 
 
 def _slots(place: Place, form: Form, first: Traced, second: Traced) -> list[Slot]:
@@ -267,40 +234,11 @@ class _Branch:
         leaves = [zeros(self._result) if raised else coerce(value, self._result)]
         for key, form in self._ends.items():
             if key not in self._written:
-                unread = raised and not isinstance(self._places[key], Carried)
+                unread = self._branch.is_over and not isinstance(self._places[key], Carried)
                 end = values[key] if key in values else self._places[key].read()
                 leaves.append(zeros(form) if unread else coerce(end, form))
         known = dict(zip(map(id, atoms), given, strict=True))
         return leaves + [slot.operands(self._number, known) for slots in self._written.values() for slot in slots]
-
-
-def _with_aliases(
-    new: dict[Any, Any], places: dict[Any, Place], first: Traced, second: Traced, outer: dict[int, jax.Array]
-) -> dict[Any, Any]:
-    """The new values, where two that are one array on both paths are one object, and a pair on one path is doubtful."""
-    identities = {key: tuple(b.ids.get(key, id(places[key].read())) for b in (first, second)) for key in new}
-    leaders: dict[tuple[int, ...], Any] = {}
-    for key, pair in identities.items():
-        if isinstance(new[key], jax.Array):
-            if pair[0] == pair[1] and pair[0] in outer:
-                new[key] = outer[pair[0]]  # both paths give the same array from outside: no new one
-            new[key] = leaders.setdefault(pair, new[key])
-    together = [{key: {*branch.kin_of(places[key])} for key in new} for branch in (first, second)]
-    for key, pair in identities.items():
-        for other, other_pair in identities.items():
-            one = any(a == b for a, b in zip(pair, other_pair, strict=True))
-            if key is not other and (one or any(kin[key] & kin[other] for kin in together)):
-                _doubt_parts(new[key], list(reach.arrays(new[other])))
-    return new
-
-
-def _doubt_objects(new: Any, form: Form) -> None:
-    """Where one path gives an older object, what the join makes may be that object: `p = OLD if x > 0 else Point(x)`."""
-    if isinstance(form, Static):
-        same_containers.doubt_container(new, form.value)
-    elif isinstance(form, Tree):
-        for part, child in zip(parts_of(new, form.kind), form.children, strict=False):
-            _doubt_objects(part, child)
 
 
 def _nothing() -> None:
@@ -312,8 +250,8 @@ def _joined_end(place: Place, first: Traced, second: Traced) -> Form:
 
     After a branch that raises nobody reads it, but which error it is.
     """
-    if (first.raised or second.raised) and not isinstance(place, Carried):
-        return _end(place, second if first.raised else first)
+    if (first.is_over or second.is_over) and not isinstance(place, Carried):
+        return _end(place, second if first.is_over else first)
     forms = [_end(place, branch) for branch in (first, second)]
     return joined(shown(place), *forms, before="one path leaves", after="the other")
 

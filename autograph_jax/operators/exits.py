@@ -30,6 +30,16 @@ class Continue:
 CONTINUE = Continue()
 
 
+class Failed:
+    """The body of a `try` was left because it has failed, by traced data."""
+
+    def __repr__(self) -> str:
+        return "failure"
+
+
+FAILURE = Failed()
+
+
 def turn_ended(exit: Any) -> Any:
     """How a loop's body left the loop; `continue` has only ended the turn."""
     if isinstance(exit, Choice):

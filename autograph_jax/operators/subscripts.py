@@ -21,6 +21,7 @@ import numpy as np
 from autograph_jax.errors import AliasError, ImmutableError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import if_stmt
+from autograph_jax.operators.effects import attempts
 from autograph_jax.operators.tracing import aliasing, holders, same_containers, state
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import Attribute, Content
@@ -143,6 +144,7 @@ def _over(mask: jax.Array, array: jax.Array) -> jax.Array:
 
 def note_content(target: Any) -> None:
     if isinstance(target, _CONTAINERS):
+        attempts.check_write(target)
         same_containers.check_container(target)
         state.note(Content(target))
 
@@ -182,6 +184,7 @@ def del_attr(target: Any, name: str) -> None:
 
 
 def note_attr(target: Any, name: str) -> None:
+    attempts.check_write(target)
     same_containers.check_container(target)
     state.note(Attribute(target, name))
 

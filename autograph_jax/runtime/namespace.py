@@ -15,7 +15,7 @@ from autograph_jax.operators import (
     subscripts,
     while_loops,
 )
-from autograph_jax.operators.effects import checks, printing
+from autograph_jax.operators.effects import attempts, checks, printing
 from autograph_jax.operators.sequences import iterables
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values import selection
@@ -39,8 +39,9 @@ def operators() -> Operators:
     from autograph_jax.runtime.calls import call
 
     names = {n: v for module in _MODULES for n, v in vars(module).items() if _is_operator(n, v, module.__name__)}
-    exit_values = {"break_": exits.BREAK, "continue_": exits.CONTINUE, "Return": exits.Return}
+    exit_values = {"break_": exits.BREAK, "continue_": exits.CONTINUE, "Return": exits.Return, "failure": exits.FAILURE}
     names |= {"raised": checks.raised, "checked": checks.checked, "caught": checks.caught}
+    names |= {name: getattr(attempts, name) for name in ("attempt", "failed", "handled", "noted", "error_of", "went_on")}
     names |= {"live": iterables.live}
     names |= {name: getattr(comprehensions, name) for name in ("kept", "kept_list", "kept_ones")}
     names |= {"text": printing.text, "field": printing.field}

@@ -14,6 +14,7 @@ class Names:
     def __init__(self, tree: gast.AST) -> None:
         self._taken = frozenset(_every_name(tree))
         self.blocks: set[str] = set()
+        self.attempts: set[str] = set()  # variables that stand for the bodies of `try` statements
         self.operators = self.fresh(OPERATORS)
 
     def fresh(self, wish: str) -> str:
@@ -27,6 +28,17 @@ class Names:
         name = self.fresh(wish)
         self.blocks.add(name)
         return name
+
+    def attempt(self, number: int) -> str:
+        """A variable for the body of a `try` that traced data may make fail."""
+        name = self.fresh("attempt" if number == 1 else f"attempt_{number}")
+        self.attempts.add(name)
+        return name
+
+    def attempt_of(self, node: gast.AST) -> str | None:
+        """The variable, if this is the body of such a `try`, `with attempt:`."""
+        context = node.items[0].context_expr if isinstance(node, gast.With) else None
+        return context.id if isinstance(context, gast.Name) and context.id in self.attempts else None
 
 
 def _every_name(tree: gast.AST) -> set[str]:

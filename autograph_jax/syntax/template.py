@@ -55,10 +55,17 @@ def _names(node: gast.AST) -> list[str]:
     return found
 
 
-def _position(at: gast.AST) -> dict[str, int]:
+def _position(at: Any) -> dict[str, int]:
     if getattr(at, "lineno", None) is None:
         return {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
+    word = next((word for kind, word in _WORDS.items() if isinstance(at, kind)), None)
+    if word is not None:  # of a statement over several lines CPython takes the last one for a call `ag__.f()`
+        line, column = at.lineno, at.col_offset
+        return dict(zip(_POSITION, (line, column, line, column + len(word)), strict=True))
     return {name: getattr(at, name) for name in _POSITION}
+
+
+_WORDS = {gast.Try: "try", gast.TryStar: "try", gast.ExceptHandler: "except", gast.With: "with"}
 
 
 def _fill(node: Any, holes: dict[str, Any], position: dict[str, int]) -> Any:

@@ -110,6 +110,7 @@ class Table:
     def __init__(self, module: str) -> None:
         self.module = module
         self.rows: list[Row] = []
+        self.is_tested = False
 
     def row(
         self,
@@ -127,6 +128,7 @@ class Table:
         own_jit: bool = False,
     ) -> None:
         """Add a row; the fields are those of Row."""
+        assert not self.is_tested, f"{function.__name__} comes after the test, which would not run it"
         self.rows.append(
             Row(
                 self,
@@ -179,6 +181,7 @@ class Table:
 
     def each_way(self, test: Callable[..., None]) -> Callable[..., None]:
         """Parametrize a test by the rows and the ways to run each."""
+        self.is_tested = True
         cases = [pytest.param(row, way, id=f"{row.name}-{way.__name__}") for row in self.rows for way in ways(row)]
         return pytest.mark.parametrize(("row", "way"), cases)(test)
 

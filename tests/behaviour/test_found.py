@@ -1083,6 +1083,18 @@ def object_chosen_in_a_branch(k, n):
 row(object_chosen_in_a_branch, [1, 1], [2, 5], want="either")
 
 
+def object_replaced_in_turns_of_a_branch(i, j):
+    pair = Pair(3, 1.0)
+    if i > 0:
+        for n in [1, 1, 2]:
+            pair.low = pair.low + j * n
+            pair = pair if j >= 0 else Pair(0, 2.0)
+    return pair.low, pair.high
+
+
+row(object_replaced_in_turns_of_a_branch, [1, 2], [1, -2], [-1, 2])
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)

@@ -25,6 +25,7 @@ import pytest
 
 from autograph_jax.analysis import analyse
 from autograph_jax.converters import (
+    attempts,
     blocks,
     comprehensions,
     convert_tree,
@@ -40,7 +41,7 @@ from autograph_jax.runtime.convert import convert_function
 from autograph_jax.syntax import emit
 from autograph_jax.syntax.names import Names
 
-PASSES = ("plain", "matches", "live_loops", "views", "stores", "generators", "blocks", "comprehensions", "expressions")
+PASSES = tuple("plain matches attempts live_loops views stores generators blocks comprehensions expressions".split())
 _numbers = itertools.count()
 
 
@@ -88,6 +89,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 tree = plain.convert(tree, class_name)
             case "matches":
                 tree = matches.convert(tree, names)
+            case "attempts":
+                tree = attempts.convert(tree, names)
             case "live_loops":
                 live_loops.convert(tree, analyse(tree))
             case "views":

@@ -600,27 +600,54 @@ ROWS = {
         """
         def f(x):
             y = 'none'
+            attempt = ag__.attempt(lambda: Failure)
             exit = None
             try:
-                def then():
-                    ag__.call(fail)()
-                ag__.if_stmt(x == 1, then)
-                def otherwise():
-                    nonlocal y
-                    y = 'body went on'
-                exit = ag__.if_stmt(x == 2, lambda: ag__.Return('body'), otherwise, 'y')
-            except Failure as error:
-                ag__.caught()
-                y = ag__.call(str)(error)
-                exit = ag__.if_stmt(x == 1, lambda: ag__.Return(y))
-            else:
-                def rest():
-                    nonlocal y
-                    def otherwise_2():
+                exit = None
+                try:
+                    with attempt:
+                        def then():
+                            ag__.call(fail)()
+                            return ag__.if_stmt(ag__.failed(attempt), lambda: ag__.failure)
+                        left = ag__.if_stmt(x == 1, then)
+                        def rest():
+                            nonlocal y
+                            def otherwise_2():
+                                nonlocal y
+                                def otherwise_3():
+                                    nonlocal y
+                                    y = 'body went on'
+                                return ag__.if_stmt(x == 2, lambda: ag__.Return('body'), otherwise_3, 'y')
+                            return ag__.if_stmt(ag__.failed(attempt), lambda: ag__.failure, otherwise_2, 'y')
+                        exit = ag__.unless(left, rest, 'y')
+                except Failure as error:
+                    ag__.caught()
+                    y = ag__.call(str)(error)
+                    exit = ag__.if_stmt(x == 1, lambda: ag__.Return(y))
+                else:
+                    def rest():
                         nonlocal y
-                        y = ag__.call(say)(y)
-                    return ag__.if_stmt(x == 3, lambda: ag__.Return('else'), otherwise_2, 'y')
-                exit = ag__.unless(exit, rest, 'y')
+                        def then_2():
+                            nonlocal y
+                            def otherwise_3():
+                                nonlocal y
+                                y = ag__.call(say)(y)
+                            return ag__.if_stmt(x == 3, lambda: ag__.Return('else'), otherwise_3, 'y')
+                        return ag__.if_stmt(ag__.not_(ag__.failed(attempt)), then_2, None, 'y')
+                    exit = ag__.unless(exit, rest, 'y')
+                left = ag__.went_on(attempt, exit)
+                def rest():
+                    nonlocal error, y
+                    def then_2():
+                        nonlocal error, y
+                        error = ag__.error_of(attempt, 0)
+                        y = ag__.call(str)(error)
+                        def otherwise_3():
+                            nonlocal error
+                            del error
+                        return ag__.if_stmt(x == 1, lambda: ag__.Return(y), otherwise_3)
+                    return ag__.if_stmt(ag__.handled(attempt, 0), then_2, None, 'y')
+                exit = ag__.unless(left, rest, 'y')
             finally:
                 ag__.call(say)('finally')
             return ag__.returned(exit, lambda: y)
@@ -1025,13 +1052,21 @@ ROWS = {
         """
         def f(x):
             e = 'before'
+            attempt = ag__.attempt(lambda: Failure)
             try:
-                def then():
-                    ag__.call(fail)()
-                ag__.if_stmt(x, then)
+                with attempt:
+                    def then():
+                        ag__.call(fail)()
+                    ag__.if_stmt(x, then)
             except Failure as e:
                 ag__.caught()
                 ag__.call(say)(ag__.call(str)(e))
+            def then():
+                nonlocal e
+                e = ag__.error_of(attempt, 0)
+                ag__.call(say)(ag__.call(str)(e))
+                del e
+            ag__.if_stmt(ag__.handled(attempt, 0), then, None, 'e?')
             return ag__.bound('e', lambda: e)
         """,
         [(0,), (1,)],
@@ -1167,14 +1202,22 @@ ROWS = {
         """,
         """
         def f(x):
+            attempt = ag__.attempt(lambda: Failure)
             try:
-                ag__.call(fail)()
+                with attempt:
+                    ag__.call(fail)()
             except Failure:
                 ag__.caught()
                 def then():
                     raise
                 ag__.if_stmt(x, then)
                 ag__.call(say)('kept')
+            def then():
+                def then_2():
+                    raise ag__.raised(ag__.error_of(attempt, 0))
+                ag__.if_stmt(x, then_2)
+                ag__.call(say)('kept')
+            ag__.if_stmt(ag__.handled(attempt, 0), then)
             return x
         """,
         [(0,), (1,)],
@@ -1191,13 +1234,23 @@ ROWS = {
         """,
         """
         def f(x):
+            attempt = ag__.attempt(lambda: Failure)
             try:
-                ag__.call(fail)()
+                with attempt:
+                    ag__.call(fail)()
             except Failure as error:
                 ag__.caught()
                 def then():
                     raise ag__.raised(ag__.call(ValueError)(x)) from error
                 ag__.if_stmt(x, then)
+            def then():
+                nonlocal error
+                error = ag__.error_of(attempt, 0)
+                def then_2():
+                    raise ag__.raised(ag__.call(ValueError)(x)) from error
+                ag__.if_stmt(x, then_2)
+                del error
+            ag__.if_stmt(ag__.handled(attempt, 0), then)
             return x
         """,
         [(0,), (1,)],

@@ -694,12 +694,27 @@ ROWS = {
         """,
         """
         def f(y):
+            attempt = ag__.attempt(lambda: Failure)
+            exit = None
             try:
-                y = ag__.set_item(ag__.call(fail)(), y, 0)
+                with attempt:
+                    value = ag__.call(fail)()
+                    def otherwise():
+                        nonlocal y
+                        y = ag__.set_item(value, y, 0)
+                    exit = ag__.if_stmt(ag__.failed(attempt), lambda: ag__.failure, otherwise, 'y')
             except Failure:
                 ag__.caught()
                 y = ag__.set_item('failed', y, 1)
-            return y
+            left = ag__.went_on(attempt, exit)
+            def rest():
+                nonlocal y
+                def then_2():
+                    nonlocal y
+                    y = ag__.set_item('failed', y, 1)
+                ag__.if_stmt(ag__.handled(attempt, 0), then_2, None, 'y')
+                return y
+            return ag__.returned(left, rest)
         """,
         [([0, 0],)],
     ),

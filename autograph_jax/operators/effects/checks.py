@@ -14,20 +14,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.errors import AutographError, StagingError, user_location
+from autograph_jax.errors import AutographError, user_location
 from autograph_jax.operators import jax_private
-from autograph_jax.operators.effects import handlers, printing, progress_bars
+from autograph_jax.operators.effects import attempts, handlers, printing, progress_bars
+from autograph_jax.operators.effects.attempts import Raised
 from autograph_jax.operators.effects.failures import CheckText, Error, Failure, Failures, errors_are_values
 from autograph_jax.operators.tracing import state
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.traced import is_traced, truth
-
-
-class Raised(BaseException):
-    """Ends the tracing of a block in which the user's code raises. No `except` of the user's is meant to see it."""
-
-    def __str__(self) -> str:
-        return "this program ends by an exception on every path, at run time; `ag.jit` gives it to the caller"
 
 
 def result_of(function: Callable[..., Any], *values: Any) -> Any:
@@ -45,8 +39,11 @@ def raised(error: Error, caught: bool = False) -> BaseException | type[BaseExcep
     """
     if not in_staged_branch():
         return error
-    if caught:
-        raise _uncatchable()
+    found = attempts.catching(error)
+    if found is not None and found[0].is_here():
+        return error
+    if found is None and caught:
+        raise attempts.uncatchable()
     raise_where(jnp.asarray(True), error)
     return Raised()
 
@@ -56,21 +53,13 @@ def in_staged_branch() -> bool:
     return any(trace.active is not None for trace in state.traces())
 
 
-def _uncatchable() -> StagingError:
-    return StagingError(
-        "an exception is raised where traced data decides, and caught outside of that block",
-        location=user_location(),
-        help="use a flag instead of the exception, or handle the case in the same branch",
-    )
-
-
 def caught() -> None:
     """Begins every `except` of the user's, and follows every `with`: some exceptions are not theirs to end."""
     current = sys.exc_info()[1]
     if isinstance(current, AutographError):
         raise current
     if id(sys._getframe(1)) in state.take_escaped() and jax_private.tracing():
-        raise _uncatchable() from current
+        raise attempts.uncatchable() from current
 
 
 def checked(condition: Any, message: Callable[[], Any] | None = None, caught: str = "") -> Any:
@@ -81,9 +70,9 @@ def checked(condition: Any, message: Callable[[], Any] | None = None, caught: st
     condition = objects.condition(condition)
     if not is_traced(condition) and (condition or caught == "here" or not in_staged_branch()):
         return condition
-    if caught:
-        raise _uncatchable()
     error = AssertionError() if message is None else AssertionError(message())
+    if caught and attempts.catching(error) is None:
+        raise attempts.uncatchable()
     if not is_traced(condition):
         raise raised(error)
     raise_where(jnp.logical_not(truth(condition)), error)
@@ -110,6 +99,10 @@ def raise_where(condition: Any, error: Error) -> None:
 
     In a staged loop that does not call Python, the loop ends there, and the error is raised when it is over.
     """
+    condition = attempts.unless_failed(condition)
+    if (found := attempts.catching(error)) is not None:
+        found[0].note(condition, Failure(error), found[1])
+        return
     _checks_made[0] += 1
     handlers.refuse_if_caught(error)
     failure, loop = Failure(error, user_location() if errors_are_values() else None), state.failures()
@@ -122,7 +115,12 @@ def raise_where(condition: Any, error: Error) -> None:
 
 def raise_after_loop(loop: Failures, after: dict[Any, Any]) -> None:
     """Raise the error that has ended a loop; `after` it, its places hold these values, by their keys."""
-    _raise(after[loop.code.key], loop.known, loop.values(after))
+    code, values = after[loop.code.key], loop.values(after)
+    if not state.attempts():
+        _raise(code, loop.known, values)
+        return
+    for number, failure in enumerate(loop.known, 1):  # each may have a handler of its own, or be the loop around's
+        raise_where(code == number, failure.with_traced(values))
 
 
 def _raise(code: Any, known: Sequence[Failure], values: Sequence[Any]) -> None:

@@ -55,6 +55,15 @@ class Failure:
         leaves = [next(known) if leaf is _TRACED else leaf for leaf in self._leaves]
         return self._rebuilt(jax.tree.unflatten(self._tree, leaves))
 
+    def with_traced(self, given: Sequence[Any]) -> Error:
+        """The user's exception with the values that its arguments have while JAX traces."""
+        if not self.slots:
+            return self.error
+        known = iter([given[slot] for slot in self.slots])
+        return self._rebuilt(
+            jax.tree.unflatten(self._tree, [next(known) if leaf is _TRACED else leaf for leaf in self._leaves])
+        )
+
     def text(self, given: Sequence[Any]) -> str:
         """The error as text: its type, what it says, and where."""
         said = "" if isinstance(self.error, type) else str(self.with_values(given))
@@ -116,16 +125,17 @@ class Carried(Aside):
 
 
 class Failures:
-    """The errors of a loop and of the loops in it: state, of which only one error counts, the first."""
+    """The errors of a loop and of the loops in it, or of a `try`: state, of which only one error counts, the first."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: type[Aside] = Carried) -> None:
+        self._place = place
         self.known: list[Failure] = []
-        self._values: dict[str, Carried] = {}  # shared by all errors: as many of each kind as the longest message needs
+        self._values: dict[str, Aside] = {}  # shared by all errors: as many of each kind as the longest message needs
 
     @property
-    def code(self) -> Carried:
+    def code(self) -> Aside:
         """0, or the number of the error."""
-        return Carried(self, "code", np.int32(0))
+        return self._place(self, "code", np.int32(0))
 
     def begin(self) -> None:
         """Forget the errors of an earlier trace of the loop."""
@@ -144,12 +154,12 @@ class Failures:
             state.write(slot, jnp.where(first, jax.lax.stop_gradient(value), slot.read()))
         failure.values = []
 
-    def _free(self, value: jax.Array, taken: Sequence[int]) -> tuple[str, Carried]:
+    def _free(self, value: jax.Array, taken: Sequence[int]) -> tuple[str, Aside]:
         kind = f"{value.dtype}{list(value.shape)}"
         names = list(self._values)
         number = sum(names[position].startswith(kind) for position in taken)
         name = f"{kind} {number}"
-        return name, self._values.setdefault(name, Carried(self, name, np.zeros(value.shape, value.dtype)))
+        return name, self._values.setdefault(name, self._place(self, name, np.zeros(value.shape, value.dtype)))
 
     def values(self, after: dict[Any, Any]) -> list[Any]:
         """All values, of which some are given by the keys of their places."""

@@ -92,6 +92,8 @@ def active_here() -> jax.Array:
     for trace in state.traces():
         if trace.active is not None:
             active = jnp.logical_and(active, trace.active)
+    for attempt in state.attempts():
+        active = jnp.logical_and(active, jnp.logical_not(attempt.has_failed()))
     kept.asked()
     error = loop.code.read() if (loop := state.failures()) is not None else 0
     return jnp.logical_and(active, error == 0) if isinstance(error, jax.Array) else active

@@ -14,7 +14,7 @@ import jax.extend
 from autograph_jax.errors import ShapeError, StructureError, user_location
 from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.operators import jax_private
-from autograph_jax.operators.effects import checks
+from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging.varied import varied
@@ -40,6 +40,7 @@ class Traced:
     found: list[Place]  # of these, the ones that were not among the inputs or the watched
     forgotten: set[Any]  # keys of places in `ends` whose objects the block made for itself
     raised: bool  # it ends by an exception, which is raised at run time
+    handled: bool  # if so, by a `try` around, which goes on with what the block has written
     ids: dict[Any, int]  # by key: the identity of what each place held at the end, for aliases
     bases: dict[Any, list[int]]  # by key: the identities of the arrays that it is a view of
     parts: dict[Any, list[int]]  # by key: of the arrays in what it holds, and of those that these may be
@@ -52,6 +53,11 @@ class Traced:
         outputs = iter((run or jax.extend.core.jaxpr_as_fun(self.jaxpr))(*leaves))
         result = unflatten(self.result, outputs)
         return result, {key: unflatten(form, outputs) for key, (_, form) in self.ends.items()}
+
+    @property
+    def is_over(self) -> bool:
+        """Does the program end here, so that nobody reads what the block has written?"""
+        return self.raised and not self.handled
 
     def bases_of(self, key: Any, values: dict[Any, Any], outer: dict[int, jax.Array]) -> list[jax.Array]:
         """The arrays that a place holds a view of: of the places' new `values`, or of the arrays around, by their ids."""
@@ -128,7 +134,8 @@ def trace(
     found = outliving(recorder.found)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
     aliases_found = recorder.ids, recorder.bases, recorder.parts, recorder.older, recorder.starts, recorder.called
-    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, recorder.raised, *aliases_found)
+    raised = recorder.raised, recorder.handled
+    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, *raised, *aliases_found)
 
 
 @contextlib.contextmanager
@@ -162,9 +169,9 @@ class _Recorder:
         self._inputs, self._arguments, self._active, self._aliases = inputs, arguments, active, aliases
         self._memory, self._apart, self._axes = memory, apart, axes
         self._failures = memory.failures if memory is not None else state.failures()
-        self._inside = state.inside_another()
+        self._inside, self._around = state.inside_another(), jax_private.current_trace()
         self._changeable = nnx.changeable(functions)
-        self.raised = False
+        self.raised = self.handled = False
         self.starts: dict[Any, int] = {}
         self._entered: list[Any] = []  # kept while the block runs, so that their ids stay theirs
         self.called: dict[Any, dict[str, Any]] = {}
@@ -175,7 +182,8 @@ class _Recorder:
         remaining = iter(leaves)
         places = [place for place, _ in self._inputs] if self._memory is not None else None
         trace = state.Trace(self._active, places, self._memory, self._failures, self._axes)
-        trace.block, trace.inside = self._block, self._inside
+        trace.block, trace.inside, trace.around = self._block, self._inside, self._around
+        trace.is_turn = self._memory is not None
         with state.running(trace):
             try:
                 self._older = noted(self._functions) | nnx.enter(self._changeable)
@@ -185,10 +193,14 @@ class _Recorder:
                 arguments = [unflatten(form, remaining) for form in self._arguments]
                 if arguments and self._active is None:
                     trace.active = arguments.pop()
+                opened = state.opened()
                 try:
                     result = self._block(*arguments)
                 except checks.Raised:
                     self.raised, result = True, None
+                    self.handled = any(state.opened())
+                if self._memory is not None:
+                    attempts.after_a_turn(opened)
                 return self._ends(trace, starts, result)
             finally:
                 self._entered.clear()
@@ -238,7 +250,7 @@ class _Recorder:
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
         heap = [place for place, _ in trace.log.values() if place.found]
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
-            if self.raised and not isinstance(place, Carried):
+            if self.raised and not self.handled and not isinstance(place, Carried):
                 continue
             start = starts[place.key] if place.key in starts else trace.log[place.key][1]
             value = place.read()

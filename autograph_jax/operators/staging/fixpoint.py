@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-import jax
 import numpy as np
 
-from autograph_jax.errors import AliasError, StagingError, user_location
+from autograph_jax.errors import StagingError, user_location
 from autograph_jax.loops.axes import NONE, Axes, axes_of
+from autograph_jax.operators.effects import attempts
 from autograph_jax.operators.effects.failures import Failures, notes_errors_and_calls_python
 from autograph_jax.operators.loops import run_turn
 from autograph_jax.operators.sequences import lists
-from autograph_jax.operators.staging import dependence
-from autograph_jax.operators.staging.blocks import RESULT, Aliases, Traced, joined, shown, trace
+from autograph_jax.operators.staging import dependence, loop_aliases
+from autograph_jax.operators.staging.blocks import Aliases, Traced, joined, shown, trace
 from autograph_jax.operators.staging.collectives import refuse
 from autograph_jax.operators.staging.settled import NO_EXIT, Settled, exit_of
-from autograph_jax.operators.tracing import aliasing, holders, reach, state
+from autograph_jax.operators.tracing import aliasing, state
 from autograph_jax.operators.tracing.cells import variables
 from autograph_jax.operators.tracing.places import Cell, Content, Place
 from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable
@@ -51,66 +51,105 @@ def settle(
     The body returns its exit; with `gives_more`, a tuple of its exit and further values. Where the number of turns is known,
     lists `may_grow` by the same number of elements in each. Along `axes` of a mesh devices run different numbers of turns.
     """
-    places: list[Place] = variables(functions, names) if names else []
-    forms = [_start(place) for place in places]
-    axes |= state.axes()
-    outer = state.traces()[-1] if state.traces() else None
-    key = outer.memory.key(body.__code__) if outer and outer.memory else None
-    memory = state.Memory()
-    if outer and outer.memory and key in outer.memory.settled:
-        last, memory = outer.memory.settled[key]
-        _start_from(last, places, forms, outer.inputs)
-        memory.next_round()
-    around = state.failures()
-    memory.failures = None if memory.raises_at_once else around or Failures()
-    exit: Form = NO_EXIT
-    aliases = Aliases()
-    growing: dict[Any, lists.Growth] | None = {} if may_grow else None
+    known = len(arguments), tainted_arguments
+    run = _Settling(body, functions, names, arguments, axes, gives_more=gives_more, may_grow=may_grow)
     for _ in range(_MOST_ROUNDS):
-        block = body if gives_more else _alone(body)
-        _share(places, forms, aliases)
-        if memory.failures is not None and memory.failures is not around:
-            memory.failures.begin()
-        outer_arrays = aliasing.arrays_around(functions, places)
-        inputs = list(zip(places, forms, strict=True))
-        given = [widened(form, axes) for form in (*arguments, _BOOL)]
-        traced = trace(block, functions, (), inputs, arguments=given, aliases=aliases, memory=memory, axes=axes)
-        memory.next_round()
-        if notes_errors_and_calls_python(traced.jaxpr.jaxpr, traced.ends, memory.failures):
-            memory.failures, memory.raises_at_once = None, True
-            continue
-        new_forms = _next_forms(places, forms, traced, growing)
-        new_exit = joined("how this loop is left", exit, exit_of(traced), before="once by", after="once by")
-        _check_replaced(places, forms, new_forms, traced)
-        new_axes = axes | _axes_of_end(new_exit, places, new_forms, traced, memory.failures)
-        new_forms = [widened(form, new_axes) for form in new_forms]
-        new_exit = widened(new_exit, new_axes)
-        settled = (new_forms == forms or _only_strengthened(forms, new_forms, traced)) and new_axes == axes
-        axes = new_axes
-        forms, exit = new_forms, new_exit
-        settled = _keep_sharing(aliases, traced) and settled
-        settled = not _taken_as_views(traced, outer_arrays, places, aliases) and settled
-        settled = not _put_into_lists(places, traced, growing or {}, aliases) and settled
-        if settled and not traced.found:
-            entries = [place.read() for place in places]
-            for number, place in enumerate(places):
-                if growing and place.key in growing:
-                    entries[number] = growing[place.key].entered()
-            if outer and outer.memory:
-                kept = zip(places, forms, strict=True)
-                last = {_lasting(place): form for place, form in kept if not _holds_object(form)}
-                outer.memory.settled[key] = last, memory
-            refuse(traced.jaxpr.jaxpr, axes - state.axes(), "how often this loop turns")
-            known = len(arguments), tainted_arguments
-            shared = aliases.same, aliases.views
-            errors = memory.failures, memory.failures is around
-            return Settled(places, forms, exit, traced, entries, *known, *shared, growing or {}, *errors, axes)
-        places, forms = places + traced.found, forms + [_start(place) for place in traced.found]
+        if run.is_settled_by_a_round():
+            return run.settled(*known)
     raise StagingError(
         "the variables of this loop don't settle: each turn makes something new of them",
         location=user_location(),
-        details=["Still changing: " + ", ".join(shown(place) for place in places)],
+        details=["Still changing: " + ", ".join(shown(place) for place in run.places)],
     )
+
+
+class _Settling:
+    """The state of a loop, and what is known about it after each round, a trace of the body."""
+
+    def __init__(
+        self,
+        body: Block,
+        functions: tuple[Block | None, ...],
+        names: tuple[str, ...],
+        arguments: Sequence[Form],
+        axes: Axes,
+        *,
+        gives_more: bool,
+        may_grow: bool,
+    ) -> None:
+        self._block = body if gives_more else _alone(body)
+        self._functions, self._arguments = functions, arguments
+        self.places: list[Place] = variables(functions, names) if names else []
+        self._forms = [_start(place) for place in self.places]
+        self._axes = axes | state.axes()
+        self._exit: Form = NO_EXIT
+        self._aliases = Aliases()
+        self._growing: dict[Any, lists.Growth] | None = {} if may_grow else None
+        self._memory = state.Memory()
+        self._begin_from_last_time(body)
+        self._around = None if attempts.may_handle_a_loop() else state.failures()
+        self._memory.failures = None if self._memory.raises_at_once else self._around or Failures()
+
+    def _begin_from_last_time(self, body: Block) -> None:
+        """Where the body of a loop around is traced once more, begin where this one settled in it before."""
+        outer = state.traces()[-1] if state.traces() else None
+        self._kept = outer.memory.settled if outer and outer.memory else {}
+        self._key = outer.memory.key(body.__code__) if outer and outer.memory else None
+        if outer is not None and self._key in self._kept:
+            last, self._memory = self._kept[self._key]
+            _start_from(last, self.places, self._forms, outer.inputs)
+            self._memory.next_round()
+
+    def is_settled_by_a_round(self) -> bool:
+        """Trace the body once more; did its state stay as it was?"""
+        memory, places = self._memory, self.places
+        loop_aliases.share(places, self._forms, self._aliases)
+        if memory.failures is not None and memory.failures is not self._around:
+            memory.failures.begin()
+        outer_arrays = aliasing.arrays_around(self._functions, places)
+        self._traced = traced = self._trace()
+        memory.next_round()
+        if notes_errors_and_calls_python(traced.jaxpr.jaxpr, traced.ends, memory.failures):
+            memory.failures, memory.raises_at_once = None, True
+            return False
+        same = self._take_over(traced)
+        same = loop_aliases.keep_sharing(self._aliases, traced) and same
+        same = not loop_aliases.taken_as_views(traced, outer_arrays, places, self._aliases) and same
+        same = not loop_aliases.put_into_lists(places, traced, self._growing or {}, self._aliases) and same
+        if same and not traced.found:
+            return True
+        self.places = places + traced.found
+        self._forms = self._forms + [_start(place) for place in traced.found]
+        return False
+
+    def _trace(self) -> Traced:
+        inputs = list(zip(self.places, self._forms, strict=True))
+        given = [widened(form, self._axes) for form in (*self._arguments, _BOOL)]
+        how = {"aliases": self._aliases, "memory": self._memory, "axes": self._axes}
+        return trace(self._block, self._functions, (), inputs, arguments=given, **how)
+
+    def _take_over(self, traced: Traced) -> bool:
+        """Join the state with what a turn has left; is it the same as before?"""
+        forms = _next_forms(self.places, self._forms, traced, self._growing)
+        exit = joined("how this loop is left", self._exit, exit_of(traced), before="once by", after="once by")
+        loop_aliases.check_replaced(self.places, self._forms, forms, traced)
+        axes = self._axes | _axes_of_end(exit, self.places, forms, traced, self._memory.failures)
+        forms = [widened(form, axes) for form in forms]
+        same = (forms == self._forms or _only_strengthened(self._forms, forms, traced)) and axes == self._axes
+        self._forms, self._exit, self._axes = forms, widened(exit, axes), axes
+        return same
+
+    def settled(self, arguments: int, tainted_arguments: bool) -> Settled:
+        growing = self._growing or {}
+        entries = [growing[place.key].entered() if place.key in growing else place.read() for place in self.places]
+        if self._key is not None:
+            kept = zip(self.places, self._forms, strict=True)
+            last = {_lasting(place): form for place, form in kept if not _holds_object(form)}
+            self._kept[self._key] = last, self._memory
+        refuse(self._traced.jaxpr.jaxpr, self._axes - state.axes(), "how often this loop turns")
+        known = arguments, tainted_arguments, self._aliases.same, self._aliases.views, growing
+        errors = self._memory.failures, self._memory.failures is self._around
+        return Settled(self.places, self._forms, self._exit, self._traced, entries, *known, *errors, self._axes)
 
 
 def settle_with_test(
@@ -163,92 +202,6 @@ def _holds_object(form: Form) -> bool:
 def _lasting(place: Place) -> Any:
     """A key that outlasts a round: a variable inside the body around has a new cell in each."""
     return place.name if isinstance(place, Cell) else place.key
-
-
-def _share(places: Sequence[Place], forms: Sequence[Form], aliases: Aliases) -> None:
-    """Places that enter a loop with one array are one input: `prev = cur` before it, `cur[0] = x` in it."""
-    leaders: dict[tuple[int, Form], Any] = {}
-    for place, form in zip(places, forms, strict=True):
-        entry = place.read()
-        if not isinstance(entry, jax.Array) or not isinstance(form, Array):
-            continue
-        leader = leaders.setdefault((id(entry), form), place.key)
-        if leader != place.key and (leader, place.key) not in aliases.doubtful:
-            aliases.same[place.key] = leader
-
-
-def _keep_sharing(aliases: Aliases, traced: Traced) -> bool:
-    """Do places that were one array at the start of a turn end as one? If not, they may be one or two: doubtful."""
-    parted = [key for key, leader in aliases.same.items() if traced.ids.get(key) != traced.ids.get(leader)]
-    for key in parted:
-        aliases.doubtful.add((aliases.same.pop(key), key))
-    return not parted
-
-
-def _check_replaced(places: Sequence[Place], forms: Sequence[Form], new_forms: Sequence[Form], traced: Traced) -> None:
-    """Refuse a loop that changes an object in place and also gives its variable another, if somebody else holds the first.
-
-    From the second turn on nobody can say which of the two the variable holds; the first would not show the change.
-    """
-    changed = [place for place, _ in traced.ends.values() if place.target is not None]
-    for place, form, new in zip(places, forms, new_forms, strict=True):
-        if not isinstance(form, Static) or not isinstance(new, Tree | Options) or not is_mutable(form.value):
-            continue
-        inside = {id(part) for part in reach.everything(form.value)}
-        if any(id(write.target) in inside and holders.held_elsewhere(write, place) for write in changed):
-            raise AliasError(
-                f"what `{place.name}` holds is changed in this loop, and `{place.name}` is given another object as well",
-                location=user_location(),
-                details=["Something else holds the first object too, and would have to show the change."],
-                help="make a copy before the loop, `copy.copy(x)`; or return what changes instead of writing it",
-            )
-
-
-def _taken_as_views(traced: Traced, outer: dict[int, jax.Array], places: Sequence[Place], aliases: Aliases) -> bool:
-    """Does a turn leave in a place a view, `row = m[i]`, or an array that is held elsewhere: `e = a`, `prev = cur`?
-
-    Then the next turn, and what comes after the loop, begin with one.
-    """
-    before = len(aliases.views)
-    for key in [*traced.ends, RESULT]:
-        for base in _shared(key, traced, outer, places):
-            if isinstance(base, jax.Array) or key != base and aliases.same.get(key) != base and aliases.same.get(base) != key:
-                _add_view(key, base, aliases)
-    return len(aliases.views) > before
-
-
-def _shared(key: Any, traced: Traced, outer: dict[int, jax.Array], places: Sequence[Place]) -> Iterator[Any]:
-    """Whose memory a turn leaves in a place: that of other places, by key, or arrays from before the loop."""
-    entries = {traced.starts[place.key]: place for place in places if place.key in traced.starts}
-    keys = [place.key for place in [*places, *traced.found] if place.key in traced.ends]
-    for base in traced.parts.get(key, ()):
-        yield from (other for other in keys if traced.ids[other] == base)
-        if base in outer:
-            yield outer[base]
-        if base in entries and entries[base].key != key and isinstance(entry := entries[base].read(), jax.Array):
-            yield entry
-
-
-def _add_view(key: Any, base: Any, aliases: Aliases) -> None:
-    is_array = isinstance(base, jax.Array)
-    known = [other for place, other in aliases.views if place == key and isinstance(other, jax.Array) == is_array]
-    if not any(base is other if is_array else base == other for other in known):
-        aliases.views.append((key, base))
-
-
-def _put_into_lists(places: Sequence[Place], traced: Traced, growing: dict[Any, lists.Growth], aliases: Aliases) -> bool:
-    """Has a turn put a variable's own array into a growing list? The next turn's writes would show there: `path.append(x)`."""
-    before = len(aliases.held)
-    outputs = traced.jaxpr.jaxpr.outvars
-    for key, growth in growing.items():
-        start = traced.position(key) or 0
-        new = [outputs[start + n] for n in growth.new_leaves()]
-        for place in places:
-            position = traced.position(place.key)
-            is_array = position is not None and isinstance(traced.ends[place.key][1], Array)
-            if is_array and any(outputs[position] is v for v in new) and (growth.holder, place.key) not in aliases.held:
-                aliases.held.append((growth.holder, place.key))
-    return len(aliases.held) > before
 
 
 def _alone(body: Block) -> Block:

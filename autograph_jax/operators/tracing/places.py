@@ -171,9 +171,25 @@ def _owner(place: Place) -> Any:
 
 
 def _count(place: Place) -> int:
-    """References to a place's object, apart from those that this call itself makes."""
+    """References to a place's object, apart from those that this call itself makes, and from those that are kept."""
     owner = _owner(place)
-    return sys.getrefcount(owner) - _OWN
+    return sys.getrefcount(owner) - _OWN - _kept[id(owner)]
+
+
+# Module state: by id, how often we hold an object of the user's ourselves, beside its places.
+_kept: collections.Counter[int] = collections.Counter()
+
+
+def keep(value: Any) -> None:
+    """Somebody of ours is about to hold an object of the user's: it is none the less gone when the user's code drops it."""
+    _kept[id(value)] += 1
+
+
+def drop(value: Any) -> None:
+    """No longer so."""
+    _kept[id(value)] -= 1
+    if not _kept[id(value)]:
+        del _kept[id(value)]
 
 
 class _Probe:

@@ -100,7 +100,7 @@ def parts(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from enumerate([value.func, *value.args, *value.keywords.values()])
     elif isinstance(value, Choice):
         yield from enumerate(value._options)
-    elif not isinstance(value, type | types.ModuleType | jax.Array):
+    elif not isinstance(value, type | types.ModuleType | jax.Array) and type(value).__dict__.get("is_record") is not False:
         kept = ((name, attribute(value, name, _EMPTY)) for name in attributes(value))
         yield from ((name, part) for name, part in kept if part is not _EMPTY)
 

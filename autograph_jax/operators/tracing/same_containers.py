@@ -11,6 +11,7 @@ import jax
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.holders import holder_of, running_functions
+from autograph_jax.operators.tracing.places import drop, keep
 from autograph_jax.operators.values.choices import Choice
 
 # Module state: by the ids of a container that a join has made, and of the older one that it may be as well: one of its arrays,
@@ -30,7 +31,14 @@ def doubt_container(new: Any, old: Any) -> None:
     if leaf is None:
         return
     key = id(new), id(old)
-    _joined_containers[key] = (weakref.ref(leaf, lambda _, known=_joined_containers: known.pop(key, None)), old)
+    if key not in _joined_containers:
+        keep(old)
+    _joined_containers[key] = (weakref.ref(leaf, lambda _: _forget(key)), old)
+
+
+def _forget(key: tuple[int, int], known: Any = _joined_containers, drop: Any = drop) -> None:  # globals go before arrays do
+    if key in known:
+        drop(known.pop(key)[1])
 
 
 def _may_be(target: Any) -> Iterator[Any]:

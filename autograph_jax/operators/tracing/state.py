@@ -60,6 +60,8 @@ class Trace:
         self.failures = failures
         self.axes: Axes = axes | (outer.axes if outer else NONE)
         self.jax_trace = jax_private.current_trace()
+        self.is_turn = False  # of a loop
+        self.around: Any = None  # the trace of JAX's that the block was begun in
         self.inside = False  # of a function that JAX traces by itself
         self.block: Any = None
         self.called: dict[types.CodeType, dict[str, Any]] = {}  # the code of functions, and their globals
@@ -87,6 +89,7 @@ Written = dict[Hashable, tuple[Place, tuple[types.CodeType, int | None] | None]]
 class _Local(threading.local):
     def __init__(self) -> None:
         self.traces: list[Trace] = []
+        self.attempts: list[Any] = []  # the bodies of `try` that are running, outermost first; see effects/attempts.py
         # The frames, by id, that an exception out of a traced branch may pass. Not the exception: it would hold tracers.
         self.escaped: frozenset[int] = frozenset()
         self.written: Written | None = None  # outside of blocks, while a transform of ours traces a function
@@ -103,6 +106,21 @@ def traces() -> list[Trace]:
 def axes() -> Axes:
     """The axes of a mesh along which not all devices run the innermost block."""
     return _local.traces[-1].axes if _local.traces else NONE
+
+
+def attempts() -> list[Any]:
+    """The bodies of `try` statements that are being traced in this thread, outermost first."""
+    return _local.attempts
+
+
+def opened() -> list[bool]:
+    """Which of these may have failed already, where the program is now."""
+    return [attempt.is_open for attempt in _local.attempts]
+
+
+def open_again(flags: list[bool]) -> None:
+    for attempt, flag in zip(_local.attempts, flags, strict=True):
+        attempt.is_open = flag
 
 
 def inside_another() -> bool:

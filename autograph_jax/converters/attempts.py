@@ -1,0 +1,288 @@
+"""A `try` whose body may fail by traced data handles that too: the body is left where it fails, the handler is staged after it.
+
+Before:
+    try:
+        y = f(x)
+        z = g(y)
+    except ValueError as error:
+        z = x
+
+After:
+    attempt = ag__.attempt(lambda: ValueError)
+    try:
+        with attempt:
+            value = f(x)
+            if ag__.failed(attempt):
+                return ag__.failure
+            y = value
+            z = g(y)
+    except ValueError as error:
+        z = x
+    if ag__.handled(attempt, 0):
+        error = ag__.error_of(attempt, 0)
+        z = x
+        del error
+
+An exception that Python raises is Python's: it ends the body, and the first of the two copies of the handler runs. One that
+is raised where traced data decides is noted by the attempt.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import gast
+
+from autograph_jax.analysis import writes
+from autograph_jax.analysis.activity import reads
+from autograph_jax.converters import exits
+from autograph_jax.converters.base import Pass
+from autograph_jax.converters.places import augmented, index_of, is_pure_value, old_value, path_of
+from autograph_jax.converters.unsupported import is_generator
+from autograph_jax.syntax import template
+from autograph_jax.syntax.names import Names
+from autograph_jax.syntax.template import Template
+
+_BEGIN = Template("NAME_ = ag__.attempt(HANDLERS)")
+_BODY = Template("""
+    with ATTEMPT:
+        BODY
+""")
+_CHECK = Template("""
+    if ag__.failed(ATTEMPT):
+        return ag__.failure
+""")
+_NOTED = Template("""
+    if ag__.noted(ATTEMPT, ERROR):
+        return ag__.failure
+""")
+_UNLESS = Template("""
+    if not ag__.failed(ATTEMPT):
+        BODY
+""")
+_HANDLED = Template("""
+    if ag__.handled(ATTEMPT, NUMBER):
+        BODY
+""")
+_ERROR = Template("ag__.error_of(ATTEMPT, NUMBER)")
+_MAY_FAIL = (gast.Call, gast.Raise, gast.Assert)
+_PYTHONS_OWN = frozenset({
+    "AttributeError", "EOFError", "FileNotFoundError", "GeneratorExit", "ImportError", "IndexError", "KeyError",
+    "KeyboardInterrupt", "LookupError", "ModuleNotFoundError", "NameError", "NotImplementedError", "OSError",
+    "RecursionError", "StopIteration", "SystemExit", "UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError",
+})  # fmt: skip
+Suite = list[gast.stmt]
+
+
+def convert(tree: gast.AST, names: Names) -> gast.AST:
+    return _Attempts(names).visit(tree)
+
+
+class _Attempts(Pass):
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._attempts, self._values = itertools.count(1), itertools.count(1)
+
+    def function(self, node: gast.FunctionDef) -> gast.AST:
+        return node if is_generator(node) else self.generic_visit(node)
+
+    def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
+        return node
+
+    def visit_Try(self, node: gast.Try) -> gast.AST | list[gast.stmt]:
+        if exits.may_exit(node.finalbody) or not _may_be_noted(node.handlers) or not may_fail(node.body):
+            return self.generic_visit(node)
+        staged = [copy.deepcopy(handler) for handler in node.handlers]
+        self.generic_visit(node)
+        attempt = self._names.attempt(next(self._attempts))
+        kinds = [_kind(handler, at=node) for handler in node.handlers]
+        begin = _BEGIN(at=node, NAME_=template.name(attempt, at=node, store=True), HANDLERS=kinds)
+        body = _Guard(attempt, lambda: self._fresh("value", self._values), node.handlers).suite(node.body)
+        [guarded] = _BODY(at=node, ATTEMPT=template.name(attempt, at=node), BODY=body)
+        inner = gast.copy_location(gast.Try([gast.copy_location(guarded, node)], node.handlers, [], []), node)
+        if node.orelse:
+            inner.orelse = _UNLESS(at=node.orelse[0], ATTEMPT=template.name(attempt, at=node.orelse[0]), BODY=node.orelse)
+        after: Suite = []
+        for number, handler in reversed(list(enumerate(staged))):
+            after = self._staged(attempt, number, handler, after)
+        if not node.finalbody:
+            return [*begin, inner, *after]
+        node.body, node.handlers, node.orelse = [inner, *after], [], []
+        return [*begin, node]
+
+    def _staged(self, attempt: str, number: int, handler: gast.ExceptHandler, others: Suite) -> Suite:
+        """The handler as a block of its own, and the others as its `else`."""
+        position = template.constant(number, at=handler)
+        error = lambda at: _ERROR.expression(at=at, ATTEMPT=template.name(attempt, at=at), NUMBER=position)  # noqa: E731
+        body = [_raising(self.visit(statement), error) for statement in handler.body]
+        if handler.name is not None:
+            name = handler.name.id if isinstance(handler.name, gast.Name) else handler.name
+            body.insert(0, template.assign([template.name(name, at=handler, store=True)], error(handler), at=handler))
+        if handler.name is not None and not exits.always_exits(handler.body):
+            target = gast.copy_location(gast.Name(name, gast.Del(), None, None), handler)
+            body.append(gast.copy_location(gast.Delete([target]), handler))
+        flat = [s for part in body for s in (part if isinstance(part, list) else [part])]
+        [handled] = _HANDLED(at=handler, ATTEMPT=template.name(attempt, at=handler), NUMBER=position, BODY=flat)
+        assert isinstance(handled, gast.If)
+        handled.orelse = others
+        return [handled]
+
+    def _fresh(self, wish: str, numbers: Iterator[int]) -> str:
+        number = next(numbers)
+        return self._names.fresh(wish if number == 1 else f"{wish}_{number}")
+
+
+class _Guard:
+    """Puts a check after each statement of a body that may fail, and before it writes what it computes."""
+
+    def __init__(self, attempt: str, fresh: Callable[[], str], handlers: list[gast.ExceptHandler]) -> None:
+        self._attempt, self._fresh, self._handlers = attempt, fresh, handlers
+
+    def suite(self, statements: Suite, *, goes_on: bool = False) -> Suite:
+        """`goes_on`: more of the body follows these statements."""
+        guarded: Suite = []
+        for statement in statements:
+            follows = goes_on or statement is not statements[-1]
+            guarded += self._statement(statement, follows) if may_fail([statement]) else [statement]
+        return guarded
+
+    def _statement(self, node: gast.stmt, follows: bool) -> Suite:
+        check = self._check(node) if follows else []
+        match node:
+            case gast.Raise(exc=gast.expr()) if not writes(node.exc):
+                return self._raise(node)
+            case gast.Return(value=gast.expr()):
+                return [*self._first(node, "value"), node]
+            case gast.AugAssign():
+                return self._augment(node) if may_fail([node.value]) else [node, *check]
+            case gast.Assign():
+                needed = follows or self._is_read(node)
+                return [*self._first(node, "value"), node] if needed and may_fail([node.value]) else [node, *check]
+            case gast.If():
+                before = self._first(node, "test") if may_fail([node.test]) else []
+                node.body, node.orelse = self.suite(node.body, goes_on=follows), self.suite(node.orelse, goes_on=follows)
+                return [*before, node, *check]
+            case gast.For():
+                before = self._first(node, "iter") if may_fail([node.iter]) else []
+                node.body, node.orelse = self.suite(node.body, goes_on=True), self.suite(node.orelse, goes_on=follows)
+                return [*before, node, *check]
+            case gast.While():
+                first = self._check(node) if may_fail([node.test]) else []
+                node.body = [*first, *self.suite(node.body, goes_on=True)]
+                node.orelse = [*first, *self.suite(node.orelse, goes_on=follows)] if node.orelse else []
+                return [node, *check]
+            case gast.With():
+                node.body = [*self._check(node), *self.suite(node.body, goes_on=follows)]
+                return [node, *check]
+        return [node, *check]
+
+    def _first(self, node: Any, field: str) -> Suite:
+        """Compute a value before the statement that takes it, which is left out where that fails."""
+        computed, name = self._kept(getattr(node, field), node)
+        setattr(node, field, name)
+        return [computed, *self._check(node)]
+
+    def _augment(self, node: gast.AugAssign) -> Suite:
+        """Python reads the target first, then the value is computed, then the target is written."""
+        target = node.target
+        if isinstance(target, gast.Name):
+            before, old = self._kept(template.name(target.id, at=target), node)
+            again = template.assign([template.name(target.id, at=target, store=True)], old, at=node)
+            return [before, *self._first(node, "value"), again, node]
+        indices = []
+        for step in path_of(target)[1]:
+            if isinstance(step, gast.Subscript) and not is_pure_value(step.slice) and not writes(step.slice):
+                index, step.slice = self._kept(index_of(step.slice), node)
+                indices.append(index)
+        before, old = self._kept(old_value(target), node)
+        first = self._first(node, "value")
+        return [*indices, before, *first, template.assign([target], augmented(old, node, node.value), at=node)]
+
+    def _kept(self, value: gast.expr, statement: gast.stmt) -> tuple[gast.stmt, gast.Name]:
+        """A variable for a value, and what gives it that: part of a statement, where that stands."""
+        name = self._fresh()
+        kept = template.assign([template.name(name, at=value, store=True)], value, at=statement)
+        return kept, template.name(name, at=value)
+
+    def _raise(self, node: gast.Raise) -> Suite:
+        """Where traced data decides, the body is left; else Python raises."""
+        error = template.lambda_of(copy.deepcopy(node.exc), at=node.exc)
+        return [*_NOTED(at=node, ATTEMPT=template.name(self._attempt, at=node), ERROR=error), node]
+
+    def _check(self, node: gast.stmt) -> Suite:
+        at = _beginning(node)
+        return _CHECK(at=at, ATTEMPT=template.name(self._attempt, at=at))
+
+    def _is_read(self, node: gast.Assign) -> bool:
+        """May what the last statement of a body assigns be read where it has failed?"""
+        if not all(isinstance(target, gast.Name) for target in node.targets):
+            return True
+        return not all(exits.always_exits(h.body) or writes(node) <= _surely_written(h.body) for h in self._handlers)
+
+
+def _beginning(node: Any) -> gast.AST:
+    """Where a statement begins. At the end of one over several lines a call would seem to be a part of it."""
+    if node.lineno == node.end_lineno:
+        return node
+    start = gast.copy_location(gast.Pass(), node)
+    start.end_lineno, start.end_col_offset = node.lineno, node.col_offset + 1
+    return start
+
+
+def may_fail(nodes: Sequence[gast.AST]) -> bool:
+    """Is anything called or raised in these, but for the functions in them?"""
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, _MAY_FAIL):
+            return True
+        if not isinstance(node, gast.FunctionDef | gast.AsyncFunctionDef | gast.ClassDef | gast.Lambda):
+            pending += gast.iter_child_nodes(node)
+    return False
+
+
+def _may_be_noted(handlers: list[gast.ExceptHandler]) -> bool:
+    """Not so where only what Python's own protocols raise is handled."""
+    kinds = [kind for h in handlers for kind in (h.type.elts if isinstance(h.type, gast.Tuple) else [h.type])]
+    return any(not isinstance(kind, gast.Name) or kind.id not in _PYTHONS_OWN for kind in kinds)
+
+
+def _surely_written(statements: Suite) -> frozenset[str]:
+    """The variables that a handler assigns without having read them."""
+    written: frozenset[str] = frozenset()
+    for statement in statements:
+        if not isinstance(statement, gast.Assign) or reads(statement) - written & writes(statement):
+            break
+        written |= writes(statement)
+    return written
+
+
+def _kind(handler: gast.ExceptHandler, at: gast.AST) -> gast.expr:
+    if handler.type is None:
+        return template.constant(None, at=handler)
+    return template.lambda_of(copy.deepcopy(handler.type), at=handler.type)
+
+
+def _raising(node: Any, error: Callable[[gast.AST], gast.expr]) -> Any:
+    """`raise` by itself raises again what is handled."""
+    if isinstance(node, list):
+        return [_raising(part, error) for part in node]
+    return _Again(error).visit(node)
+
+
+class _Again(gast.NodeTransformer):
+    def __init__(self, error: Callable[[gast.AST], gast.expr]) -> None:
+        self._error = error
+
+    def visit_Raise(self, node: gast.Raise) -> gast.Raise:
+        if node.exc is None:
+            node.exc = self._error(node)
+        return node
+
+    def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
+        return node
+
+    visit_Lambda = visit_ExceptHandler = visit_FunctionDef

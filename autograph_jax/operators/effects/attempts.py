@@ -1,0 +1,236 @@
+"""`try` around what traced data makes fail: which error it was is state, and what the handler does is staged after it.
+
+A `with attempt:` around the body of a `try` makes it active. `raise` and `assert` where traced data decides, here or in what
+is called, note their error in the innermost attempt that has a handler for it (`checks.py`); converters have put a check after
+each statement of the body, which leaves it by `failure`. A function that is called runs on to its end, on values that nobody
+will read: it must not write what was there before.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+
+from autograph_jax.errors import StagingError, is_user_frame, user_location
+from autograph_jax.operators import jax_private
+from autograph_jax.operators.effects.failures import Error, Failure, Failures
+from autograph_jax.operators.exits import FAILURE
+from autograph_jax.operators.tracing import reach, state
+from autograph_jax.operators.tracing.holders import frame_variables
+from autograph_jax.operators.tracing.places import Aside
+from autograph_jax.operators.values.choices import Choice, decided
+
+Kinds = Callable[[], Any]
+
+
+class Raised(BaseException):
+    """Ends the tracing of a block in which the user's code raises. No `except` of the user's is meant to see it."""
+
+    def __str__(self) -> str:
+        return "this program ends by an exception on every path, at run time; `ag.jit` gives it to the caller"
+
+
+class Attempt:
+    """The body of a `try`: `kinds` give what its handlers catch; None is everything."""
+
+    is_record = False  # no object of the user's, though one of the user's variables holds it
+
+    def __init__(self, *kinds: Kinds | None) -> None:
+        self._kinds = kinds
+        self._errors = Failures(Aside)
+        self._handler_of: list[int] = []  # of each known error
+        self.is_open = False  # may what runs now have failed already?
+        self.ends_loop = False  # has it failed in a loop that ends by that?
+        self.is_over = False  # has the body surely failed where what follows the `try` is reached?
+
+    def __enter__(self) -> None:
+        if jax_private.tracing():
+            self._frame: types.FrameType | None = sys._getframe(1)
+            self.loop = state.failures()
+            self._trace, self._depth = jax_private.current_trace(), len(state.traces())
+            state.attempts().append(self)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: Any) -> bool:
+        active = state.attempts()
+        if active and active[-1] is self:
+            active.pop()
+            self._frame = None
+        return kind is Raised and bool(self._handler_of)  # there is nothing more to trace: the handlers come next
+
+    def handler(self, kind: type[BaseException]) -> int | None:
+        """The number of the handler for errors of a class."""
+        for number, kinds in enumerate(self._kinds):
+            if kinds is None or issubclass(kind, kinds()):
+                return number
+        return None
+
+    def is_here(self) -> bool:
+        """Is no staged block between the attempt and here?"""
+        return self not in state.attempts() or len(state.traces()) == self._depth and jax_private.current_trace() is self._trace
+
+    def note(self, condition: Any, failure: Failure, handler: int) -> None:
+        """The body fails by this error where the condition holds, unless it has failed already.
+
+        A staged loop of a function that is called ends first, and tells when it is over.
+        """
+        if not self._is_reached():
+            raise uncatchable()
+        loop = state.failures()
+        if loop is not None and loop is not self.loop and not self._checks_loop():
+            loop.note(condition, failure)
+            self.is_open = self.ends_loop = True
+            return
+        self._handler_of.append(handler)
+        self._errors.note(condition, failure)
+        self.is_open = True
+
+    def _checks_loop(self) -> bool:
+        """Does the innermost staged loop stand in the body itself, whose checks leave it?"""
+        turns = [trace.block for trace in state.traces()[self._depth :] if trace.is_turn]
+        return bool(turns) and self._frame is not None and turns[-1].__qualname__ == self._frame.f_code.co_qualname
+
+    def _is_reached(self) -> bool:
+        """Do only blocks of ours stand between the attempt and here, and nothing that JAX maps or compiles by itself?"""
+        around = self._trace
+        for trace in state.traces()[self._depth :]:
+            if trace.around is not around:
+                return False
+            around = trace.jax_trace
+        return jax_private.current_trace() is around
+
+    def has_failed(self) -> Any:
+        """False, or where traced data decides a traced bool."""
+        code = self._errors.code.read()
+        return code != 0 if self._handler_of else False
+
+    def by(self, handler: int) -> Any:
+        """Has it failed by an error that this handler is for?"""
+        code = self._errors.code.read()
+        numbers = self._numbers(handler)
+        if self.is_over and handler == max(self._handler_of):
+            return True  # the last of a chain of elifs
+        return jnp.isin(code, jnp.asarray(numbers)) if numbers else False
+
+    def error(self, handler: int) -> Any:
+        """The error that this handler is for, a Choice if there are several."""
+        code, given = self._errors.code.read(), self._errors.values({})
+        numbers = self._numbers(handler)
+        errors = tuple(self._errors.known[number - 1].with_traced(given) for number in numbers)
+        if len(errors) == 1:
+            return errors[0]
+        return decided(jnp.argmax(jnp.asarray(numbers) == code).astype(jnp.int32), errors)
+
+    def _numbers(self, handler: int) -> list[int]:
+        return [number for number, own in enumerate(self._handler_of, 1) if own == handler]
+
+    def check_write(self, target: Any) -> None:
+        """Refuse to change what was there before the attempt, where it may have failed: Python would not come here then."""
+        frame = self._frame
+        while frame is not None:
+            if is_user_frame(frame):
+                for value in frame_variables(frame).values():
+                    if reach.holds(value, lambda part: part is target):
+                        raise _written_after_failure()
+            frame = frame.f_back
+
+
+attempt = Attempt
+
+
+def failed(attempt: Attempt) -> Any:
+    """Has a body failed, of this `try` or of one around it? What follows runs only where they have not."""
+    around = [*state.attempts(), *(() if attempt in state.attempts() else (attempt,))]
+    for own in around:
+        own.is_open = False
+    conditions = [condition for own in around if (condition := own.has_failed()) is not False]
+    return jnp.stack(conditions).any() if len(conditions) > 1 else conditions[0] if conditions else False
+
+
+def noted(attempt: Attempt, make: Callable[[], Error]) -> bool:
+    """Is the error that the body of a `try` raises one that traced data decides about, and that has a handler?"""
+    if attempt.is_here():
+        return False
+    error = make()
+    if (found := catching(error)) is None:
+        return False
+    opened = attempt.is_open
+    found[0].note(unless_failed(jnp.asarray(True)), Failure(error), found[1])
+    if found[0] is attempt:
+        attempt.is_open = opened  # the body is left
+    return True
+
+
+def handled(attempt: Attempt, number: int) -> Any:
+    """Does this handler of a `try` run, because of what traced data has decided?"""
+    return attempt.by(number)
+
+
+def error_of(attempt: Attempt, number: int) -> Any:
+    return attempt.error(number)
+
+
+def went_on(attempt: Attempt, exit: Any) -> Any:
+    """How a `try` was left, where a body that has failed goes on with its handlers."""
+    if isinstance(exit, Choice):
+        ways = exit._options
+        attempt.is_over = not state.attempts() and any(w is FAILURE for w in ways) and None not in ways
+        return exit._map(lambda option: None if option is FAILURE else option)
+    return None if exit is FAILURE else exit
+
+
+def catching(error: Error) -> tuple[Attempt, int] | None:
+    """The innermost attempt that has a handler for an error, and the handler's number."""
+    kind = error if isinstance(error, type) else type(error)
+    for own in reversed(state.attempts()):
+        if (number := own.handler(kind)) is not None:
+            return own, number
+    return None
+
+
+def may_handle_a_loop() -> bool:
+    """Does a `try` stand between a loop that is about to be staged and the one around that, if there is one?"""
+    active = state.attempts()
+    return bool(active) and active[-1].loop is state.failures()
+
+
+def unless_failed(condition: Any) -> Any:
+    """Of several errors the first counts, whichever `try` handles it."""
+    for own in state.attempts():
+        condition = jnp.logical_and(condition, jnp.logical_not(own.has_failed()))
+    return condition
+
+
+def after_a_turn(opened: list[bool]) -> None:
+    """A turn of a loop is over: one that may have failed has to be the loop's last."""
+    for own, before in zip(state.attempts(), opened, strict=True):
+        if own.is_open and not before and not own.ends_loop:
+            raise uncatchable()
+        own.is_open, own.ends_loop = before, False
+
+
+def check_write(target: Any) -> None:
+    """An object of the user's is about to be changed."""
+    for own in state.attempts():
+        if own.is_open:
+            own.check_write(target)
+
+
+def uncatchable() -> StagingError:
+    return StagingError(
+        "an exception is raised where traced data decides, and caught outside of that block",
+        location=user_location(),
+        help="use a flag instead of the exception, or handle the case in the same branch",
+    )
+
+
+def _written_after_failure() -> StagingError:
+    return StagingError(
+        "something is changed in place that a `try` around it would see, after an error that traced data decides about",
+        location=user_location(),
+        details=["Where the error is raised, Python does not come here."],
+        help="change it before what may raise, or return the new value",
+    )

@@ -1,0 +1,101 @@
+"""What two branches leave may be one object, an older one, or a view of one: what a later write then has to know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph_jax.operators.staging.blocks import RESULT, Traced
+from autograph_jax.operators.tracing import aliasing, reach, same_containers, views
+from autograph_jax.operators.tracing.places import Content, Place
+from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.containers import parts_of
+from autograph_jax.operators.values.forms import Form, Static, Tree
+
+
+def with_aliases(
+    new: dict[Any, Any], places: dict[Any, Place], first: Traced, second: Traced, outer: dict[int, jax.Array]
+) -> dict[Any, Any]:
+    """The new values, where two that are one array on both paths are one object, and a pair on one path is doubtful."""
+    identities = {key: tuple(b.ids.get(key, id(places[key].read())) for b in (first, second)) for key in new}
+    leaders: dict[tuple[int, ...], Any] = {}
+    for key, pair in identities.items():
+        if isinstance(new[key], jax.Array):
+            if pair[0] == pair[1] and pair[0] in outer:
+                new[key] = outer[pair[0]]  # both paths give the same array from outside: no new one
+            new[key] = leaders.setdefault(pair, new[key])
+    together = [{key: {*branch.kin_of(places[key])} for key in new} for branch in (first, second)]
+    for key, pair in identities.items():
+        for other, other_pair in identities.items():
+            one = any(a == b for a, b in zip(pair, other_pair, strict=True))
+            if key is not other and (one or any(kin[key] & kin[other] for kin in together)):
+                _doubt_parts(new[key], list(reach.arrays(new[other])))
+    return new
+
+
+def relate(
+    value: Any, key: Any, place: Place | None, branches: tuple[Traced, Traced], new: dict[Any, Any], outer: dict[int, jax.Array]
+) -> None:
+    """What two branches leave in a place, or as their result, may be an older object or array, or a view of one."""
+    for branch in branches:
+        for base in branch.bases_of(key, new, outer):
+            views.view(value, base)
+        kin = branch.kin_of(place) if place is not None else branch.parts[RESULT]
+        _doubt_parts(value, [outer[part] for part in kin if part in outer])
+        if isinstance(place, Content):
+            continue
+        form = branch.result if place is None else branch.ends[key][1] if key in branch.ends else None
+        if form is not None and not (place is None and branch.raised):
+            _doubt_objects(value, form)
+            for older in branch.older[key]:
+                same_containers.doubt_container(value, older)
+
+
+def of_module(value: Any, key: Any, first: Traced, second: Traced, modules: dict[int, Any], predicate: jax.Array) -> Any:
+    """What paths leave that give a list or dict of the module's: itself, if both give it; else a write to it is doubtful."""
+    if not issubclass(type(value), list | dict):
+        return value
+    given = [modules.get(branch.ids.get(key, 0)) for branch in (first, second) if not branch.is_over]
+    if given and given[0] is not None and all(one is given[0] for one in given):
+        return given[0]
+    for one in given:
+        same_containers.doubt_container(value, one)
+    if len(given) == 2 and any(one is not None for one in given) and next(reach.arrays(value), None) is None:
+        options = tuple(value if one is None else one for one in given)  # which hold the same, and are two
+        return Choice(jnp.where(predicate, 0, 1), options)
+    return value
+
+
+def with_result_aliases(value: Any, first: Traced, second: Traced, outer: dict[int, jax.Array]) -> Any:
+    """`m = a if x > 0 else b`: m may be either array, and a write to it is doubtful; if both are one, it is that."""
+    if isinstance(value, jax.Array):
+        given = [branch.ids.get(RESULT) for branch in (first, second) if not branch.raised]
+        first_given = given[0] if given else None
+        if first_given is not None and all(one == first_given and one in outer for one in given):
+            return outer[first_given]
+        for one in given:
+            if one is not None and one in outer:
+                aliasing.doubt(value, outer[one])
+    return value
+
+
+def _doubt_parts(value: Any, arrays: Sequence[jax.Array]) -> None:
+    """A joined value may be one of these arrays, what a joined list, object or choice has in it also a view of one."""
+    for part in reach.arrays(value) if arrays else ():
+        for array in arrays:
+            if part.dtype == array.dtype and part.shape == array.shape:
+                aliasing.doubt(part, array)
+            elif part.dtype == array.dtype and part.ndim < array.ndim and part is not value:
+                views.view(part, array)
+
+
+def _doubt_objects(new: Any, form: Form) -> None:
+    """Where one path gives an older object, what the join makes may be that object: `p = OLD if x > 0 else Point(x)`."""
+    if isinstance(form, Static):
+        same_containers.doubt_container(new, form.value)
+    elif isinstance(form, Tree):
+        for part, child in zip(parts_of(new, form.kind), form.children, strict=False):
+            _doubt_objects(part, child)

@@ -1,0 +1,102 @@
+"""Which of a loop's variables hold one array, a view of one, or an object that others hold too, from turn to turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+
+from autograph_jax.errors import AliasError, user_location
+from autograph_jax.operators.sequences import lists
+from autograph_jax.operators.staging.blocks import RESULT, Aliases, Traced
+from autograph_jax.operators.tracing import holders, reach
+from autograph_jax.operators.tracing.places import Place
+from autograph_jax.operators.values.containers import is_mutable
+from autograph_jax.operators.values.forms import Array, Form, Options, Static, Tree
+
+
+def share(places: Sequence[Place], forms: Sequence[Form], aliases: Aliases) -> None:
+    """Places that enter a loop with one array are one input: `prev = cur` before it, `cur[0] = x` in it."""
+    leaders: dict[tuple[int, Form], Any] = {}
+    for place, form in zip(places, forms, strict=True):
+        entry = place.read()
+        if not isinstance(entry, jax.Array) or not isinstance(form, Array):
+            continue
+        leader = leaders.setdefault((id(entry), form), place.key)
+        if leader != place.key and (leader, place.key) not in aliases.doubtful:
+            aliases.same[place.key] = leader
+
+
+def keep_sharing(aliases: Aliases, traced: Traced) -> bool:
+    """Do places that were one array at the start of a turn end as one? If not, they may be one or two: doubtful."""
+    parted = [key for key, leader in aliases.same.items() if traced.ids.get(key) != traced.ids.get(leader)]
+    for key in parted:
+        aliases.doubtful.add((aliases.same.pop(key), key))
+    return not parted
+
+
+def check_replaced(places: Sequence[Place], forms: Sequence[Form], new_forms: Sequence[Form], traced: Traced) -> None:
+    """Refuse a loop that changes an object in place and also gives its variable another, if somebody else holds the first.
+
+    From the second turn on nobody can say which of the two the variable holds; the first would not show the change.
+    """
+    changed = [place for place, _ in traced.ends.values() if place.target is not None]
+    for place, form, new in zip(places, forms, new_forms, strict=True):
+        if not isinstance(form, Static) or not isinstance(new, Tree | Options) or not is_mutable(form.value):
+            continue
+        inside = {id(part) for part in reach.everything(form.value)}
+        if any(id(write.target) in inside and holders.held_elsewhere(write, place) for write in changed):
+            raise AliasError(
+                f"what `{place.name}` holds is changed in this loop, and `{place.name}` is given another object as well",
+                location=user_location(),
+                details=["Something else holds the first object too, and would have to show the change."],
+                help="make a copy before the loop, `copy.copy(x)`; or return what changes instead of writing it",
+            )
+
+
+def taken_as_views(traced: Traced, outer: dict[int, jax.Array], places: Sequence[Place], aliases: Aliases) -> bool:
+    """Does a turn leave in a place a view, `row = m[i]`, or an array that is held elsewhere: `e = a`, `prev = cur`?
+
+    Then the next turn, and what comes after the loop, begin with one.
+    """
+    before = len(aliases.views)
+    for key in [*traced.ends, RESULT]:
+        for base in _shared(key, traced, outer, places):
+            if isinstance(base, jax.Array) or key != base and aliases.same.get(key) != base and aliases.same.get(base) != key:
+                _add_view(key, base, aliases)
+    return len(aliases.views) > before
+
+
+def _shared(key: Any, traced: Traced, outer: dict[int, jax.Array], places: Sequence[Place]) -> Iterator[Any]:
+    """Whose memory a turn leaves in a place: that of other places, by key, or arrays from before the loop."""
+    entries = {traced.starts[place.key]: place for place in places if place.key in traced.starts}
+    keys = [place.key for place in [*places, *traced.found] if place.key in traced.ends]
+    for base in traced.parts.get(key, ()):
+        yield from (other for other in keys if traced.ids[other] == base)
+        if base in outer:
+            yield outer[base]
+        if base in entries and entries[base].key != key and isinstance(entry := entries[base].read(), jax.Array):
+            yield entry
+
+
+def _add_view(key: Any, base: Any, aliases: Aliases) -> None:
+    is_array = isinstance(base, jax.Array)
+    known = [other for place, other in aliases.views if place == key and isinstance(other, jax.Array) == is_array]
+    if not any(base is other if is_array else base == other for other in known):
+        aliases.views.append((key, base))
+
+
+def put_into_lists(places: Sequence[Place], traced: Traced, growing: dict[Any, lists.Growth], aliases: Aliases) -> bool:
+    """Has a turn put a variable's own array into a growing list? The next turn's writes would show there: `path.append(x)`."""
+    before = len(aliases.held)
+    outputs = traced.jaxpr.jaxpr.outvars
+    for key, growth in growing.items():
+        start = traced.position(key) or 0
+        new = [outputs[start + n] for n in growth.new_leaves()]
+        for place in places:
+            position = traced.position(place.key)
+            is_array = position is not None and isinstance(traced.ends[place.key][1], Array)
+            if is_array and any(outputs[position] is v for v in new) and (growth.holder, place.key) not in aliases.held:
+                aliases.held.append((growth.holder, place.key))
+    return len(aliases.held) > before

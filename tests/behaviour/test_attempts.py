@@ -1,0 +1,496 @@
+"""try and except around what traced data makes fail: the handler runs where Python runs it, with the state of that moment."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from .harness import Table, check
+
+table = Table(__name__)
+row = table.row
+
+
+class Bad(Exception):
+    pass
+
+
+def fraction(a, b):
+    if b == 0:
+        raise ZeroDivisionError("no fraction", b)
+    return a / b
+
+
+def bounded_fraction(a, b):
+    found = fraction(a, b) + 1
+    if found > 10:
+        raise Bad(found)
+    return found
+
+
+# ------------------------------------------------------------------ errors of callees
+def returned_by_a_handler(x):
+    try:
+        return fraction(1.0, x)
+    except ZeroDivisionError:
+        return -1.0
+
+
+row(returned_by_a_handler, [0.0], [1.0], [4.0], staged="cond", batch=True)
+row(returned_by_a_handler, [1.0], [4.0], name="slope of returned_by_a_handler", grad=True)
+
+
+def assigned_by_a_handler(x):
+    try:
+        y = fraction(1.0, x)
+    except ZeroDivisionError:
+        y = -1.0
+    return y
+
+
+row(assigned_by_a_handler, [0.0], [1.0], [4.0], staged="cond", batch=True)
+row(assigned_by_a_handler, [1.0], [4.0], name="slope of assigned_by_a_handler", grad=True)
+
+
+def ignored(x):
+    y = 5.0
+    try:
+        y = fraction(1.0, x)
+    except ZeroDivisionError:
+        pass
+    return y
+
+
+row(ignored, [0.0], [1.0], staged="cond", batch=True)
+row(ignored, [1.0], [4.0], name="slope of ignored", grad=True)
+
+
+def state_where_it_failed(x):
+    y, k = 5.0, 0
+    try:
+        k = 1
+        y = bounded_fraction(1.0, x)
+        k = 2
+        y = y + fraction(1.0, x - 1)
+        k = 3
+    except ZeroDivisionError:
+        y = y - 100.0
+    except Bad as error:
+        y = error.args[0] * 1000
+    else:
+        k = k + 10
+    finally:
+        k = k + 0.5
+    return y, k
+
+
+row(state_where_it_failed, [0.0], [1.0], [2.0], [4.0], [0.0625], staged="cond", batch=True)
+
+
+def another_kind_of_error(x):
+    try:
+        return fraction(1.0, x)
+    except KeyError:
+        return 0.0
+
+
+row(another_kind_of_error, [2.0], plain=[[0.0]], own_jit=True)
+
+
+def base_class_of_the_error(x):
+    try:
+        return fraction(1.0, x)
+    except ArithmeticError:
+        return 0.0
+
+
+row(base_class_of_the_error, [2.0], [0.0])
+
+
+def handler_for_several(x):
+    try:
+        return bounded_fraction(1.0, x)
+    except (Bad, ZeroDivisionError):
+        return 0.0
+
+
+row(handler_for_several, [2.0], [0.0], [0.0625])
+
+
+def handled_one_call_further_out(x):
+    try:
+        return assigned_by_a_handler(x) + fraction(1.0, x - 1)
+    except ZeroDivisionError:
+        return 50.0
+
+
+row(handled_one_call_further_out, [0.0], [1.0], [2.0], batch=True)
+
+
+def in_the_arguments_of_a_call(x):
+    try:
+        return max(fraction(1.0, x), fraction(1.0, x - 1))
+    except ZeroDivisionError:
+        return 50.0
+
+
+row(in_the_arguments_of_a_call, [0.0], [1.0], [4.0])
+
+
+# ------------------------------------------------------------------ raised in the body itself
+def raised_in_the_body(x):
+    try:
+        if x > 5:
+            raise ValueError("large")
+        y = x
+    except ValueError:
+        y = 0.0
+    return y
+
+
+row(raised_in_the_body, [3.0], [6.0], staged="cond", grad=True, batch=True)
+
+
+def raised_where_traced_data_decides_already(x):
+    if x > 3:
+        try:
+            if x > 5:
+                raise ValueError("large")
+            y = x
+        except ValueError:
+            y = 0.0
+    else:
+        y = 1.0
+    return y
+
+
+row(raised_where_traced_data_decides_already, [2.0], [4.0], [6.0], staged="cond")
+
+
+def assertion(x):
+    try:
+        assert x > 2, "small"
+        x = x * 2
+    except AssertionError:
+        x = x - 1
+    return x
+
+
+row(assertion, [1.0], [3.0], staged="cond")
+
+
+def raised_again(x):
+    try:
+        try:
+            y = bounded_fraction(1.0, x)
+        except ZeroDivisionError:
+            y = 3.0
+            if x == 0:
+                raise
+        y = y + 1
+    except Bad:
+        y = 4.0
+    except ZeroDivisionError:
+        y = 8.0
+    return y
+
+
+row(raised_again, [0.0], [1.0], [0.0625])
+
+
+def raised_instead(x):
+    try:
+        try:
+            y = fraction(1.0, x)
+        except ZeroDivisionError as error:
+            raise Bad("instead") from error
+    except Bad:
+        y = 7.0
+    return y
+
+
+row(raised_instead, [0.0], [2.0])
+
+
+def inner_finally(x):
+    k = 0
+    try:
+        try:
+            y = fraction(1.0, x)
+        finally:
+            k = k + 1
+    except ZeroDivisionError:
+        y = 7.0
+    return y, k
+
+
+row(inner_finally, [0.0], [2.0])
+
+
+def name_of_the_error(x):
+    error = 3.0
+    try:
+        y = fraction(1.0, x)
+    except ZeroDivisionError as found:
+        y = found.args[1] + error
+    return y
+
+
+row(name_of_the_error, [0.0], [2.0])
+
+
+# ------------------------------------------------------------------ loops
+def try_in_a_while(x):
+    n = 0
+    while x < 8:
+        try:
+            x = x + fraction(4.0, x)
+            n = n + 1
+        except ZeroDivisionError:
+            x = x + 1
+            n = n + 100
+            continue
+        if x > 6:
+            break
+    return x, n
+
+
+row(try_in_a_while, [0.0], [1.0], [9.0], staged="loop", batch=True)
+
+
+def try_in_a_for(n):
+    last = -1
+    for i in range(6):
+        try:
+            if i == n:
+                raise Bad(i)
+            last = i
+        except Bad:
+            break
+    return last
+
+
+row(try_in_a_for, [1], [3], [9], batch=True)
+
+
+def loop_in_a_try(n, xs):
+    total = 0.0
+    try:
+        for i, x in enumerate(xs):
+            if i == n:
+                raise Bad(i)
+            total = total + x
+    except Bad:
+        total = total * 100
+    return total
+
+
+row(loop_in_a_try, [0, jnp.arange(3.0)], [2, jnp.arange(3.0)], [7, jnp.arange(3.0)], staged="loop")
+
+
+def calls_in_a_loop_in_a_try(n):
+    total, k = 0.0, 0
+    try:
+        while k < 10:
+            total = total + fraction(1.0, n - k)
+            k = k + 1
+    except ZeroDivisionError:
+        total = -total
+    return total, k
+
+
+row(calls_in_a_loop_in_a_try, [3], [20], staged="loop")
+
+
+def halved(x):
+    turns = 0
+    while x > 1:
+        x = x / 2
+        turns = turns + 1
+        if turns > 5:
+            raise RuntimeError("no convergence")
+    return x
+
+
+def loop_of_a_callee(x):
+    try:
+        return halved(x)
+    except RuntimeError:
+        return -1.0
+
+
+row(loop_of_a_callee, [1.0], [30.0], [1000.0], staged="loop", batch=True)
+
+
+def loop_of_a_callee_in_a_loop(x):
+    failed = 0
+    for _ in range(3):
+        try:
+            x = halved(x) * 40
+        except RuntimeError:
+            x = x / 4
+            failed = failed + 1
+    return x, failed
+
+
+row(loop_of_a_callee_in_a_loop, [1.0], [30.0], [1000.0])
+
+
+# ------------------------------------------------------------------ objects
+class Counter:
+    def __init__(self):
+        self.calls, self.done = 0.0, 0.0
+
+    def counted(self, x):
+        self.calls = self.calls + 1
+        return fraction(1.0, x)
+
+    def counted_after(self, x):
+        y = fraction(1.0, x)
+        self.done = self.done + 1
+        return y
+
+
+def written_before_it_fails(x):
+    counter = Counter()
+    try:
+        x = counter.counted(x)
+        counter.done = 7.0
+    except ZeroDivisionError:
+        x = -1.0
+    return x, counter.calls, counter.done
+
+
+row(written_before_it_fails, [0.0], [2.0])
+
+
+def written_by_a_callee_after_it_may_have_failed(x):
+    counter = Counter()
+    try:
+        x = counter.counted_after(x)
+    except ZeroDivisionError:
+        x = -1.0
+    return x, counter.done
+
+
+row(written_by_a_callee_after_it_may_have_failed, [0.0], [2.0], want="either")
+
+
+def object_that_a_callee_makes(x):
+    def make(x):
+        y = fraction(1.0, x)
+        counter = Counter()
+        counter.done = y
+        return counter
+
+    try:
+        return make(x).done
+    except ZeroDivisionError:
+        return -1.0
+
+
+row(object_that_a_callee_makes, [0.0], [2.0])
+
+
+def items_written_in_the_body(xs, n):
+    try:
+        xs[0] = 5.0
+        xs[1] = fraction(1.0, n)
+        xs[2] = 7.0
+    except ZeroDivisionError:
+        xs[2] = -1.0
+    return xs
+
+
+row(items_written_in_the_body, [np.zeros(3), 0.0], [np.zeros(3), 2.0])
+
+
+def appended_after_it_may_have_failed(x):
+    found = []
+    for v in [1.0, 2.0]:
+        try:
+            found.append(fraction(v, x - v))
+        except ZeroDivisionError:
+            found.append(0.0)
+    return found
+
+
+row(appended_after_it_may_have_failed, [0.0], [2.0], want="either")
+
+
+# ------------------------------------------------------------------ `+=`: the target is read first
+def unbound_target_of_an_update(x):
+    log = []
+
+    def noted():
+        log.append(1)
+        return fraction(1.0, x)
+
+    try:
+        y += noted()  # noqa: F821, F841 - unbound
+    except ZeroDivisionError:
+        pass
+    except UnboundLocalError:
+        return len(log)
+    return -1
+
+
+row(unbound_target_of_an_update, [0.0], [1.0])
+
+
+def update_of_what_the_value_changes(x):
+    counts, y = {"n": 1.0}, 1.0
+
+    def counted():
+        nonlocal y
+        counts["n"] = 10.0
+        y = 10.0
+        return fraction(1.0, x)
+
+    try:
+        counts["n"] += counted()
+        y += counted()
+    except ZeroDivisionError:
+        y = y + 100
+    return counts["n"], y
+
+
+row(update_of_what_the_value_changes, [1.0], [4.0])
+
+
+def update_of_an_element(x):
+    a = jnp.zeros(3)
+    b = a
+    try:
+        a[0] += 1.0
+        a[index_of_one()] += fraction(1.0, x)
+        a[2] += 5.0
+    except ZeroDivisionError:
+        a[0] += 10.0
+    return a, b
+
+
+def index_of_one():
+    return 1
+
+
+row(update_of_an_element, [0.0], [1.0])
+
+
+# ------------------------------------------------------------------ bodies that always leave
+def break_or_return(x, a):
+    for k in range(3):
+        try:
+            if x > k:
+                break
+            else:
+                return sum(a[1:]), a  # a call, which might have failed
+        except ZeroDivisionError:
+            x = x + 100
+    return k + x, a
+
+
+row(break_or_return, [0.0, jnp.arange(3.0)], [2.0, jnp.arange(3.0)])
+
+
+@table.each_way
+def test_attempts(row, way, record_property):
+    check(row, way, record_property)
