@@ -8,7 +8,7 @@ from typing import Any, TypeVar, overload
 
 import jax
 
-from autograph_jax.operators.effects import checks
+from autograph_jax.operators.effects import checks, ordered
 from autograph_jax.runtime import outputs
 from autograph_jax.runtime.arguments import Spec
 from autograph_jax.runtime.canonical import Callee, decorate
@@ -97,19 +97,26 @@ def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, 
     shardings = by_argument(callee, options.get("in_shardings"), chosen["static"])
     canonical = callee.canonical(*chosen.values(), shardings or ())
     numbers: Any = {f"{option}_argnums": canonical.positions(arguments) or None for option, arguments in chosen.items()}
-    ordered: Any = {} if shardings is None else {"in_shardings": in_order(canonical, shardings, chosen["static"])}
-    trims = not chosen["donate"] and not ordered  # JAX counts the arguments of a call
+    sharded: Any = {} if shardings is None else {"in_shardings": in_order(canonical, shardings, chosen["static"])}
+    trims = not chosen["donate"] and not sharded  # JAX counts the arguments of a call
     state = [] if captures == "freeze" else [StaticObjects(callee.target).state]
     statics = canonical.statics(chosen["static"], *state)
 
     def compiled(target: Any, names: tuple[str, ...] = ()) -> Compiled:
         body = canonical.body_of(target)
-        program, pending = _program(_with_arguments(body, target, names) if names else body)
-        further: Any = {"in_shardings": (*ordered["in_shardings"], None)} if names and ordered else ordered
+        body = _with_arguments(body, target, names) if names else body
+        program, pending = _program(body)
+        further: Any = {"in_shardings": (*sharded["in_shardings"], None)} if names and sharded else sharded
         jitted = jax.jit(program, **options | numbers | further)
-        if names:
-            return Compiled(jitted, pending, lambda: stages_with(canonical, statics, jitted, lambda: programs.arguments()))
-        return Compiled(jitted, pending, lambda: stages(canonical, statics, program, jitted, chosen, options))
+
+        def staged() -> list[Any]:
+            alone = _alone(body)
+            again = jax.jit(alone, **options | numbers | further)
+            if names:
+                return stages_with(canonical, statics, again, lambda: programs.arguments())
+            return stages(canonical, statics, alone, again, chosen, options)
+
+        return Compiled(jitted, pending, staged)
 
     if captures == "freeze" or not may_change(callee.target):
         only = compiled(callee.target)
@@ -166,8 +173,11 @@ def _make_program(body: Callable[..., Any]) -> tuple[Callable[..., Any], set[str
 
     def program(*values: Any) -> Any:
         before = checks.made()
-        out = outputs.packed([checks.result_of(body, *values)])
-        if checks.made() > before or outputs.has_choice(out):
+        with ordered.collecting():
+            out = outputs.packed([checks.result_of(body, *values)])
+        if checks.made() > before:
+            pending.add(_SETTLE)
+        elif outputs.has_choice(out):
             pending.add(_WAIT)
         elif outputs.has_kept(out):
             pending.add(_BUILD)
@@ -175,6 +185,15 @@ def _make_program(body: Callable[..., Any]) -> tuple[Callable[..., Any], set[str
 
     functools.update_wrapper(program, body)
     return program, pending
+
+
+def _alone(body: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for `lower`: nobody waits for what is compiled of it."""
+
+    def program(*values: Any) -> Any:
+        return outputs.packed([checks.result_of(body, *values)])
+
+    return functools.update_wrapper(program, body)
 
 
 _WITH_ARGUMENTS = "__autograph_jax_with_arguments__"
@@ -196,9 +215,13 @@ def _with_arguments(body: Any, target: Any, names: tuple[str, ...]) -> Callable[
     return kept[names]
 
 
-_WAIT, _BUILD = "wait", "build"
+_SETTLE, _WAIT, _BUILD = "settle", "wait", "build"
 
 
 def _finish(out: Any, pending: set[str]) -> Any:
     """The output of a program that may raise, or that gives a Choice, waited for; objects and choices as themselves."""
-    return outputs.unpacked(jax.block_until_ready(out) if _WAIT in pending else out)
+    if _SETTLE in pending:
+        checks.settle(out)
+    elif _WAIT in pending:
+        jax.block_until_ready(out)
+    return outputs.unpacked(out)
