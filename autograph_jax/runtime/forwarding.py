@@ -73,7 +73,7 @@ def forwarder(
     bound = 1 if method else 0
     trimmed = _trailing(parameters[bound:], {*statics, *filled}) if trims and not picks else []
     text = _Text(parameters, bound, picks, statics, trimmed, finished=finish is not None, again=again is not None)
-    values = {"call": call, "split": _splitter(parameters[text.bound :], picks), "recover": _recover}
+    values = {"call": call, "split": _splitter(parameters[text.bound :], picks), "recover": recover}
     values |= {"one": static.one} if static is not None else {}
     values |= {"finish": finish.function, "pending": finish.pending} if finish is not None else {}
     values |= {"left_out": LEFT_OUT}
@@ -101,7 +101,7 @@ def _as_method(target: Any) -> types.MethodType | None:
     return method if parameters and parameters[0].kind in POSITIONAL else None  # None: def method(*args)
 
 
-def _recover(error: Exception) -> None:
+def recover(error: Exception) -> None:
     """Raise the user's exception in place of JAX's, which says that a callback raised it; ours for a tracer that is over."""
     if isinstance(error, jax.errors.UnexpectedTracerError):
         raise explained(error) from error

@@ -13,7 +13,7 @@ from autograph_jax.runtime import outputs
 from autograph_jax.runtime.arguments import Spec
 from autograph_jax.runtime.canonical import Callee, decorate
 from autograph_jax.runtime.captures import may_change, snapshot
-from autograph_jax.runtime.forwarding import Again, Finish
+from autograph_jax.runtime.forwarding import Again, Finish, recover
 from autograph_jax.runtime.opened import built, holds_array_like, opened
 from autograph_jax.runtime.recaptured import Mode, Recaptured, StaticObjects, check_mode, holding
 from autograph_jax.runtime.shardings import by_argument, in_order
@@ -147,7 +147,11 @@ def _opening(call: Callable[..., Any]) -> Again:
 
     def again(*values: Any) -> Any:
         given, originals = opened(values)
-        return built(call(*given), originals)
+        try:
+            return built(call(*given), originals)
+        except Exception as error:
+            recover(error)
+            raise
 
     return Again(holds_array_like, again)
 
