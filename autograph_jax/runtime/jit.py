@@ -17,6 +17,7 @@ from autograph_jax.runtime.forwarding import Again, Finish, recover
 from autograph_jax.runtime.opened import built, holds_array_like, opened
 from autograph_jax.runtime.recaptured import Mode, Recaptured, StaticObjects, check_mode, holding
 from autograph_jax.runtime.shardings import by_argument, in_order
+from autograph_jax.runtime.snapshots import Finished
 from autograph_jax.runtime.stages import Compiled, stages, stages_with, with_stages
 from autograph_jax.runtime.statics import refuse_overlap
 
@@ -124,12 +125,9 @@ def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, 
         again = _opening(lambda *values: _finish(only.jitted(*values), only.pending))
         made = canonical.forwarder(only.jitted, static=statics, finish=finish, again=again, opens=False, trims=trims)
         return with_stages(made, lambda: [only], lambda: only)
-    programs = Recaptured(callee.target, compiled, mode=captures, name=callee.name, share=True)
-
-    def call(*values: Any) -> Any:
-        found = programs.check() or programs.look()
-        out = found.jitted(*values)
-        return _finish(out, found.pending) if found.pending else out
+    count = None if trims and canonical.has_defaults else len(canonical)
+    finished = None if captures == "argument" else lambda found: Finished(found.jitted, _finish, found.pending, count)
+    programs = Recaptured(callee.target, compiled, mode=captures, name=callee.name, share=True, finished=finished)
 
     def call_with_arguments(*values: Any) -> Any:
         found = programs.now()
@@ -137,8 +135,10 @@ def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, 
         out = found.jitted(*values, captured) if captured else found.jitted(*values)
         return _finish(out, found.pending)
 
-    calls = call_with_arguments if captures == "argument" else call
-    made = canonical.forwarder(calls, static=statics, again=_opening(calls), opens=False, trims=trims)
+    if finished is None:
+        programs.run = call_with_arguments
+    again = _opening(lambda *values: programs.run(*values))
+    made = canonical.forwarder(programs, runs=True, static=statics, again=again, opens=False, trims=trims)
     return with_stages(made, lambda: list(programs.made.values()), programs.now)
 
 
