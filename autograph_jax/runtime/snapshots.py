@@ -28,7 +28,7 @@ class Capture(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """A function of `count` arguments, or of any number; its result goes through `finish` with `pending`, if that is not empty."""
+    """A function of `count` arguments, or of any number. If `pending` is not empty, its result goes through `finish`."""
 
     run: Callable[..., Any]
     finish: Callable[[Any, Any], Any]
