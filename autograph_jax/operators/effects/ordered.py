@@ -28,7 +28,9 @@ _collects = jax.make_user_context(False)  # part of the keys of JAX's caches
 _CALLS_ON_SOME_AXES = jax.__version_info__ >= (0, 12)
 _WHOLE = -1  # in place of a device: a call for all of them, of whole arrays
 _one_at_a_time = threading.Lock()  # so that lines of several devices do not mix
-_kept: dict[int, BaseException] = {}  # Module state: what devices have raised since somebody has looked, by their numbers
+# Module state: what devices have raised since somebody has looked, by their numbers. One thread at a time runs programs of
+# several devices, or their collectives could wait for each other.
+_kept: dict[int, BaseException] = {}
 
 
 def collecting() -> AbstractContextManager[Any]:
@@ -46,14 +48,13 @@ def wait(out: Any) -> BaseException | None:
             _ordered.bind(call=None, raises=True, collected=False, location=user_location())
         return None
     leaves = jax.tree.leaves(out)
-    if not leaves or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
-        jax.effects_barrier()
-    jax.block_until_ready(out)
-    if not _kept:
-        return None
-    first = _kept[min(_kept)]
-    _kept.clear()
-    return first
+    try:
+        if not leaves or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+            jax.effects_barrier()
+        jax.block_until_ready(out)
+        return _kept[min(_kept)] if _kept else None
+    finally:
+        _kept.clear()
 
 
 def call(function: Callable[..., Any], *operands: Any, raises: bool = False) -> None:
