@@ -26,7 +26,7 @@ from autograph_jax.operators.values.traced import is_traced
 # With what Python calls an index of each that is out of range.
 _SEQUENCES = {list: "list index", tuple: "tuple index", str: "string index", bytes: "index", range: "range object index"}
 
-_INDEXED_BY_ARRAYS = (jax.Array, np.ndarray, list, tuple)
+_INDEXED_BY_ARRAYS: tuple[Any, ...] = (jax.Array, np.ndarray, list, tuple)
 
 
 def get_item(container: Any, index: Any) -> Any:
