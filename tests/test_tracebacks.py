@@ -2,6 +2,7 @@
 
 import importlib.util
 import itertools
+import re
 import subprocess
 import sys
 import textwrap
@@ -539,6 +540,49 @@ def test_pdb_while_a_branch_is_traced(tmp_path: Path):
     (tmp_path / "program.py").write_text(DEBUGGED)
     out = pdb(tmp_path, "b 9, not isinstance(x, int)", "c", "p type(y).__name__", "up")
     assert "program.py(9)f()" in out and "Tracer'" in out
+
+
+RULES = """\
+import ag
+import jax
+
+
+@ag.custom_vjp
+def bent(x):
+    if x > 0:
+        y = x * x
+    else:
+        y = -x
+    return y
+
+
+def forward(x):
+    kept = 2 * x
+    return bent(x), kept
+
+
+def backward(kept, g):
+    if kept > 3:
+        slope = kept * g
+    else:
+        slope = -g
+    return (slope,)
+
+
+bent.defvjp(forward, backward)
+print("slope", jax.grad(bent)(2.0))
+"""
+
+
+def test_pdb_in_derivative_rules(tmp_path: Path):
+    """An eager derivative runs a rule in Python, on values."""
+    (tmp_path / "ag.py").write_text("from autograph_jax import custom_vjp\n")
+    (tmp_path / "program.py").write_text(RULES)
+    stops = ["b 8", "b 16", "b 21"]
+    out = pdb(tmp_path, *stops, "c", "p float(kept) + 16", "c", "p float(x) + 8", "c", "p float(kept * g) + 21", "c")
+    assert re.findall(r"program\.py\((\d+)\)(?!<module>)", out)[:3] == ["16", "8", "21"], out
+    assert re.findall(r"\(Pdb\) ([\d.]+)$", out, re.MULTILINE) == ["20.0", "10.0", "25.0"], out
+    assert "slope 4.0" in out
 
 
 def pdb(folder: Path, *commands: str) -> str:

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import jax
 import jax.core
 import jax.numpy as jnp
 import numpy as np
+from jax.interpreters import mlir
 
 try:
+    from jax._src import callback as _callback
     from jax._src import core as _core
+    from jax._src import debugging as _debugging
+    from jax._src import effects as _effects
     from jax._src import shard_map as _shard_map
     from jax._src.interpreters import batching as _batching
     from jax._src.interpreters import partial_eval as _partial_eval
     from jax._src.lax import lax as _lax
 
+    _STAGES: tuple[type, ...] = (_partial_eval.DynamicJaxprTrace, _shard_map.ShardMapTrace)
     _STAGING: tuple[type, ...] = (_partial_eval.DynamicJaxprTrace, _batching.BatchTrace, _shard_map.ShardMapTrace)
     _to_concrete = _core.to_concrete_value
     _current = _core.trace_ctx
 except (ImportError, AttributeError):  # pragma: no cover - a JAX that has moved them
-    _core = _lax = None
-    _STAGING, _to_concrete, _current = (), None, None
+    _core = _lax = _debugging = None
+    _STAGES = _STAGING = ()
+    _to_concrete = _current = None
 
 
 def tracing() -> bool:
@@ -31,11 +37,20 @@ def tracing() -> bool:
 
     Under an eager `jax.grad` values stay concrete: there Python runs as Python.
     """
+    return _is_within(_STAGING)
+
+
+def staging() -> bool:
+    """Is a program made at present (jit, shard_map, a staged block), which runs later?"""
+    return _is_within(_STAGES)
+
+
+def _is_within(kinds: tuple[type, ...]) -> bool:
     if _current is None:  # pragma: no cover
         return isinstance(jnp.zeros(()) + 0, jax.core.Tracer)
     trace = _current.trace
     while trace is not None:
-        if isinstance(trace, _STAGING):
+        if isinstance(trace, kinds):
             return True
         trace = getattr(trace, "parent_trace", None)
     return False
@@ -85,6 +100,64 @@ def as_weak(value: Any, dtype: np.dtype) -> jax.Array:
     if _lax is None:  # pragma: no cover
         return value + (0 if np.issubdtype(dtype, np.integer) else 0.0)
     return cast(jax.Array, _lax._convert_element_type(value, dtype, weak_type=True))
+
+
+def ordered_effect() -> Any:
+    """The effect of a call of Python that keeps its place in the order of the program, on several devices on each.
+
+    To JAX it is the effect of `jax.debug.callback(ordered=True)`, so that the two are in one order.
+    """
+    if _debugging is None:  # pragma: no cover
+        return None
+
+    like = _debugging.ordered_debug_effect
+
+    class Ordered(type(like)):
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, type(like))
+
+        def __hash__(self) -> int:
+            return hash(like)
+
+    _effects.shardable_ordered_effects.add_type(Ordered)
+    return Ordered()
+
+
+def kept_under_checkpoints() -> Any:
+    """What `jax.checkpoint` does with a call of Python: what it does with `jax.debug.callback`."""
+    if _debugging is None:  # pragma: no cover
+        return None
+    return _partial_eval.partial_eval_jaxpr_custom_rules[_debugging.debug_callback_p]
+
+
+def device_count(lowering: Any) -> int:
+    """On how many devices will a program run that is being lowered?"""
+    axes = lowering.module_context.axis_context
+    return axes.mesh.size if hasattr(axes, "mesh") else axes.num_devices
+
+
+def axes_not_mapped(lowering: Any) -> tuple[str, ...]:
+    """The axes of a mesh that a `shard_map` around does not map over, where it maps over others."""
+    axes = lowering.module_context.axis_context
+    return tuple(name for name in axes.mesh.axis_names if name not in axes.manual_axes) if hasattr(axes, "mesh") else ()
+
+
+def call_in_order(lowering: Any, function: Callable[..., Any], effect: Any, operands: Sequence[Any]) -> Sequence[Any]:
+    """Lower a call of Python without results: on each device where a mesh is mapped over, else once for all."""
+    sharding = _callback._callback_op_sharding(lowering.module_context.axis_context, None, lowering.avals_out)
+    results, token, _ = _callback.emit_python_callback(
+        lowering,
+        function,
+        lowering.tokens_in.get(effect),
+        list(operands),
+        lowering.avals_in,
+        lowering.avals_out,
+        has_side_effect=True,
+        returns_token=True,
+        sharding=sharding,
+    )
+    lowering.set_tokens_out(lowering.tokens_in.update_tokens(mlir.TokenSet({effect: token})))
+    return results
 
 
 def unlogged(is_known: Callable[[BaseException], bool]) -> None:

@@ -26,6 +26,7 @@ from autograph_jax.operators.tracing import aliasing, holders, same_containers, 
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import Attribute, Content
 from autograph_jax.operators.values import selection
+from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import Choice, Unbound, refusal
 from autograph_jax.operators.values.traced import is_traced
 
@@ -47,6 +48,8 @@ def set_item(value: Any, target: Any, index: Any, *aliases: Any) -> Any:
 
 
 def _set_item(value: Any, target: Any, index: Any) -> Any:
+    if isinstance(target, jax.Array | np.ndarray | list):
+        index = opened_index(index)
     if isinstance(target, jax.Array) or isinstance(target, np.ndarray) and _has_array(value, index):
         return _updated(target, index, value)
     if issubclass(type(target), tuple) and isinstance(value, jax.Array):
@@ -229,9 +232,7 @@ class _Item:
         return _set_item(value, target, self.index)
 
     def read(self, target: Any) -> Any:
-        if _is_picked(self.index):
-            return selection.get_item(target, self.index)
-        return target[selection.plain_index(target, self.index)]
+        return selection.get_item(target, self.index)
 
     def write(self, value: Any, target: Any) -> Any:
         return _set_item(value, target, self.index)
@@ -314,7 +315,8 @@ def augment(old: Any, symbol: str, value: Any) -> Any:
 def read(target: Any, step: _Attr | _Item) -> Any:
     """The element or attribute that an augmented assignment starts from; of a traced mask, all with the mask beside."""
     if isinstance(target, jax.Array) and isinstance(step, _Item):
-        return Masked(target, step.index) if _is_mask(step.index) else target[_index(step.index)]
+        index = opened_index(step.index)
+        return Masked(target, index) if _is_mask(index) else target[_index(index)]
     return step.read(target)
 
 

@@ -80,6 +80,10 @@ class Canonical:
         self.body = _body(callee.target, self.parameters, self.picks)
         self.spelled = _speller(self.parameters, places(self.parameters, self.picks))  # the arguments of a call
 
+    @property
+    def has_defaults(self) -> bool:
+        return any(parameter.default is not Parameter.empty for parameter in self.parameters)
+
     def _has_parameter(self, argument: Argument) -> bool:
         index = self._named.get(argument.name)
         many = index is not None and self.parameters[index].kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
@@ -105,7 +109,7 @@ class Canonical:
         first = len(self.parameters)
         return self.parameters[position].name if position < first else self.picks[position - first].name
 
-    def forwarder(self, call: Callable[..., Any], *, opens: bool = True, **options: Any) -> Any:
+    def forwarder(self, call: Any, *, opens: bool = True, **options: Any) -> Any:
         """The function that the user gets: it passes the arguments of any call to `call`, in their canonical order.
 
         Objects with `__jax_array__` are opened on the way, if `opens`.

@@ -47,8 +47,9 @@ class Again(NamedTuple):
 def forwarder(
     function: Any,
     target: Any,
-    call: Callable[..., Any],
+    call: Any,
     *,
+    runs: bool = False,
     picks: Sequence[Argument] = (),
     static: Any = None,
     filled: Collection[str] = (),
@@ -58,6 +59,7 @@ def forwarder(
 ) -> Any:
     """A function called as `target` is, which passes all its parameters to `call` by position, in their order.
 
+    If `runs`, they are passed to `call.run`, whatever that is then.
     `*rest` is passed as a tuple, `**more` as a dict; `picks`, arguments inside these, are taken out and follow at the end. A
     default that the caller leaves out is filled in where it is None, static, or named in `filled`; for any other LEFT_OUT is
     passed, as JAX takes a left-out default as a constant: `def f(x, axis=0): return x.sum(axis)`. If `trims`, LEFT_OUT is not
@@ -72,8 +74,8 @@ def forwarder(
     statics = {argument.name for argument in static.arguments} if static is not None else set()
     bound = 1 if method else 0
     trimmed = _trailing(parameters[bound:], {*statics, *filled}) if trims and not picks else []
-    text = _Text(parameters, bound, picks, statics, trimmed, finished=finish is not None, again=again is not None)
-    values = {"call": call, "split": _splitter(parameters[text.bound :], picks), "recover": _recover}
+    text = _Text(parameters, bound, picks, statics, trimmed, finished=finish is not None, again=again is not None, runs=runs)
+    values = {"call": call, "split": _splitter(parameters[text.bound :], picks), "recover": recover}
     values |= {"one": static.one} if static is not None else {}
     values |= {"finish": finish.function, "pending": finish.pending} if finish is not None else {}
     values |= {"left_out": LEFT_OUT}
@@ -101,7 +103,7 @@ def _as_method(target: Any) -> types.MethodType | None:
     return method if parameters and parameters[0].kind in POSITIONAL else None  # None: def method(*args)
 
 
-def _recover(error: Exception) -> None:
+def recover(error: Exception) -> None:
     """Raise the user's exception in place of JAX's, which says that a callback raised it; ours for a tracer that is over."""
     if isinstance(error, jax.errors.UnexpectedTracerError):
         raise explained(error) from error
@@ -177,12 +179,14 @@ class _Text:
         *,
         finished: bool,
         again: bool,
+        runs: bool,
     ) -> None:
         self.parameters, self.bound, self.picks, self.static, self.trimmed = parameters, bound, picks, static, trimmed
         self.finished, self.again = finished, again
         self.taken = {p.name for p in parameters}
         self.wishes = {self._fresh(wish): wish for wish in _WISHES}
         self.name = {wish: name for name, wish in self.wishes.items()}
+        self.called = f"{self.name['call']}.run" if runs else self.name["call"]
         self.result, self.error, self.rest, self.more = map(self._fresh, ("result", "error", "rest", "more"))
         self.picked = [self._fresh(f"pick_{number}") for number in range(len(picks))]
 
@@ -214,9 +218,9 @@ class _Text:
         lines = []
         for first in range(len(self.trimmed)):
             test = " and ".join(f"{name} is {self.name['left_out']}" for name in self.trimmed[first:])
-            call = f"{self.name['call']}({self._all_passed(without=len(self.trimmed) - first)})"
+            call = f"{self.called}({self._all_passed(without=len(self.trimmed) - first)})"
             lines.append(f"{'elif' if lines else 'if'} {test}: {target}{call}")
-        call = f"{target}{self.name['call']}({self._all_passed()})"
+        call = f"{target}{self.called}({self._all_passed()})"
         return [*lines, f"else: {call}" if lines else call]
 
     def _all_passed(self, without: int = 0) -> str:

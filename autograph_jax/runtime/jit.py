@@ -8,15 +8,16 @@ from typing import Any, TypeVar, overload
 
 import jax
 
-from autograph_jax.operators.effects import checks
+from autograph_jax.operators.effects import checks, ordered
 from autograph_jax.runtime import outputs
 from autograph_jax.runtime.arguments import Spec
 from autograph_jax.runtime.canonical import Callee, decorate
 from autograph_jax.runtime.captures import may_change, snapshot
-from autograph_jax.runtime.forwarding import Again, Finish
+from autograph_jax.runtime.forwarding import Again, Finish, recover
 from autograph_jax.runtime.opened import built, holds_array_like, opened
 from autograph_jax.runtime.recaptured import Mode, Recaptured, StaticObjects, check_mode, holding
 from autograph_jax.runtime.shardings import by_argument, in_order
+from autograph_jax.runtime.snapshots import Finished
 from autograph_jax.runtime.stages import Compiled, stages, stages_with, with_stages
 from autograph_jax.runtime.statics import refuse_overlap
 
@@ -97,19 +98,26 @@ def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, 
     shardings = by_argument(callee, options.get("in_shardings"), chosen["static"])
     canonical = callee.canonical(*chosen.values(), shardings or ())
     numbers: Any = {f"{option}_argnums": canonical.positions(arguments) or None for option, arguments in chosen.items()}
-    ordered: Any = {} if shardings is None else {"in_shardings": in_order(canonical, shardings, chosen["static"])}
-    trims = not chosen["donate"] and not ordered  # JAX counts the arguments of a call
+    sharded: Any = {} if shardings is None else {"in_shardings": in_order(canonical, shardings, chosen["static"])}
+    trims = not chosen["donate"] and not sharded  # JAX counts the arguments of a call
     state = [] if captures == "freeze" else [StaticObjects(callee.target).state]
     statics = canonical.statics(chosen["static"], *state)
 
     def compiled(target: Any, names: tuple[str, ...] = ()) -> Compiled:
         body = canonical.body_of(target)
-        program, pending = _program(_with_arguments(body, target, names) if names else body)
-        further: Any = {"in_shardings": (*ordered["in_shardings"], None)} if names and ordered else ordered
+        body = _with_arguments(body, target, names) if names else body
+        program, pending = _program(body)
+        further: Any = {"in_shardings": (*sharded["in_shardings"], None)} if names and sharded else sharded
         jitted = jax.jit(program, **options | numbers | further)
-        if names:
-            return Compiled(jitted, pending, lambda: stages_with(canonical, statics, jitted, lambda: programs.arguments()))
-        return Compiled(jitted, pending, lambda: stages(canonical, statics, program, jitted, chosen, options))
+
+        def staged() -> list[Any]:
+            alone = _alone(body)
+            again = jax.jit(alone, **options | numbers | further)
+            if names:
+                return stages_with(canonical, statics, again, lambda: programs.arguments())
+            return stages(canonical, statics, alone, again, chosen, options)
+
+        return Compiled(jitted, pending, staged)
 
     if captures == "freeze" or not may_change(callee.target):
         only = compiled(callee.target)
@@ -117,12 +125,9 @@ def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, 
         again = _opening(lambda *values: _finish(only.jitted(*values), only.pending))
         made = canonical.forwarder(only.jitted, static=statics, finish=finish, again=again, opens=False, trims=trims)
         return with_stages(made, lambda: [only], lambda: only)
-    programs = Recaptured(callee.target, compiled, mode=captures, name=callee.name, share=True)
-
-    def call(*values: Any) -> Any:
-        found = programs.check() or programs.look()
-        out = found.jitted(*values)
-        return _finish(out, found.pending) if found.pending else out
+    count = None if trims and canonical.has_defaults else len(canonical)
+    finished = None if captures == "argument" else lambda found: Finished(found.jitted, _finish, found.pending, count)
+    programs = Recaptured(callee.target, compiled, mode=captures, name=callee.name, share=True, finished=finished)
 
     def call_with_arguments(*values: Any) -> Any:
         found = programs.now()
@@ -130,8 +135,10 @@ def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, 
         out = found.jitted(*values, captured) if captured else found.jitted(*values)
         return _finish(out, found.pending)
 
-    calls = call_with_arguments if captures == "argument" else call
-    made = canonical.forwarder(calls, static=statics, again=_opening(calls), opens=False, trims=trims)
+    if finished is None:
+        programs.run = call_with_arguments
+    again = _opening(lambda *values: programs.run(*values))
+    made = canonical.forwarder(programs, runs=True, static=statics, again=again, opens=False, trims=trims)
     return with_stages(made, lambda: list(programs.made.values()), programs.now)
 
 
@@ -140,7 +147,11 @@ def _opening(call: Callable[..., Any]) -> Again:
 
     def again(*values: Any) -> Any:
         given, originals = opened(values)
-        return built(call(*given), originals)
+        try:
+            return built(call(*given), originals)
+        except Exception as error:
+            recover(error)
+            raise
 
     return Again(holds_array_like, again)
 
@@ -166,8 +177,11 @@ def _make_program(body: Callable[..., Any]) -> tuple[Callable[..., Any], set[str
 
     def program(*values: Any) -> Any:
         before = checks.made()
-        out = outputs.packed([checks.result_of(body, *values)])
-        if checks.made() > before or outputs.has_choice(out):
+        with ordered.collecting():
+            out = outputs.packed([checks.result_of(body, *values)])
+        if checks.made() > before:
+            pending.add(_SETTLE)
+        elif outputs.has_choice(out):
             pending.add(_WAIT)
         elif outputs.has_kept(out):
             pending.add(_BUILD)
@@ -175,6 +189,15 @@ def _make_program(body: Callable[..., Any]) -> tuple[Callable[..., Any], set[str
 
     functools.update_wrapper(program, body)
     return program, pending
+
+
+def _alone(body: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for `lower`: nobody waits for what is compiled of it."""
+
+    def program(*values: Any) -> Any:
+        return outputs.packed([checks.result_of(body, *values)])
+
+    return functools.update_wrapper(program, body)
 
 
 _WITH_ARGUMENTS = "__autograph_jax_with_arguments__"
@@ -196,9 +219,13 @@ def _with_arguments(body: Any, target: Any, names: tuple[str, ...]) -> Callable[
     return kept[names]
 
 
-_WAIT, _BUILD = "wait", "build"
+_SETTLE, _WAIT, _BUILD = "settle", "wait", "build"
 
 
 def _finish(out: Any, pending: set[str]) -> Any:
     """The output of a program that may raise, or that gives a Choice, waited for; objects and choices as themselves."""
-    return outputs.unpacked(jax.block_until_ready(out) if _WAIT in pending else out)
+    if _SETTLE in pending:
+        checks.settle(out)
+    elif _WAIT in pending:
+        jax.block_until_ready(out)
+    return outputs.unpacked(out)

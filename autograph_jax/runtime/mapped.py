@@ -8,6 +8,7 @@ from typing import Any, TypeVar, overload
 import jax
 
 from autograph_jax.errors import ArgumentError, user_location
+from autograph_jax.operators.effects import checks
 from autograph_jax.runtime.arguments import Argument, Spec
 from autograph_jax.runtime.canonical import Callee, Canonical, decorate
 from autograph_jax.runtime.forwarding import LEFT_OUT
@@ -106,7 +107,7 @@ def pmap(
 
         def call(*values: Any) -> Any:
             parts, run = programs.now()
-            return parts.together(run(*values))
+            return parts.together(checks.settled(run, *values))
 
         def lower(*values: Any) -> Any:
             return programs.now()[1].lower(*values)
@@ -144,7 +145,7 @@ def shard_map(function: Any = None, /, *, in_specs: Any = ..., out_specs: Any, *
 
         def call(*values: Any) -> Any:
             specs.check_reaches(canonical, values)
-            return parts.together(mapped(*values))
+            return parts.together(checks.settled(mapped, *values))
 
         return canonical.forwarder(call)
 

@@ -23,6 +23,7 @@ from autograph_jax.errors import ArgumentError, CaptureError, user_location
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.runtime.captures import Snapshot, may_change, snapshot, snapshot_of_argument
 from autograph_jax.runtime.libraries import is_users, module_of
+from autograph_jax.runtime.snapshots import Finished
 
 Mode = Literal["retrace", "warn", "error", "freeze", "argument"]
 MODES = ("retrace", "warn", "error", "freeze", "argument")
@@ -43,11 +44,22 @@ def check_mode(mode: Any) -> None:
 class Recaptured:
     """What `make` gives for a function, or a stand-in of it, for each key of what the function closes over.
 
-    `make` gets the names of variables that are arguments of the program, too; `arguments` gives their values.
+    `make` gets the names of variables that are arguments of the program, too; `arguments` gives their values. With `finished`,
+    which says how to call what `make` gives, `run` calls what belongs to the values of now.
     """
 
-    def __init__(self, target: Any, make: Callable[[Any, tuple[str, ...]], Any], *, mode: Mode, name: str, share: bool) -> None:
+    def __init__(
+        self,
+        target: Any,
+        make: Callable[[Any, tuple[str, ...]], Any],
+        *,
+        mode: Mode,
+        name: str,
+        share: bool,
+        finished: Callable[[Any], Finished] | None = None,
+    ) -> None:
         self.target, self.make, self.mode, self.name, self.share = target, make, mode, name, share
+        self.finished, self.run = finished, self._run
         self.made: Table = OrderedDict()
         self.check: Callable[[], Any] = _never
         self.arguments: Callable[[], tuple[Any, ...]] = tuple
@@ -70,7 +82,15 @@ class Recaptured:
             return self.make(_apart(copied(self.target), found), names)
         kept = _remembered(self.made, found, lambda: self.make(self._stand_in(found), names))
         self._last, self.check = found, found.check(kept)
+        if self.finished is not None:
+            self.run = found.runner(self.finished(kept), self._run)
         return kept
+
+    def _run(self, *values: Any) -> Any:
+        assert self.finished is not None
+        run, finish, pending, _ = self.finished(self.look())
+        out = run(*values)
+        return finish(out, pending) if pending else out
 
     def _stand_in(self, found: Snapshot) -> Any:
         if self.share and found.shared:
@@ -85,7 +105,7 @@ class Recaptured:
         what = f"{which}, which `{self.name}` closes over, has changed since it was compiled"
         if self.mode == "error":
             raise CaptureError(what, location=user_location(), help="pass what changes as an argument")
-        warnings.warn(f"{what}: it is compiled again", RuntimeWarning, stacklevel=5)
+        warnings.warn(f"{what}: it is compiled again", RuntimeWarning, stacklevel=6)
 
 
 def _never() -> None:

@@ -1,13 +1,15 @@
 """What a function closes over at one time: a key, and a generated check that nothing has changed, which runs before each call.
 
-(e0 := r0["lr"]) is v0 and (e1 := r1.cell_contents) is v1 and e1.rate is v2
+r0["lr"] is v0 and (e1 := r1.cell_contents) is v1 and e1.rate is v2
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
+import os
+import re
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from autograph_jax.operators.tracing.places import Place
@@ -23,6 +25,15 @@ class Capture(NamedTuple):
     name: str
     value: Any
     compared: str
+
+
+class Finished(NamedTuple):
+    """A function of `count` arguments, or of any number. If `pending` is not empty, its result goes through `finish`."""
+
+    run: Callable[..., Any]
+    finish: Callable[[Any, Any], Any]
+    pending: Collection[Any]
+    count: int | None
 
 
 class Identity:
@@ -62,23 +73,64 @@ class Snapshot:
 
     def check(self, kept: Any) -> Callable[[], Any]:
         """A function that gives `kept` while all values are what they are now, else None."""
-        return _factory(tuple(self.conditions), len(self.roots), len(self.values))(self.roots, self.values, kept)
+        return self._made(_CHECK)(self.roots, self.values, kept)
+
+    def runner(self, run: Finished, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that calls `run` while all values are what they are now, else `otherwise`."""
+        passed = "*given" if run.count is None else "".join(f"a{n}, " for n in range(run.count))
+        return self._made(_RUN.replace("PASSED", passed))(self.roots, self.values, *run[:3], otherwise)
+
+    def _made(self, text: str) -> Callable[..., Any]:
+        return _factory(text, _short(self.conditions), len(self.roots), len(self.values))
 
 
-@functools.lru_cache(maxsize=1024)
-def _factory(conditions: tuple[str, ...], roots: int, values: int) -> Callable[..., Any]:
-    """The text is made of names of attributes and variables, and of numbers."""
-    text = f"""
+def _short(conditions: Sequence[str]) -> tuple[str, ...]:
+    """The conditions without names for values of which nothing more is read: `(e0 := r0["lr"]) is v0`, which take time."""
+    read = set(re.findall(r"\be\d+\b(?! :=)", " ".join(conditions)))
+    named = (re.fullmatch(r"\((e\d+) := (.*)\) (is v\d+)", condition) for condition in conditions)
+    pairs = zip(conditions, named, strict=True)
+    return tuple(f"{found[2]} {found[3]}" if found and found[1] not in read else condition for condition, found in pairs)
+
+
+_CHECK = """
 def factory(roots, values, kept):
-    [{", ".join(f"r{n}" for n in range(roots))}] = roots
-    [{", ".join(f"v{n}" for n in range(values))}] = values
+    {roots} = roots
+    {values} = values
     def check():
         try:
-            return kept if {" and ".join(conditions) or True} else None
+            return kept if {conditions} else None
         except Exception:
             return None
     return check
 """
+_RUN = """
+def factory(roots, values, run, finish, pending, otherwise):
+    {roots} = roots
+    {values} = values
+    def checked(PASSED):
+        try:
+            same = {conditions}
+        except Exception:
+            same = False
+        if not same:
+            return otherwise(PASSED)
+        out = run(PASSED)
+        return finish(out, pending) if pending else out
+    return checked
+"""
+
+
+@functools.lru_cache(maxsize=1024)
+def _factory(text: str, conditions: tuple[str, ...], roots: int, values: int) -> Callable[..., Any]:
+    """The text is made of names of attributes and variables, and of numbers."""
+    text = text.format(
+        roots=f"[{', '.join(f'r{n}' for n in range(roots))}]",
+        values=f"[{', '.join(f'v{n}' for n in range(values))}]",
+        conditions=" and ".join(conditions) or "True",
+    )
     space: dict[str, Any] = {}
-    exec(text, space)
+    exec(compile(text, _FILE, "exec"), space)
     return space["factory"]
+
+
+_FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<check>")  # in our folder, for frames.hide()

@@ -41,6 +41,7 @@ class Static:
 # Compared by JAX as they should be: by type, then by value.
 _PLAIN = frozenset({int, bool, str, bytes, type(None), type, types.FunctionType, types.BuiltinFunctionType, LeftOut})
 _LARGEST_ARRAY = 1000  # elements that are compared on each call
+_MOST_KNOWN = 128
 
 
 def _key(value: Any) -> Any:
@@ -88,6 +89,19 @@ def _fields_key(value: Any) -> Any:
     return key
 
 
+def _is_fixed(value: Any) -> bool:
+    """Can this value never change: a number, a tuple or frozen dataclass of such values?"""
+    kind = type(value)
+    if kind in _PLAIN or isinstance(value, float | complex | np.generic):
+        return True
+    if kind in (tuple, frozenset):
+        return all(map(_is_fixed, value))
+    parameters = getattr(kind, "__dataclass_params__", None)
+    if parameters is None or not parameters.frozen or not parameters.eq or "__dict__" not in dir(value):
+        return False
+    return len(vars(value)) == len(dataclasses.fields(value)) and all(map(_is_fixed, vars(value).values()))
+
+
 class Statics:
     """A function's static arguments, and how their values are handed to JAX."""
 
@@ -97,14 +111,23 @@ class Statics:
         self.arguments, self._function, self._state = arguments, function, state
         self._positions = {a.position: a.name for a in arguments if a.position is not None}
         self._names = frozenset(a.keyword for a in arguments if a.keyword is not None)
+        self._known: dict[int, Static] = {}  # by id: of values that cannot change
 
     def one(self, value: Any, name: str, /) -> Any:
         if type(value) in _PLAIN:
             return value
+        known = self._known.get(id(value))
+        if known is not None and known.value is value:
+            return known
         try:
-            return Static(value, self._state(value, name))
+            static = Static(value, self._state(value, name))
         except TypeError as error:
             self._refuse(value, name, error)
+        if _is_fixed(value):
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[id(value)] = static
+        return static
 
     def positional(self, values: tuple[Any, ...], first: int = 0, /) -> tuple[Any, ...]:
         names = self._positions

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 import pytest
-from jax._src import core, shard_map, traceback_util
+from jax._src import callback, core, debugging, effects, shard_map, traceback_util
 from jax._src.checkify import error_checks
 from jax._src.interpreters import batching, partial_eval
 from jax._src.lax import lax
@@ -19,6 +19,7 @@ def test_none_has_moved():
     assert jax_private._STAGING == (partial_eval.DynamicJaxprTrace, batching.BatchTrace, shard_map.ShardMapTrace)
     assert callable(core.to_concrete_value) and hasattr(core.trace_ctx, "trace")
     assert checked._rules is error_checks
+    assert callable(callback._callback_op_sharding) and callable(callback.emit_python_callback)
     assert callable(lax._convert_element_type) and callable(traceback_util.register_exclusion)
 
 
@@ -31,6 +32,13 @@ def test_there_are_no_others():
     package = pathlib.Path(autograph_jax.__file__).parent
     users = {p.relative_to(package).as_posix() for p in package.rglob("*.py") if "jax._src" in p.read_text()}
     assert users <= {"loops/checked.py", "operators/jax_private.py", "runtime/frames.py"}
+
+
+def test_ordered_calls_are_in_one_order_with_those_of_jax():
+    effect, like = jax_private.ordered_effect(), debugging.ordered_debug_effect
+    assert effect == like and like == effect and {effect: 1}[like] == 1
+    assert effects.ordered_effects.contains(effect) and effects.shardable_ordered_effects.contains(effect)
+    assert not effects.shardable_ordered_effects.contains(like)
 
 
 def seen(transform, x=1.0):

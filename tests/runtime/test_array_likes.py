@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from jax import lax
 
@@ -153,6 +154,54 @@ def test_the_same_object_comes_back():
     assert first is other and second is p and number.tolist() == [1.0, 1.0, 1.0]
     assert ag.jit(lambda: p)() is p
     assert ag.jit(lambda p, n: p, static_argnames="p")(p, 2) is p
+
+
+def writes(x, p):
+    y = x + 0
+    y[p] = 7.0
+    y[p] += 1.0
+    return y
+
+
+def writes_a_column(x, p):
+    y = (x + 0).reshape(1, 4)
+    y[:, p] = 7.0
+    return y
+
+
+def writes_in_a_container(x, p):
+    d = {"a": x + 0}
+    d["a"][p] = 3.0
+    return d["a"]
+
+
+def writes_a_list(x, p):
+    rows = [x, x + 1, x + 2]
+    rows[p] = 0 * x
+    return rows
+
+
+def reads_a_table(x, p):
+    rows = [x, x + 1, x + 2]
+    return rows[p]
+
+
+@pytest.mark.parametrize("function", [writes, writes_a_column, writes_in_a_container, writes_a_list, reads_a_table])
+def test_as_an_index(function):
+    x = jnp.arange(4.0)
+    wanted = jnp.asarray(function(np.arange(4.0), 2)).tolist()
+    for run in (ag.autograph, ag.jit):
+        assert jnp.asarray(run(function)(x, Param(jnp.int32(2)))).tolist() == wanted
+
+
+def test_an_error_for_such_an_argument_is_the_users():
+    def f(p):
+        assert p.value > 0, "not positive"
+        return p.value
+
+    for p in (Param(jnp.asarray(-1.0)), jnp.asarray(-1.0)):
+        with pytest.raises(AssertionError, match="not positive"):
+            ag.jit(lambda p: f(p if type(p) is Param else Param(p)))(p)
 
 
 def test_a_new_object_comes_out():

@@ -329,6 +329,23 @@ def test_a_static_list_that_has_changed_is_another_value():
     assert record.seen == ["T [1]", "T [1, 2]"]
 
 
+def test_a_list_in_a_static_tuple_that_has_changed_is_another_value():
+    f = static(record := Recorder())
+    steps = ([1], 2)
+    for _ in range(2):
+        f(1.0, steps)
+    steps[0].append(2)
+    f(1.0, steps)
+    assert record.seen == ["T ([1], 2)", "T ([1, 2], 2)"]
+
+
+def test_one_static_object_is_one_program():
+    f = static(record := Recorder())
+    for value in (settings := Settings(1), (1, 2.0), settings, (1, 2.0), Settings(True)):
+        f(1.0, value)
+    assert record.seen == [f"T {Settings(1)!r}", "T (1, 2.0)", f"T {Settings(True)!r}"]
+
+
 def test_static_values_may_be_left_to_their_default_of_any_kind():
     @ag.jit(static_argnames="table")
     def look_up(x, key="a", table={"a": 2, "b": 3}):  # noqa: B006

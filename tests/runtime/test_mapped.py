@@ -206,6 +206,43 @@ f = ag.jit(lambda x, *, y: (x, y), in_shardings={"y": sharded})
 assert f(xs, y=xs)[1].sharding == sharded
 g = ag.jit(lambda x, n, y: (x, y), static_argnums=1, in_shardings=(None, sharded))
 assert g(xs, y=xs, n=2)[1].sharding == sharded
+
+whole = jax.sharding.NamedSharding(mesh, P())
+params = {"w": xs, "layers": [xs, {"b": xs}]}
+
+def first_and_all(params, x, *rest, **more):
+    return params["w"], {"params": params, "x": x, "rest": rest, "more": more}
+
+def shardings(tree):
+    return [leaf.sharding for leaf in jax.tree.leaves(tree)]
+
+prefixes = [  # what is said of the arguments by name, and of `layers[0]`, `layers[1]`, w, x, `rest`, `more`
+    ({"params": sharded}, [sharded, sharded, sharded, None, None, None]),
+    ({"params": {"w": whole, "layers": sharded}}, [sharded, sharded, whole, None, None, None]),
+    ({"params": {"w": None, "layers": [whole, {"b": sharded}]}, 1: sharded}, [whole, sharded, None, sharded, None, None]),
+    ({"rest": sharded, "x": whole}, [None, None, None, whole, sharded, None]),
+    ({"more": {"k": sharded}}, [None, None, None, None, None, sharded]),
+    ({"k": sharded, "params": whole}, [whole, whole, whole, None, None, sharded]),
+    ({2: sharded}, [None, None, None, None, sharded, None]),
+]
+for said, wanted in prefixes:
+    h = ag.jit(first_and_all, in_shardings=said)
+    _, out = h(params, xs, xs, k=xs)
+    found = shardings([out["params"]["layers"], out["params"]["w"], out["x"], out["rest"], out["more"]])
+    for one, other in zip(found, wanted, strict=True):
+        assert other is None or one.is_equivalent_to(other, 1), (said, found)
+
+results = [  # a prefix of the result, and of w, `more`, `layers[0]`, `layers[1]`, w, `rest`, x
+    (sharded, [sharded] * 7),
+    ((whole, sharded), [whole] + [sharded] * 6),
+    ((sharded, {"params": {"w": whole, "layers": sharded}, "x": whole, "rest": sharded, "more": whole}),
+     [sharded, whole, sharded, sharded, whole, sharded, whole]),
+]
+for said, wanted in results:
+    out = ag.jit(first_and_all, out_shardings=said, in_shardings={"x": whole})(params, x=xs, k=xs) if False else \
+        ag.jit(first_and_all, out_shardings=said, in_shardings={"x": whole})(params, xs, xs, k=xs)
+    for one, other in zip(shardings(out), wanted, strict=True):
+        assert one.is_equivalent_to(other, 1), (said, shardings(out))
 print("done")
 """
 

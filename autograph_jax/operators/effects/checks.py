@@ -16,7 +16,7 @@ import jax.numpy as jnp
 
 from autograph_jax.errors import AutographError, user_location
 from autograph_jax.operators import jax_private
-from autograph_jax.operators.effects import attempts, handlers, printing, progress_bars
+from autograph_jax.operators.effects import attempts, handlers, ordered, printing, progress_bars
 from autograph_jax.operators.effects.attempts import Raised
 from autograph_jax.operators.effects.failures import CheckText, Error, Failure, Failures, errors_are_values
 from autograph_jax.operators.tracing import state
@@ -94,6 +94,23 @@ def made() -> int:
     return _checks_made[0]
 
 
+def settled(program: Callable[..., Any], *values: Any) -> Any:
+    """What a program of several devices gives, or raises. If it becomes a part of another one, that one raises."""
+    if jax_private.staging():
+        return program(*values)
+    with ordered.collecting():
+        out = program(*values)
+    settle(out)
+    return out
+
+
+def settle(out: Any) -> None:
+    """Wait for what a program gives, and raise what it raises, also where its devices went on to the end."""
+    if (error := ordered.wait(out)) is not None:
+        _raised[:] = [error]
+        raise jax.errors.JaxRuntimeError(f"{type(error).__name__}: {error}")
+
+
 def raise_where(condition: Any, error: Error) -> None:
     """Raise an error at run time where a traced condition holds, and the code that asks is really reached.
 
@@ -140,4 +157,4 @@ def _raise(code: Any, known: Sequence[Failure], values: Sequence[Any]) -> None:
         progress_bars.close_all()
         raise final
 
-    jax.lax.cond(code != 0, lambda: jax.debug.callback(report, code, *values, ordered=True), lambda: None)
+    jax.lax.cond(code != 0, lambda: ordered.call(report, code, *values, raises=True), lambda: None)

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from autograph_jax.operators.effects import ordered
 from autograph_jax.operators.tracing import kept, state
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced
@@ -83,7 +84,7 @@ def at_run_time(action: Any, values: Sequence[Any]) -> None:
             leaves[position] = plain(value)
         action(jax.tree.unflatten(tree, leaves))
 
-    jax.debug.callback(run, active_here(), *(leaves[position] for position in traced), ordered=True)
+    ordered.call(run, active_here(), *(leaves[position] for position in traced))
 
 
 def active_here() -> jax.Array:

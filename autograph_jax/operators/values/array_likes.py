@@ -15,4 +15,13 @@ def is_array_like(value: Any) -> bool:
     return hasattr(kind, "__jax_array__") and not is_array and not kind.__module__.startswith(_OURS)
 
 
+def opened_index(index: Any) -> Any:
+    """An index of arrays and lists, with the arrays in place of objects that stand for one."""
+    if isinstance(index, tuple):
+        return tuple(map(opened_index, index))
+    if isinstance(index, slice):
+        return slice(*map(opened_index, (index.start, index.stop, index.step)))
+    return index.__jax_array__() if is_array_like(index) else index
+
+
 _OURS = "autograph_jax.operators."

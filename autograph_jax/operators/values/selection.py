@@ -9,12 +9,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.blocks import joined
 from autograph_jax.operators.tracing import views
+from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import Choice, refusal
 from autograph_jax.operators.values.containers import flatten, is_mutable, unflatten
 from autograph_jax.operators.values.forms import Form, array_forms, same_static
@@ -24,9 +26,13 @@ from autograph_jax.operators.values.traced import is_traced
 # With what Python calls an index of each that is out of range.
 _SEQUENCES = {list: "list index", tuple: "tuple index", str: "string index", bytes: "index", range: "range object index"}
 
+_INDEXED_BY_ARRAYS: tuple[Any, ...] = (jax.Array, np.ndarray, list, tuple)
+
 
 def get_item(container: Any, index: Any) -> Any:
     """`container[index]`."""
+    if isinstance(container, _INDEXED_BY_ARRAYS):
+        index = opened_index(index)
     if not is_traced(index) and not isinstance(container, Choice):
         return container[plain_index(container, index)]
     if isinstance(container, Choice):

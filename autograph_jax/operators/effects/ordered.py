@@ -1,0 +1,168 @@
+"""A call of Python at run time, in the program's order: for print, raise and assert, on one device or on several.
+
+On several devices each has an order of its own. None of them may be left in the middle, since others would wait for it at the
+next collective, for ever: an exception is kept there, the device that has raised it is silent from then on, and a transform of
+ours (`collecting`) raises it when the program is over. Where nobody would raise it, the program is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import jax
+import jax.core
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+from jax.interpreters import partial_eval as pe
+
+from autograph_jax.errors import Location, StagingError, user_location
+from autograph_jax.operators import jax_private
+
+_collects = jax.make_user_context(False)  # part of the keys of JAX's caches
+_CALLS_ON_SOME_AXES = jax.__version_info__ >= (0, 12)
+_WHOLE = -1  # in place of a device: a call for all of them, of whole arrays
+_one_at_a_time = threading.Lock()  # so that lines of several devices do not mix
+# Module state: what devices have raised since somebody has looked, by their numbers. One thread at a time runs programs of
+# several devices, or their collectives could wait for each other.
+_kept: dict[int, BaseException] = {}
+
+
+def collecting() -> AbstractContextManager[Any]:
+    """Who traces a program meanwhile will call `wait` for what it gives."""
+    return _collects(True)
+
+
+def wait(out: Any) -> BaseException | None:
+    """Wait until a program is over; gives what one of its devices has raised.
+
+    While another program is traced around this one, that one's owner has to wait.
+    """
+    if jax_private.staging():
+        if not _collects.value:
+            _ordered.bind(call=None, raises=True, collected=False, location=user_location())
+        return None
+    leaves = jax.tree.leaves(out)
+    try:
+        if not leaves or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+            jax.effects_barrier()
+        jax.block_until_ready(out)
+        return _kept[min(_kept)] if _kept else None
+    finally:
+        _kept.clear()
+
+
+def call(function: Callable[..., Any], *operands: Any, raises: bool = False) -> None:
+    """Call a function with the values that operands have at run time. `raises`: its exceptions are meant for the caller."""
+    if _EFFECT is None:  # pragma: no cover
+        jax.debug.callback(function, *operands, ordered=True)
+        return
+    collected = _collects.value
+    axes = jax.sharding.get_abstract_mesh().manual_axes
+    if collected:
+        operands = (jax.lax.axis_index(axes) if axes else jnp.int32(_WHOLE), *operands)
+    location = user_location() if axes or raises and not collected else None
+    _ordered.bind(*operands, call=function, raises=raises, collected=collected, location=location)
+
+
+def _of_one(call: Callable[..., Any], raises: bool, collected: bool, *operands: Any) -> tuple[()]:
+    call(*operands[1:] if collected else operands)
+    return ()
+
+
+def _of_several(call: Callable[..., Any], raises: bool, collected: bool, *operands: Any) -> tuple[()]:
+    number, operands = (int(operands[0]), operands[1:]) if collected else (_WHOLE, operands)
+    if collected and (number in _kept or _WHOLE in _kept or number == _WHOLE and _kept):
+        return ()
+    try:
+        with _one_at_a_time:
+            call(*operands)
+    except BaseException as error:
+        if not (raises and collected):
+            raise
+        _kept[number] = error
+    return ()
+
+
+def _lowered(
+    ctx: Any, *operands: Any, call: Callable[..., Any] | None, raises: bool, collected: bool, location: Location | None
+) -> Sequence[Any]:
+    several = jax_private.device_count(ctx) > 1
+    if several and raises and not collected:
+        raise _nobody_raises(location)
+    if call is None:
+        ctx.set_tokens_out(ctx.tokens_in)
+        return ()
+    if axes := jax_private.axes_not_mapped(ctx):
+        if not _CALLS_ON_SOME_AXES:
+            raise _some_axes(location, axes)
+        parameters: Any = dict(call=call, raises=raises, collected=collected, location=location)
+        return mlir.lower_fun(functools.partial(_on_the_first, axes, parameters))(ctx, *operands)
+    run = functools.partial(_of_several if several else _of_one, call, raises, collected)
+    return jax_private.call_in_order(ctx, lambda *values: run(*map(_copied, values)), _EFFECT, operands)
+
+
+def _some_axes(location: Location | None, axes: Sequence[str]) -> StagingError:
+    return StagingError(
+        f"print, assert and raise under a `shard_map` over some axes of a mesh, but not over {', '.join(map(repr, axes))}",
+        location=location,
+        details=[f"XLA ends the process there with jax {jax.__version__}; it works with jax 0.12."],
+        help="map over all axes, use `jax.debug.print`, or return what is to be printed",
+    )
+
+
+def _on_the_first(axes: Sequence[str], parameters: Any, *operands: Any) -> Sequence[Any]:
+    """Where some axes of a mesh are mapped over, and XLA shards along these: whole arrays, and one call."""
+
+    def run(*operands: Any) -> list[Any]:
+        first = jax.lax.axis_index(axes) == 0
+        return jax.lax.cond(first, lambda: _ordered.bind(*operands, **parameters), list)
+
+    specs = (jax.P(),) * len(operands)
+    return jax.shard_map(run, in_specs=specs, out_specs=[], axis_names=set(axes), check_vma=False)(*operands)
+
+
+def _copied(value: Any) -> np.ndarray:
+    """The program's memory is its own when the call is over, and an exception keeps its values."""
+    return np.array(value)
+
+
+def _nobody_raises(location: Location | None) -> StagingError:
+    return StagingError(
+        "an exception that traced data decides about, on several devices",
+        location=location,
+        details=["None of them can be left in the middle, where others may wait for it, and nobody raises it at the end."],
+        help="compile with `ag.jit` in place of `jax.jit`, which raises it when the program is over",
+    )
+
+
+def _lanes(operands: Sequence[Any], axes: Sequence[Any], **parameters: Any) -> Any:
+    """Under vmap: a call for each lane."""
+    size = next(operand.shape[axis] for operand, axis in zip(operands, axes, strict=True) if axis is not None)
+    for lane in range(size):
+        own = zip(operands, axes, strict=True)
+        _ordered.bind(*[o if a is None else jax.lax.index_in_dim(o, lane, a, keepdims=False) for o, a in own], **parameters)
+    return [], []
+
+
+def _run(*operands: Any, call: Callable[..., Any] | None, collected: bool, **_: Any) -> list[Any]:
+    if call is not None:
+        _of_one(call, True, collected, *operands)
+    return []
+
+
+_EFFECT = jax_private.ordered_effect()
+_ordered = Primitive("ordered_callback")
+_ordered.multiple_results = True
+_ordered.def_impl(_run)
+_ordered.def_effectful_abstract_eval(lambda *_, **__: ([], {_EFFECT}))
+batching.primitive_batchers[_ordered] = _lanes
+ad.primitive_jvps[_ordered] = lambda primals, _, **parameters: (_ordered.bind(*primals, **parameters), [])
+ad.primitive_transposes[_ordered] = lambda _, *operands, **__: [None] * len(operands)
+pe.partial_eval_jaxpr_custom_rules[_ordered] = jax_private.kept_under_checkpoints()
+mlir.register_lowering(_ordered, _lowered, cacheable=False)
