@@ -7,6 +7,7 @@ import pytest
 from jax import lax
 
 import autograph_jax as ag
+from autograph_jax.loops import api
 
 pytestmark = pytest.mark.usefixtures("x64")
 POINTS = np.array([1.3, 2.1, 0.4])
@@ -158,15 +159,17 @@ TRANSFORMS = {
     "hessian of scan": lambda f: jax.hessian(lambda x: lax.scan(lambda y, _: (f(0.3 * y + 0.5), y), x, length=2)[0]),
 }
 SOME = ("grad", "jacrev jacrev", "jacfwd", "jit of hessian of jit", "grad of vmap", "grad of remat")
-CASES = [(loop, name, None) for loop in (closed_over, until_close) for name in TRANSFORMS]
-CASES += [(loop, name, None) for loop in LOOPS if loop not in (closed_over, until_close) for name in SOME]
-CASES += [(until_close, name, count) for name in SOME for count in (1, 2, 5)]
+FREE, BOUND = {}, {"bound": 12}  # where a bound is known, the residuals of all turns are kept
+CASES = [(loop, name, options) for loop in (closed_over, until_close) for name in TRANSFORMS for options in (FREE, BOUND)]
+CASES += [(loop, name, FREE) for loop in LOOPS if loop not in (closed_over, until_close) for name in SOME]
+CASES += [(loop, name, BOUND) for loop in (mixed_carry, in_a_loop, with_branches, none) for name in SOME]
+CASES += [(until_close, name, {"checkpoints": count}) for name in SOME for count in (1, 2, 5)]
 
 
-@pytest.mark.parametrize("loop, name, checkpoints", CASES, ids=lambda v: getattr(v, "__name__", str(v)))
-def test_as_written_out(loop, name, checkpoints):
+@pytest.mark.parametrize("loop, name, options", CASES, ids=lambda v: getattr(v, "__name__", str(v)))
+def test_as_written_out(loop, name, options):
     transform = TRANSFORMS[name]
-    ours = transform(loop(lambda *args: ag.while_loop(*args, checkpoints=checkpoints)))
+    ours = transform(loop(lambda *args: api.while_loop(*args, **options)))
     ours = (ours if loop is until_close else jax.jit(ours))(jnp.float64(0.7))
     reference = jax.jit(transform(loop(written_out)))(jnp.float64(0.7))
     np.testing.assert_allclose(ours, reference, rtol=1e-9, atol=1e-9)
