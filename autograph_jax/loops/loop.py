@@ -125,7 +125,7 @@ class Loop:
         return self.derived(key, lambda: self._with_tangents(const_mask, carry_mask))
 
     def _with_tangents(self, const_mask: Mask, carry_mask: Mask) -> Loop:
-        if self.inner is not None and self.axis is not None:
+        if self.inner is not None and self.axis is not None and not holds_custom_vjp(self.body.jaxpr):
             inner = self.inner.with_tangents(const_mask, carry_mask)
             dims = self.axis.const_dims
             return lanes(inner, self.axis.with_dims(self.axis.cond_dims, (*dims, *chosen(dims, const_mask))))
@@ -232,6 +232,18 @@ def depends(jaxpr: Any, inputs: Sequence[bool], *, tangents: bool = False) -> li
         else:
             reached.update(equation.outvars)
     return [_is_variable(v) and v in reached for v in jaxpr.outvars]
+
+
+def holds_custom_vjp(jaxpr: Any) -> bool:
+    """Is there a function with a rule for reverse mode alone, also in branches, inner loops and calls?"""
+    return any("custom_vjp" in e.primitive.name or any(map(_inside, e.params.values())) for e in jaxpr.eqns)
+
+
+def _inside(value: Any) -> bool:
+    if type(value) is tuple:
+        return any(map(_inside, value))
+    jaxpr = getattr(value, "jaxpr", value)
+    return hasattr(jaxpr, "eqns") and holds_custom_vjp(jaxpr)
 
 
 def _is_variable(atom: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,9 +10,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from autograph_jax.loops.axes import axes_of, axes_of_type, struct, vary
+from autograph_jax.loops.axes import axes_of, axes_of_type, vary
 from autograph_jax.loops.branches import seen_through
-from autograph_jax.loops.linearized import Linearized, LinearizedLanes
+from autograph_jax.loops.linearized import Linearized, LinearizedLanes, transposed
 from autograph_jax.loops.loop import Loop, Mask, chosen, is_inexact
 from autograph_jax.loops.sums import adding_in_place
 from autograph_jax.loops.writes import writes_last
@@ -67,15 +68,16 @@ class Pull:
         zeros = [lax.full_like(c, 0) for c in cotangents]
         lanes = self._turn.invariant_lanes()
         invariants = [_harmless_invariant(active, v, own) for v, own in zip(self._invariants, lanes, strict=True)]
-        sums, new = self._transposed(invariants, residuals, self._loop.choose(active, cotangents, zeros))
+        given = self._loop.choose(active, cotangents, zeros)
+        if self._turn.has_rules:
+            sums, new = self._turn.pull(active, invariants, residuals, given)
+        else:
+            sums, new = self._transposed(invariants, residuals, given)
         return sums, self._loop.choose(active, new, cotangents)
 
     def _transposed(self, invariants: Arrays, residuals: Arrays, cotangents: Arrays) -> tuple[Arrays, Arrays]:
-        def push(tangents: Arrays, carry_tangents: Arrays) -> Arrays:
-            return self._turn.push(invariants, residuals, tangents, carry_tangents)
-
-        structs = [[struct(jax.typeof(c)) for c in self._consts], [struct(aval) for aval in self._carry]]
-        return jax.linear_transpose(push, *structs)(list(cotangents))
+        push = functools.partial(self._turn.push, invariants, residuals)
+        return transposed(push, list(map(jax.typeof, self._consts)), self._carry)(list(cotangents))
 
 
 def _harmless_invariant(active: jax.Array, value: Any, lanes: tuple[bool, ...]) -> Any:
