@@ -7,8 +7,8 @@
 everything; the others find out when to stop. The gradient is that by x. Times of the gradient are compared with those of
 lax.while_loop without one; memory is what XLA sets aside for temporary values.
 
-`exits`: `for ... break` over a known range, left after 1, 50 and 100 % of its turns: our loop, which ends there, and a scan that
-goes on to the end and keeps what it has.
+`exits`: `for ... break` over a known range, left after 1, 50 and 100 % of its turns: our loop, which ends there, and a scan
+which goes on to the end and keeps what it has.
 
 `arrays`: loops that write x[i] = v and read what they wrote, in double precision, against a scan written by hand.
 
