@@ -107,6 +107,47 @@ def test_memory_does_not_grow_with_the_turns():
     assert memory < 4 * 16 * state.nbytes
 
 
+def left_early(turns):
+    @ag.autograph
+    def f(x, matrix, limit):
+        for _ in range(turns):
+            if jnp.sum(x) > limit:
+                break
+            x = jnp.sin(matrix @ x) + x
+        return jnp.sum(x)
+
+    return f
+
+
+STATE, MATRIX = np.ones(100), np.eye(100)
+IN_LANES = {
+    "alone": lambda f: f,
+    "vmap": lambda f: jax.vmap(f, (None, None, 0)),
+    "vmap of vmap": lambda f: jax.vmap(jax.vmap(f, (None, None, 0)), (None, None, 0)),
+}
+
+
+@pytest.mark.parametrize("name", IN_LANES)
+def test_no_turn_is_run_again_where_a_bound_is_known(name):
+    """One loop forward and one back, also where the gradient is that of one lane."""
+    limit = np.ones((3, 2))[(0,) * (2 - name.count("vmap"))]
+    gradient = jax.jit(IN_LANES[name](jax.grad(left_early(50))))
+    assert len(re.findall(r"\bwhile\(", gradient.lower(STATE, MATRIX, limit).compile().as_text())) == 2
+    batch = jax.jit(jax.grad(lambda *args: jnp.sum(IN_LANES[name](left_early(50))(*args))))
+    assert len(re.findall(r"\bwhile\(", batch.lower(STATE, MATRIX, limit).compile().as_text())) == 2
+
+
+def test_memory_does_not_grow_with_a_large_bound():
+    compiled = jax.jit(jax.grad(left_early(10**6))).lower(STATE, MATRIX, 1.0).compile()
+    assert compiled.memory_analysis().temp_size_in_bytes < 16 * 2**20
+
+
+def test_a_branch_of_the_sweep_does_not_copy_what_it_hands_on():
+    text = jax.jit(jax.grad(left_early(10**6))).lower(STATE, MATRIX, 1.0).compile().as_text()
+    assert " conditional(" in text
+    assert not re.search(r"= \(?[^=]*f32\[100,100\][^=]* conditional\(", text)
+
+
 def printing(x):
     def body(c):
         jax.debug.print("turn {}", c[0], ordered=True)
