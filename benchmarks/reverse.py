@@ -4,8 +4,9 @@
     python benchmarks/reverse.py --only turns --turns 2000 --dims 256
 
 `turns`: each loop runs x = tanh(A @ x) N times (dim 256), or x = sin(a * x) (dim 1). lax.scan knows N beforehand and keeps
-everything; the others find out when to stop. The gradient is that by x. Times of the gradient are compared with those of
-lax.while_loop without one; memory is what XLA sets aside for temporary values.
+everything; the others find out when to stop. A tape in Python keeps what each turn's derivative needs. The gradient is that by x.
+Times of the gradient are compared with those of lax.while_loop without one; memory is what XLA sets aside for temporary values, or
+what is on the tape.
 
 `exits`: `for ... break` over a known range, left after 1, 50 and 100 % of its turns: our loop, which ends there, and a scan
 which goes on to the end and keeps what it has.
@@ -82,13 +83,45 @@ def rows(turns: int, dim: int, checkpoints: list[int], timing: Timing) -> list[l
         compiled = gradient.lower(a, x, limit).compile()
         run = [lambda f=f: jax.block_until_ready(f(a, x, limit)) for f in (reference, forward, compiled)]
         base, own, back = measure.interleaved(*run, **timing, rounds=5 if turns <= 10_000 else 3)
-        memory = compiled.memory_analysis().temp_size_in_bytes / 1024
-        found.append(
-            [f"{turns:,}", str(dim), name, measure.milliseconds(own), measure.milliseconds(back)]
-            + [measure.ratio(back, base), f"{memory:,.0f}"]
-        )
-        print(" | ".join(found[-1]), flush=True)
+        found.append(row(turns, dim, name, base, own, back, compiled.memory_analysis().temp_size_in_bytes))
+    kept = tape(turns, a, x)[1]
+    run = [lambda: reference(a, x, limit), lambda: in_python(turns, a, x), lambda: tape(turns, a, x)[0]]
+    found.append(row(turns, dim, "tape in Python", *measure.interleaved(*run, **timing, rounds=3), kept))
     return found
+
+
+def row(turns: int, dim: int, name: str, base: float, own: float, back: float, memory: int) -> list[str]:
+    cells = [f"{turns:,}", str(dim), name, measure.milliseconds(own), measure.milliseconds(back), measure.ratio(back, base)]
+    cells.append(f"{memory / 1024:,.0f}")
+    print(" | ".join(cells), flush=True)
+    return cells
+
+
+# A tape: Python runs the turns, each of them compiled, and keeps what each derivative needs, whatever their number
+
+
+compiled_step = jax.jit(step)
+recorded = jax.jit(lambda a, x: jax.vjp(functools.partial(step, a), x))
+pulled = jax.jit(lambda pull, cotangent: pull(cotangent)[0])
+
+
+def in_python(turns: int, a: jax.Array, x: jax.Array) -> jax.Array:
+    for _ in range(turns):
+        x = compiled_step(a, x)
+    return x
+
+
+def tape(turns: int, a: jax.Array, x: jax.Array) -> tuple[jax.Array, int]:
+    """The gradient of the sum of what the turns make of x, and the bytes that are kept for it."""
+    pulls: list[Any] = []
+    for _ in range(turns):
+        x, pull = recorded(a, x)
+        pulls.append(pull)
+    buffers = {leaf.unsafe_buffer_pointer(): leaf.nbytes for pull in pulls for leaf in jax.tree.leaves(pull)}
+    cotangent = jnp.ones_like(x)
+    for pull in reversed(pulls):
+        cotangent = pulled(pull, cotangent)
+    return cotangent, sum(buffers.values())
 
 
 # Loops that are left early
