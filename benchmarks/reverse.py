@@ -4,9 +4,9 @@
     python benchmarks/reverse.py --only turns --turns 2000 --dims 256
 
 `turns`: each loop runs x = tanh(A @ x) N times (dim 256), or x = sin(a * x) (dim 1). lax.scan knows N beforehand and keeps
-everything; the others find out when to stop. A tape in Python keeps what each turn's derivative needs. The gradient is that by x.
-Times of the gradient are compared with those of lax.while_loop without one; memory is what XLA sets aside for temporary values, or
-what is on the tape.
+everything; the others find out when to stop. A tape in Python keeps what each turn's derivative needs. The gradient is that by
+x. Times of the gradient are compared with those of lax.while_loop without one; memory is what XLA sets aside for temporary
+values, or what is on the tape.
 
 `exits`: `for ... break` over a known range, left after 1, 50 and 100 % of its turns: our loop, which ends there, and a scan
 which goes on to the end and keeps what it has.
