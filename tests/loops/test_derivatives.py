@@ -204,6 +204,21 @@ def test_an_integer_has_no_gradient():
     assert jax.grad(f, allow_int=True)(3).dtype == jax.dtypes.float0
 
 
+def test_a_batch_may_need_more_room_than_one_loop():
+    """What one lane keeps of all turns fits, and what eight keep does not: then states are kept."""
+
+    def f(x):
+        body = lambda c: (c[0] + 1, jnp.sin(c[1]) + 0.1 * x)
+        return jnp.sum(api.while_loop(lambda c: c[0] < 40 * x[0], body, (0, x), bound=400)[1])
+
+    xs = jnp.arange(1.0, 9.0)[:, None] * jnp.ones(1000)
+    alone = jax.jit(jax.grad(f))
+    np.testing.assert_allclose(jax.jit(jax.vmap(jax.grad(f)))(xs), jnp.stack([alone(x) for x in xs]), rtol=1e-12)
+    np.testing.assert_allclose(
+        jax.jit(jax.grad(lambda xs: jnp.sum(jax.vmap(f)(xs))))(xs), jax.vmap(jax.grad(f))(xs), rtol=1e-12
+    )
+
+
 def test_lanes_that_are_over_do_not_poison_the_others():
     """At its end sqrt(left) is 0, where its derivative is infinite; a lane that is over would compute 0 * inf."""
 
