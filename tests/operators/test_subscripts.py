@@ -289,8 +289,8 @@ def test_follow():
 def test_views_go_with_their_arrays():
     base = jnp.zeros((2, 2))
     first = views.view(base[0], base)
-    assert [a is base for a in aliasing._related(first)] == [True]
-    assert [a is first for a in aliasing._related(base)] == [True]
+    assert [a is base for a in views.related_to(first)] == [True]
+    assert [a is first for a in views.related_to(base)] == [True]
     del first
     gc.collect()
-    assert not list(aliasing._related(base))
+    assert not list(views.related_to(base))
