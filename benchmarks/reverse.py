@@ -84,6 +84,8 @@ def rows(turns: int, dim: int, checkpoints: list[int], timing: Timing) -> list[l
         run = [lambda f=f: jax.block_until_ready(f(a, x, limit)) for f in (reference, forward, compiled)]
         base, own, back = measure.interleaved(*run, **timing, rounds=5 if turns <= 10_000 else 3)
         found.append(row(turns, dim, name, base, own, back, compiled.memory_analysis().temp_size_in_bytes))
+    if turns * a.nbytes > MOST_ON_TAPE:
+        return found
     kept = tape(turns, a, x)[1]
     run = [lambda: reference(a, x, limit), lambda: in_python(turns, a, x), lambda: tape(turns, a, x)[0]]
     found.append(row(turns, dim, "tape in Python", *measure.interleaved(*run, **timing, rounds=3), kept))
@@ -100,6 +102,7 @@ def row(turns: int, dim: int, name: str, base: float, own: float, back: float, m
 # A tape: Python runs the turns, each of them compiled, and keeps what each derivative needs, whatever their number
 
 
+MOST_ON_TAPE = 2 * 2**30  # bytes: it keeps the matrix for each turn, and the memory of the machine is not for that
 compiled_step = jax.jit(step)
 recorded = jax.jit(lambda a, x: jax.vjp(functools.partial(step, a), x))
 pulled = jax.jit(lambda pull, cotangent: pull(cotangent)[0])
