@@ -4,19 +4,25 @@
     python benchmarks/reverse.py --only turns --turns 2000 --dims 256
 
 `turns`: each loop runs x = tanh(A @ x) N times (dim 256), or x = sin(a * x) (dim 1). lax.scan knows N beforehand and keeps
-everything; the others find out when to stop. The gradient is that by x. Times of the gradient are compared with those of
-lax.while_loop without one; memory is what XLA sets aside for temporary values.
+everything; the others find out when to stop. A tape in Python keeps what each turn's derivative needs. The gradient is that by
+x. Times of the gradient are compared with those of lax.while_loop without one; memory is what XLA sets aside for temporary
+values, or what is on the tape.
 
-`exits`: `for ... break` over a known range, left after a part of its turns: our loop, which ends there, and a scan that goes on
-to the end and keeps what it has.
+`exits`: `for ... break` over a known range, left after 1, 50 and 100 % of its turns: our loop, which ends there, and a scan
+which goes on to the end and keeps what it has.
 
 `arrays`: loops that write x[i] = v and read what they wrote, in double precision, against a scan written by hand.
+
+On a machine with other work to do, CPU time of a single thread says more:
+
+    XLA_FLAGS=--xla_cpu_multi_thread_eigen=false taskset -c 1 python benchmarks/reverse.py --cpu
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -29,6 +35,7 @@ import autograph_jax as ag
 
 HEADER = ["turns", "dim", "loop", "forward, ms", "gradient, ms", "gradient / lax.while_loop", "temporary memory, KB"]
 Loop = Callable[..., Any]
+Timing = dict[str, Any]  # how measure.interleaved takes times
 
 
 def step(a: jax.Array, x: jax.Array) -> jax.Array:
@@ -66,7 +73,7 @@ def loops(turns: int, checkpoints: list[int]) -> dict[str, Callable[..., jax.Arr
     return found
 
 
-def rows(turns: int, dim: int, checkpoints: list[int], seconds: float) -> list[list[str]]:
+def rows(turns: int, dim: int, checkpoints: list[int], timing: Timing) -> list[list[str]]:
     (a, x), limit = matrix(dim), jnp.int32(turns)
     reference = jax.jit(functools.partial(by_while, turns, loop=lax.while_loop))
     found = []
@@ -75,14 +82,49 @@ def rows(turns: int, dim: int, checkpoints: list[int], seconds: float) -> list[l
         gradient = jax.jit(jax.grad(lambda a, x, limit, f=function: jnp.sum(f(turns, a, x, limit)), argnums=1))
         compiled = gradient.lower(a, x, limit).compile()
         run = [lambda f=f: jax.block_until_ready(f(a, x, limit)) for f in (reference, forward, compiled)]
-        base, own, back = measure.interleaved(*run, seconds=seconds, rounds=5 if turns <= 10_000 else 3)
-        memory = compiled.memory_analysis().temp_size_in_bytes / 1024
-        found.append(
-            [f"{turns:,}", str(dim), name, measure.milliseconds(own), measure.milliseconds(back)]
-            + [measure.ratio(back, base), f"{memory:,.0f}"]
-        )
-        print(" | ".join(found[-1]), flush=True)
+        base, own, back = measure.interleaved(*run, **timing, rounds=5 if turns <= 10_000 else 3)
+        found.append(row(turns, dim, name, base, own, back, compiled.memory_analysis().temp_size_in_bytes))
+    if turns * a.nbytes > MOST_ON_TAPE:
+        return found
+    kept = tape(turns, a, x)[1]
+    run = [lambda: reference(a, x, limit), lambda: in_python(turns, a, x), lambda: tape(turns, a, x)[0]]
+    found.append(row(turns, dim, "tape in Python", *measure.interleaved(*run, **timing, rounds=3), kept))
     return found
+
+
+def row(turns: int, dim: int, name: str, base: float, own: float, back: float, memory: int) -> list[str]:
+    cells = [f"{turns:,}", str(dim), name, measure.milliseconds(own), measure.milliseconds(back), measure.ratio(back, base)]
+    cells.append(f"{memory / 1024:,.0f}")
+    print(" | ".join(cells), flush=True)
+    return cells
+
+
+# A tape: Python runs the turns, each of them compiled, and keeps what each derivative needs, whatever their number
+
+
+MOST_ON_TAPE = 2 * 2**30  # bytes: it keeps the matrix for each turn, and the memory of the machine is not for that
+compiled_step = jax.jit(step)
+recorded = jax.jit(lambda a, x: jax.vjp(functools.partial(step, a), x))
+pulled = jax.jit(lambda pull, cotangent: pull(cotangent)[0])
+
+
+def in_python(turns: int, a: jax.Array, x: jax.Array) -> jax.Array:
+    for _ in range(turns):
+        x = compiled_step(a, x)
+    return x
+
+
+def tape(turns: int, a: jax.Array, x: jax.Array) -> tuple[jax.Array, int]:
+    """The gradient of the sum of what the turns make of x, and the bytes that are kept for it."""
+    pulls: list[Any] = []
+    for _ in range(turns):
+        x, pull = recorded(a, x)
+        pulls.append(pull)
+    buffers = {leaf.unsafe_buffer_pointer(): leaf.nbytes for pull in pulls for leaf in jax.tree.leaves(pull)}
+    cotangent = jnp.ones_like(x)
+    for pull in reversed(pulls):
+        cotangent = pulled(pull, cotangent)
+    return cotangent, sum(buffers.values())
 
 
 # Loops that are left early
@@ -90,8 +132,7 @@ def rows(turns: int, dim: int, checkpoints: list[int], seconds: float) -> list[l
 EXITS_HEADER = ["turns, of", "dim", "loop", "value, ms", "gradient, ms", "temporary memory, KB"]
 
 
-def exits(most: int, turns: int, dim: int, seconds: float) -> list[list[str]]:
-    @ag.autograph
+def exits(most: int, turns: int, dim: int, timing: Timing) -> list[list[str]]:
     def left_early(a: jax.Array, x: jax.Array, limit: Any) -> jax.Array:
         for k in range(most):
             if k >= limit:
@@ -104,8 +145,10 @@ def exits(most: int, turns: int, dim: int, seconds: float) -> list[list[str]]:
 
     a, x = matrix(dim)
     found = []
-    for name, function in {"for ... break": left_early, "masked lax.scan": masked}.items():
-        own, back, memory = measured(function, (a, x, jnp.int32(turns)), (1,), seconds)
+    few = ag.autograph(checkpoints=64)(left_early)
+    functions = {"for ... break": ag.autograph(left_early), "for ... break, 64 checkpoints": few, "masked lax.scan": masked}
+    for name, function in functions.items():
+        own, back, memory = measured(function, (a, x, jnp.int32(turns)), (1,), timing)
         found.append([f"{turns:,} of {most:,}", str(dim), name, own, back, memory])
         print(" | ".join(found[-1]), flush=True)
     return found
@@ -181,7 +224,7 @@ def programs() -> dict[str, tuple[Any, Any, Any, tuple[int, ...]]]:
     }
 
 
-def arrays(seconds: float, most: int) -> list[list[str]]:
+def arrays(most: int, timing: Timing) -> list[list[str]]:
     found = []
     for name, (converted, by_hand, make, sizes) in programs().items():
         for n in sizes:
@@ -189,19 +232,19 @@ def arrays(seconds: float, most: int) -> list[list[str]]:
                 continue
             operands = make(n)
             argnums = tuple(range(len(operands)))
-            expert, back_by_hand, _ = measured(by_hand, operands, argnums, seconds)
-            own, back, _ = measured(converted, operands, argnums, seconds)
+            expert, back_by_hand, _ = measured(by_hand, operands, argnums, timing)
+            own, back, _ = measured(converted, operands, argnums, timing)
             ratio = f"{float(back) / float(back_by_hand):.3g}"
             found.append([name, f"{n:,}", expert, own, back_by_hand, back, ratio])
             print(" | ".join(found[-1]), flush=True)
     return found
 
 
-def measured(function: Any, operands: Any, argnums: tuple[int, ...], seconds: float) -> tuple[str, str, str]:
+def measured(function: Any, operands: Any, argnums: tuple[int, ...], timing: Timing) -> tuple[str, str, str]:
     """Milliseconds of the value and of the gradient, and KB that the gradient sets aside."""
     forward = jax.jit(function)
     gradient = jax.jit(jax.grad(lambda *xs: jnp.sum(function(*xs)), argnums)).lower(*operands).compile()
-    own, back = measure.interleaved(*(lambda f=f: f(*operands) for f in (forward, gradient)), seconds=seconds)
+    own, back = measure.interleaved(*(lambda f=f: f(*operands) for f in (forward, gradient)), **timing)
     memory = gradient.memory_analysis().temp_size_in_bytes / 1024
     return measure.milliseconds(own), measure.milliseconds(back), f"{memory:,.0f}"
 
@@ -213,19 +256,21 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--dims", type=int, nargs="+", default=[1, 256])
     parser.add_argument("--checkpoints", type=int, nargs="+", default=[8, 64])
     parser.add_argument("--seconds", type=float, default=1.0, help="for each row (default: 1)")
+    parser.add_argument("--cpu", action="store_true", help="CPU time instead of the clock on the wall")
     options = parser.parse_args(arguments)
+    timing: Timing = {"seconds": options.seconds, "clock": time.process_time if options.cpu else time.perf_counter}
     tables: list[tuple[list[str], list[list[str]]]] = []
     sizes = [(dim, turns) for dim in options.dims for turns in options.turns]
     if "turns" in options.only:
-        found = [row for dim, turns in sizes for row in rows(turns, dim, options.checkpoints, options.seconds)]
+        found = [row for dim, turns in sizes for row in rows(turns, dim, options.checkpoints, timing)]
         tables.append((HEADER, found))
     if "exits" in options.only:
-        parts = [(most, max(1, most * part // 10)) for most in options.turns if most <= 10_000 for part in (1, 5, 10)]
-        found = [row for dim in options.dims for most, turns in parts for row in exits(most, turns, dim, options.seconds)]
+        parts = [(most, max(1, most * part // 100)) for most in options.turns if most <= 10_000 for part in (1, 50, 100)]
+        found = [row for dim in options.dims for most, turns in parts for row in exits(most, turns, dim, timing)]
         tables.append((EXITS_HEADER, found))
     if "arrays" in options.only:
         with jax.enable_x64(True):
-            tables.append((ARRAYS_HEADER, arrays(options.seconds, 10 * max(options.turns))))
+            tables.append((ARRAYS_HEADER, arrays(10 * max(options.turns), timing)))
     print(measure.versions())
     for header, found in tables:
         print(f"\n{measure.table(header, found)}")

@@ -17,22 +17,33 @@ Carry = TypeVar("Carry")
 
 
 def while_loop(
-    cond: Callable[[Carry], Any], body: Callable[[Carry], Carry], init: Carry, *, checkpoints: int | None = None
+    cond: Callable[[Carry], Any],
+    body: Callable[[Carry], Carry],
+    init: Carry,
+    *,
+    checkpoints: int | None = None,
+    bound: int | None = None,
 ) -> Carry:
-    """lax.while_loop, differentiable: `ag.while_loop` without a bound."""
+    """lax.while_loop, differentiable. `bound` is a number of turns that `cond` is known to end it by."""
     init = _varied(cond, init)
-    return _differentiable(lambda init: lax.while_loop(cond, body, init), init, checkpoints)
+    return _differentiable(lambda init: lax.while_loop(cond, body, init), init, checkpoints, bound)
 
 
 def fori_loop(
-    lower: Any, upper: Any, body: Callable[[Any, Carry], Carry], init: Carry, *, checkpoints: int | None = None
+    lower: Any,
+    upper: Any,
+    body: Callable[[Any, Carry], Carry],
+    init: Carry,
+    *,
+    checkpoints: int | None = None,
+    bound: int | None = None,
 ) -> Carry:
     """lax.fori_loop, with derivatives also where the bounds are traced. With bounds that are known it is a scan, as there."""
 
     def run(bounds: tuple[Any, Any]) -> Carry:
         return lax.fori_loop(bounds[0], bounds[1], body, init)
 
-    return _differentiable(run, (lower, upper), checkpoints, static=True)
+    return _differentiable(run, (lower, upper), checkpoints, bound, static=True)
 
 
 def _varied(cond: Callable[[Carry], Any], init: Carry) -> Carry:
@@ -45,7 +56,9 @@ def _varied(cond: Callable[[Carry], Any], init: Carry) -> Carry:
     return init
 
 
-def _differentiable(run: Callable[[Any], Any], init: Any, checkpoints: int | None, *, static: bool = False) -> Any:
+def _differentiable(
+    run: Callable[[Any], Any], init: Any, checkpoints: int | None, bound: int | None, *, static: bool = False
+) -> Any:
     """What a function gives, with the while loop that it binds made ours."""
     if jax.config.jax_disable_jit:  # pyright: ignore[reportAttributeAccessIssue]
         return run(init)
@@ -53,11 +66,11 @@ def _differentiable(run: Callable[[Any], Any], init: Any, checkpoints: int | Non
     closed, shape = jax.make_jaxpr(call, return_shape=True)(*operands)
     if not any(equation.primitive is while_p for equation in closed.jaxpr.eqns):
         return run(init)
-    leaves = _evaluate(closed.jaxpr, closed.consts, jax.tree.leaves(operands), checkpoints)
+    leaves = _evaluate(closed.jaxpr, closed.consts, jax.tree.leaves(operands), checkpoints, bound)
     return jax.tree.unflatten(jax.tree.structure(shape), leaves)
 
 
-def _evaluate(jaxpr: Any, consts: list[Any], arguments: list[Any], checkpoints: int | None) -> list[Any]:
+def _evaluate(jaxpr: Any, consts: list[Any], arguments: list[Any], checkpoints: int | None, bound: int | None) -> list[Any]:
     values = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *arguments], strict=True))
 
     def read(atom: Any) -> Any:
@@ -67,7 +80,7 @@ def _evaluate(jaxpr: Any, consts: list[Any], arguments: list[Any], checkpoints: 
         operands, params = [read(v) for v in equation.invars], equation.params
         if equation.primitive is while_p:
             counts = params["cond_nconsts"], params["body_nconsts"]
-            loop = loop_of(params["cond_jaxpr"], params["body_jaxpr"], counts, checkpoints)
+            loop = loop_of(params["cond_jaxpr"], params["body_jaxpr"], counts, checkpoints, bound)
             out = bind_loop(loop, *operands)
         else:
             out = equation.primitive.bind(*operands, **params)  # a conversion of a weak type, a comparison of bounds

@@ -12,6 +12,7 @@ from jax.extend.core.primitives import while_p
 from jax.interpreters import batching
 
 from autograph_jax.loops.loop import Axis, Loop, batched_aval, chosen, lanes, loop_of, merged, split
+from autograph_jax.loops.sweep import plan_of, saved_avals
 
 Dim = int | None
 Batcher = Callable[..., tuple[list[Any], list[Dim]]]
@@ -45,7 +46,7 @@ def _as_lax_does(loop: Loop, data: Any, dims: Sequence[Dim]) -> tuple[Loop, list
     avals = [batched_aval(a, d, data.size) for a, d in zip(loop.in_avals, dims, strict=True)]
     equation = next(e for e in jax.make_jaxpr(run)(*avals).jaxpr.eqns if e.primitive is while_p)
     cond, body = equation.params["cond_jaxpr"], equation.params["body_jaxpr"]
-    return loop_of(cond, body, loop.counts, loop.checkpoints), [d if d is not None else None for d in out]
+    return loop_of(cond, body, loop.counts, loop.checkpoints, loop.bound), [d if d is not None else None for d in out]
 
 
 def register(primitive: Primitive, batch: Batcher) -> None:
@@ -69,17 +70,30 @@ def of_loop(bind: Callable[..., list[Any]]) -> Batcher:
     return batch
 
 
-def of_saving(primitive: Primitive) -> Batcher:
-    """Checkpoints have one more axis in front."""
+def of_saving(primitive: Primitive, bind: Callable[..., list[Any]]) -> Batcher:
+    """Checkpoints and residuals have one more axis in front. Where a batch saves what one loop does not, nothing is."""
 
     def batch(data: Any, operands: Sequence[Any], dims: Sequence[Dim], *, loop: Loop, masks: Any) -> Any:
         operands, dims = _all_that_is_differentiated(loop, masks, data, operands, dims)
         new, carry_dims = batch_of(loop, data, dims)
         moved = _carry_moved(loop, data, operands, dims, carry_dims)
-        out = primitive.bind(*moved, loop=new, masks=masks)
-        return out, [*carry_dims, None, None, *(None if d is None else d + 1 for d in carry_dims)]
+        places = _saved_places(loop, new, masks, carry_dims)
+        if places is None:
+            nothing = [jnp.zeros(a.shape, a.dtype) for a in saved_avals(loop, masks)]
+            return [*bind(new, *moved), *nothing], [*carry_dims, *(None for _ in nothing)]
+        return primitive.bind(*moved, loop=new, masks=masks), [*carry_dims, *places]
 
     return batch
+
+
+def _saved_places(loop: Loop, new: Loop, masks: Any, carry_dims: Sequence[Dim]) -> list[Dim] | None:
+    """Where what a loop saves has the new axis in what its batch saves; None where that is something else."""
+    kept = plan_of(loop, masks).kept
+    if bool(kept) != bool(plan_of(new, masks).kept) or kept and new.rank == loop.rank:
+        return None
+    if kept:
+        return [0, None, *(1 for _ in saved_avals(loop, masks)[2:])]
+    return [None, None, *(None if d is None else d + 1 for d in carry_dims)]
 
 
 def of_linear(primitive: Primitive) -> Batcher:
@@ -97,13 +111,10 @@ def of_linear(primitive: Primitive) -> Batcher:
         new, carry_dims = batch_of(loop, data, primal_dims)
         moved = _carry_moved(loop, data, primals, primal_dims, carry_dims)
         if saved:
-            turns, spacing, *states = kept
-            places = [None if d is None else d + 1 for d in carry_dims]
-            same = kept_dims[:2] == [None, None] and all(
-                (old is None) == (place is None) for old, place in zip(kept_dims[2:], places, strict=True)
-            )
-            states = [_to(x, d, p, data.size) for x, d, p in zip(states, kept_dims[2:], places, strict=True)] if same else []
-            kept = [turns, spacing, *states] if same else []
+            places = _saved_places(loop, new, masks, carry_dims)
+            if places is None or any((d is None) != (p is None) for d, p in zip(kept_dims, places, strict=True)):
+                kept = []
+            kept = [_to(x, d, p, data.size) for x, d, p in zip(kept, kept_dims, places or (), strict=False)]
         const_count = sum(masks[0])
         carry_places = chosen(carry_dims, masks[1])
         const_places: list[Dim] = [0] * const_count

@@ -6,6 +6,7 @@ way back. Here it is what it was before the branch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from jax.extend.core import ClosedJaxpr
@@ -14,11 +15,18 @@ _NOTHING = object()  # nobody reads it
 
 
 def seen_through(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """The program with those of its outputs that branches hand on replaced by what these are handed."""
+    """The program where whoever reads what a branch hands on reads what the branch was handed."""
     jaxpr = closed.jaxpr
-    found = [_behind(jaxpr, v) for v in jaxpr.outvars]
-    outputs = [v if new is None or new is _NOTHING else new for v, new in zip(jaxpr.outvars, found, strict=True)]
-    return ClosedJaxpr(jaxpr.replace(outvars=outputs, debug_info=jaxpr.debug_info.with_unknown_names()), closed.consts)
+    calls = [equation for equation in jaxpr.eqns if equation.primitive.name in ("cond", "jit", "pjit")]
+    found = {v: _behind(jaxpr, v) for equation in calls for v in equation.outvars}
+    instead = {v: new for v, new in found.items() if new is not None and new is not _NOTHING}
+
+    def read(atoms: Sequence[Any]) -> list[Any]:
+        return [atom if hasattr(atom, "val") else instead.get(atom, atom) for atom in atoms]
+
+    equations = [equation.replace(invars=read(equation.invars)) for equation in jaxpr.eqns]
+    changed = {"eqns": equations, "outvars": read(jaxpr.outvars), "debug_info": jaxpr.debug_info.with_unknown_names()}
+    return ClosedJaxpr(jaxpr.replace(**changed), closed.consts)
 
 
 def _behind(jaxpr: Any, atom: Any) -> Any:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import jax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from autograph_jax.loops.axes import axes_of_type, vary
+from autograph_jax.loops.axes import axes_of_type, struct, vary
 from autograph_jax.loops.branches import seen_through
 from autograph_jax.loops.evaluation import inlined
-from autograph_jax.loops.loop import Axis, Loop, Mask, chosen, depends, merged, split, traced
+from autograph_jax.loops.loop import Axis, Loop, Mask, chosen, depends, holds_custom_vjp, merged, split, traced
 from autograph_jax.loops.stops import run_linear
 from autograph_jax.loops.writes import writes_last
 
@@ -24,6 +25,7 @@ class Linearized:
 
     def __init__(self, loop: Loop, const_mask: Mask, carry_mask: Mask) -> None:
         self._loop, self._const_mask, self._carry_mask = loop, const_mask, carry_mask
+        self.has_rules = holds_custom_vjp(loop.body.jaxpr)
         consts = len(loop.const_avals)
         trees: list[Any] = []
 
@@ -81,12 +83,20 @@ class Linearized:
                 leaves.append(next(stored) if first == len(leaves) else leaves[first])
         return jax.tree.unflatten(self._tree, leaves)(*tangents, *carry_tangents)
 
+    def pull(
+        self, active: Any, invariants: Sequence[Any], residuals: Sequence[Any], cotangents: Sequence[Any]
+    ) -> tuple[list[Any], list[Any]]:
+        """The transpose: cotangents of the constants, which are zero if this lane is over, and of the carry."""
+        avals = chosen(self._loop.const_avals, self._const_mask), chosen(self._loop.carry_avals, self._carry_mask)
+        sums, new = transposed(functools.partial(self.push, invariants, residuals), *avals)(list(cotangents))
+        return [jax.lax.select(jax.lax.broadcast(active, s.shape), s, jax.lax.full_like(s, 0)) for s in sums], new
+
 
 class LinearizedLanes:
     """The same for a batch of loops. Each residual begins with the axis of the lanes, so that it can be told whose it is."""
 
     def __init__(self, inner: Linearized | LinearizedLanes, axis: Axis, const_mask: Mask) -> None:
-        self._inner, self._axis, self._const_mask = inner, axis, const_mask
+        self._inner, self._axis, self._const_mask, self.has_rules = inner, axis, const_mask, inner.has_rules
         self.residual_avals = [a.update(shape=(axis.size, *a.shape), weak_type=False) for a in inner.residual_avals]
         depend = inner.invariants_depend([dim is not None for dim in axis.const_dims])
         self._invariant_dims = [0 if batched else None for batched in depend]
@@ -114,6 +124,16 @@ class LinearizedLanes:
         operands = list(invariants), list(residuals), list(tangents), list(carry_tangents)
         return run_linear(self._axis.map(self._inner.push, axes), *operands)
 
+    def pull(
+        self, active: Any, invariants: Sequence[Any], residuals: Sequence[Any], cotangents: Sequence[Any]
+    ) -> tuple[list[Any], list[Any]]:
+        """The transpose of one lane, mapped: so a jax.custom_vjp keeps its rule. Each lane has its own sums."""
+        axes = [0, self._invariant_dims, [0] * len(residuals), [0] * len(cotangents)]
+        operands = active, list(invariants), list(residuals), list(cotangents)
+        sums, new = self._axis.map(self._inner.pull, axes)(*operands)
+        dims = chosen(self._axis.const_dims, self._const_mask)
+        return [s.sum(0) if dim is None else jax.numpy.moveaxis(s, 0, dim) for s, dim in zip(sums, dims, strict=True)], new
+
 
 def linearized(loop: Loop, const_mask: Mask, carry_mask: Mask) -> Linearized | LinearizedLanes:
     """A loop's turn, linearized once for these masks."""
@@ -124,6 +144,11 @@ def linearized(loop: Loop, const_mask: Mask, carry_mask: Mask) -> Linearized | L
         return Linearized(loop, const_mask, carry_mask)
 
     return loop.derived(("linearized", const_mask, carry_mask), make)
+
+
+def transposed(push: Any, consts: Sequence[Any], carry: Sequence[Any]) -> Any:
+    """The transpose of a linear function of lists of arrays of these types."""
+    return jax.linear_transpose(push, list(map(struct, consts)), list(map(struct, carry)))
 
 
 def _first_of_each(variables: Sequence[Any]) -> list[int]:

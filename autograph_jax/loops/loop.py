@@ -21,7 +21,8 @@ class Loop:
     """`while cond(*cond_consts, *carry): carry = body(*body_consts, *carry)`, with jaxprs as lax.while_loop makes them.
 
     A predicate of shape (lanes, ...) is that of a batch: each array of the carry begins with these axes, the loop goes on
-    while any lane does, and only such lanes take what the body gives. `inner` is then the loop of one lane.
+    while any lane does, and only such lanes take what the body gives. `inner` is then the loop of one lane. `bound` is a number
+    of turns that the loop never exceeds, where one is known.
     """
 
     def __init__(
@@ -30,11 +31,12 @@ class Loop:
         body: ClosedJaxpr,
         counts: tuple[int, int],
         checkpoints: int | None,
+        bound: int | None = None,
         *,
         inner: Loop | None = None,
         axis: Axis | None = None,
     ) -> None:
-        self.cond, self.body, self.counts, self.checkpoints = cond, body, counts, checkpoints
+        self.cond, self.body, self.counts, self.checkpoints, self.bound = cond, body, counts, checkpoints, bound
         self.inner, self.axis = inner, axis
         self.rank = len(cond.out_avals[0].shape)
         self._derived: dict[Hashable, Any] = {}
@@ -123,7 +125,7 @@ class Loop:
         return self.derived(key, lambda: self._with_tangents(const_mask, carry_mask))
 
     def _with_tangents(self, const_mask: Mask, carry_mask: Mask) -> Loop:
-        if self.inner is not None and self.axis is not None:
+        if self.inner is not None and self.axis is not None and not holds_custom_vjp(self.body.jaxpr):
             inner = self.inner.with_tangents(const_mask, carry_mask)
             dims = self.axis.const_dims
             return lanes(inner, self.axis.with_dims(self.axis.cond_dims, (*dims, *chosen(dims, const_mask))))
@@ -151,6 +153,7 @@ class Loop:
             traced(body, [*consts, *const_tangents, *carry, *carry_tangents]),
             (self.counts[0], len(consts) + len(const_tangents)),
             self.checkpoints,
+            self.bound,
         )
 
 
@@ -185,13 +188,13 @@ def lanes(inner: Loop, axis: Axis) -> Loop:
     body_avals = [batched_aval(a, d, size) for a, d in zip(inner.body.in_avals, const_dims, strict=True)]
     cond = traced(axis.map(jaxpr_as_fun(inner.cond), cond_dims), cond_avals)
     body = traced(axis.map(jaxpr_as_fun(inner.body), const_dims), body_avals)
-    return Loop(cond, body, inner.counts, inner.checkpoints, inner=inner, axis=axis)
+    return Loop(cond, body, inner.counts, inner.checkpoints, inner.bound, inner=inner, axis=axis)
 
 
 @functools.lru_cache(maxsize=1024)
-def loop_of(cond: ClosedJaxpr, body: ClosedJaxpr, counts: tuple[int, int], checkpoints: int | None) -> Loop:
+def loop_of(cond: ClosedJaxpr, body: ClosedJaxpr, counts: tuple[int, int], checkpoints: int | None, bound: int | None) -> Loop:
     """The one Loop of two jaxprs, which are compared by identity. Module state: what JAX's caches rely on."""
-    return Loop(cond, body, counts, checkpoints)
+    return Loop(cond, body, counts, checkpoints, bound)
 
 
 # Jaxprs, avals and masks
@@ -229,6 +232,20 @@ def depends(jaxpr: Any, inputs: Sequence[bool], *, tangents: bool = False) -> li
         else:
             reached.update(equation.outvars)
     return [_is_variable(v) and v in reached for v in jaxpr.outvars]
+
+
+def holds_custom_vjp(jaxpr: Any) -> bool:
+    """Is there a function with a rule for reverse mode alone, also in branches, inner loops and calls?"""
+    return any("custom_vjp" in e.primitive.name or any(map(_inside, e.params.values())) for e in jaxpr.eqns)
+
+
+def _inside(value: Any) -> bool:
+    if type(value) is tuple:
+        return any(map(_inside, value))
+    if "CustomVJP" in type(value).__name__:  # under jax_custom_vjp3 the rule is a parameter of a call
+        return True
+    jaxpr = getattr(value, "jaxpr", value)
+    return hasattr(jaxpr, "eqns") and holds_custom_vjp(jaxpr)
 
 
 def _is_variable(atom: Any) -> bool:

@@ -20,7 +20,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.extend.core import Primitive
 from jax.extend.core.primitives import while_p
 from jax.interpreters import ad, mlir
@@ -30,7 +29,7 @@ from autograph_jax.loops.axes import axes_of, axes_of_type, vary
 from autograph_jax.loops.linearized import linearized
 from autograph_jax.loops.loop import Loop, Mask, chosen, merged, split, tangent_aval
 from autograph_jax.loops.quiet import quiet
-from autograph_jax.loops.sweep import Saved, plan_of, run_and_save, sweep
+from autograph_jax.loops.sweep import Saved, run_and_save, saved_avals, sweep
 
 Masks = tuple[Mask, Mask]  # which of the body's constants, and which of the carry, have tangents
 
@@ -111,16 +110,13 @@ ad.primitive_jvps[while_and_tangent_p] = lambda primals, tangents, **params: _jv
 
 
 def _run_saving(*operands: Any, loop: Loop, masks: Masks) -> list[Any]:
-    result, saved = run_and_save(loop, operands, plan_of(loop, *masks))
-    return [*result, saved.turns, saved.spacing, *saved.states]
+    result, saved = run_and_save(loop, operands, masks)
+    return [*result, saved.turns, saved.spacing, *saved.arrays]
 
 
 def _saving_avals(*avals: Any, loop: Loop, masks: Masks) -> Any:
     out, effects = _while_avals_of(loop)
-    rows = plan_of(loop, *masks).rows
-    number = loop.cond.out_avals[0].update(shape=(), dtype=np.dtype(np.int32))  # differs between devices where the turns do
-    states = [a.update(shape=(rows, *a.shape), weak_type=False) for a in out]
-    return [*out, number, number, *states], effects
+    return [*out, *saved_avals(loop, masks)], effects
 
 
 def _saving_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, loop: Loop, masks: Masks) -> Any:
@@ -136,8 +132,8 @@ ad.primitive_jvps[while_saving_p] = _saving_jvp
 
 
 def _saved(values: Sequence[Any]) -> Saved:
-    turns, spacing, *states = values
-    return Saved(turns, spacing, states)
+    turns, spacing, *arrays = values
+    return Saved(turns, spacing, arrays)
 
 
 # The linear part. Its operands: those of the loop, what was saved, the tangents.
@@ -194,7 +190,7 @@ ad.primitive_transposes[while_tangent_p] = _tangent_transpose
 def _run_cotangent(*operands: Any, loop: Loop, masks: Masks, saved: int, many: int) -> list[Any]:
     primals, kept, cotangents = split(operands, len(loop.in_avals), saved)
     loop = quiet(loop)
-    known = _saved(kept) if saved else run_and_save(loop, primals, plan_of(loop, *masks))[1]
+    known = _saved(kept) if saved else run_and_save(loop, primals, masks)[1]
     sums, back = sweep(loop, masks, primals, known, cotangents, many=many)
     return [*sums, *back]
 
@@ -348,7 +344,7 @@ partial.register(cotangent_and_tangent_p, _known_of_sweep, _split_sweep, _keep_s
 
 batched.register(while_loop_p, batched.of_loop(bind_loop))
 batched.register(while_and_tangent_p, batched.of_loop_with_tangents(bind_loop))
-batched.register(while_saving_p, batched.of_saving(while_saving_p))
+batched.register(while_saving_p, batched.of_saving(while_saving_p, bind_loop))
 batched.register(while_tangent_p, batched.of_linear(while_tangent_p))
 batched.register(while_cotangent_p, batched.of_linear(while_cotangent_p))
 batched.register(cotangent_and_tangent_p, batched.of_sweep_with_tangents(while_cotangent_p, sweep_tangent_p))

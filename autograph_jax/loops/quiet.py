@@ -10,10 +10,16 @@ from autograph_jax.loops.loop import Loop, loop_of
 
 
 def quiet(loop: Loop) -> Loop:
-    """The loop without callbacks that give nothing back, also in its branches and inner loops."""
+    """The loop without callbacks that give nothing back, also in its branches and inner loops. It is run again, so no residuals
+    of the loop itself are kept: without a bound, as in `schedule.plan`.
+    """
     if loop.inner is not None or not (loop.cond.effects or loop.body.effects):
         return loop
-    return loop.derived("quiet", lambda: loop_of(_without(loop.cond), _without(loop.body), loop.counts, loop.checkpoints))
+    return loop.derived("quiet", lambda: _quiet(loop))
+
+
+def _quiet(loop: Loop) -> Loop:
+    return loop_of(_without(loop.cond), _without(loop.body), loop.counts, loop.checkpoints, None)
 
 
 def _without(value: Any) -> Any:

@@ -20,8 +20,9 @@ _LEAST_UNIT = 128  # bytes: so small a buffer of residuals costs nothing beside 
 
 
 class Plan(NamedTuple):
-    """The sizes of the buffers of a reverse sweep."""
+    """The sizes of the buffers of a reverse sweep. Where residuals of all turns are kept, there are no others."""
 
+    kept: int  # turns whose residuals the forward run keeps: as many as the loop can make, or none
     slots: int  # states that are kept
     spread: int  # so many of them at most does the forward run leave, evenly spaced; the sweep uses the others in between
     unit: int  # turns whose residuals are kept at a time; the spacing that the forward run begins with
@@ -33,15 +34,20 @@ class Plan(NamedTuple):
 
 
 def plan(loop: Loop, residuals: Sequence[Any]) -> Plan:
-    """Of K checkpoints all are states; residuals take half as much memory, or that of one turn."""
+    """Of K checkpoints all are states; residuals take half as much memory, or that of one turn.
+
+    Where that holds the residuals of all turns, these are kept and no states.
+    """
     state, residual = max(1, size_in_bytes(loop.carry_avals)), max(1, size_in_bytes(residuals))
     if loop.checkpoints is not None:
         slots = max(2, loop.checkpoints)
-        unit = max(1, max(slots // 2 * state, _LEAST_UNIT) // residual)
+        room = unit = max(1, max(slots // 2 * state, _LEAST_UNIT) // residual)
     else:
-        slots = min(_MOST, max(_FEWEST, _STATES // state))
-        unit = max(1, min(_RESIDUALS // residual, max(_MOST, state // residual)))
-    return Plan(slots, slots // 4 * 2 or 2, unit)
+        slots, room = min(_MOST, max(_FEWEST, _STATES // state)), _RESIDUALS // residual
+        unit = max(1, min(room, max(_MOST, state // residual)))
+    silent = not (loop.cond.effects or loop.body.effects)  # else the sweep is that of the quiet loop
+    kept = loop.bound if silent and loop.bound is not None and 0 < loop.bound <= room else 0
+    return Plan(kept, slots, slots // 4 * 2 or 2, unit)
 
 
 def next_stop(length: jax.Array, free: jax.Array) -> jax.Array:

@@ -1,6 +1,7 @@
-"""The two runs of reverse mode: forward with checkpoints, and the sweep back over the turns.
+"""The two runs of reverse mode: forward, and the sweep back over the turns.
 
-The forward run keeps the state every so many turns; when all slots are full, every second is given up, and the spacing doubles.
+Where there is room for the residuals of all turns that a loop can make, the forward run keeps them, and no turn is run again.
+Otherwise it keeps the state every so many turns; when all slots are full, every second is given up, and the spacing doubles.
 So the number of turns need not be known (after Stumm and Walther 2010, SIAM J. Sci. Comput. 32(2), 836-854). The sweep runs the
 stretch after each checkpoint again, with checkpoints of its own where the stretch is long, and keeps the residuals of a unit of
 turns at a time.
@@ -15,30 +16,65 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from autograph_jax.loops.axes import axes_of, axes_of_type, struct, vary
+from autograph_jax.loops.axes import axes_of_type, vary
 from autograph_jax.loops.linearized import Linearized, LinearizedLanes, linearized
-from autograph_jax.loops.loop import Loop, Mask, chosen, is_inexact
+from autograph_jax.loops.loop import Loop, Mask, is_inexact
+from autograph_jax.loops.pull import Arrays, Pull
 from autograph_jax.loops.schedule import Plan, next_stop, plan
-from autograph_jax.loops.sums import adding_in_place
-from autograph_jax.loops.writes import writes_last
 
-Arrays = list[Any]
+Masks = tuple[Mask, Mask]
+Turn = Linearized | LinearizedLanes
 
 
 class Saved(NamedTuple):
-    """What a forward run leaves for the sweep: its number of turns, the spacing of its checkpoints, and these."""
+    """What a forward run leaves for the sweep: its number of turns, the spacing of its checkpoints, and these.
+
+    Or the residuals of all turns: then each lane has its own number of turns.
+    """
 
     turns: jax.Array
     spacing: jax.Array
-    states: Arrays
+    arrays: Arrays
 
 
-def plan_of(loop: Loop, const_mask: Mask, carry_mask: Mask) -> Plan:
-    return plan(loop, linearized(loop, const_mask, carry_mask).residual_avals)
+def plan_of(loop: Loop, masks: Masks) -> Plan:
+    return plan(loop, linearized(loop, *masks).residual_avals)
 
 
-def run_and_save(loop: Loop, operands: Sequence[Any], plan: Plan) -> tuple[Arrays, Saved]:
+def saved_avals(loop: Loop, masks: Masks) -> list[Any]:
+    """The types of what is saved, one after the other."""
+    sizes = plan_of(loop, masks)
+    predicate = loop.cond.out_avals[0]  # a number differs between devices where it does
+    number = predicate.update(shape=(), dtype=jnp.dtype(jnp.int32))
+    turns = predicate.update(dtype=number.dtype) if sizes.kept else number
+    rows, avals = (sizes.kept, linearized(loop, *masks).residual_avals) if sizes.kept else (sizes.rows, loop.carry_avals)
+    return [turns, number, *(a.update(shape=(rows, *a.shape), weak_type=False) for a in avals)]
+
+
+def run_and_save(loop: Loop, operands: Sequence[Any], masks: Masks) -> tuple[Arrays, Saved]:
     """The loop's result, and what its sweep needs."""
+    sizes = plan_of(loop, masks)
+    if sizes.kept:
+        return _run_and_keep_all(loop, linearized(loop, *masks), operands, sizes.kept)
+    return _run_with_checkpoints(loop, operands, sizes)
+
+
+def _run_and_keep_all(loop: Loop, turn: Turn, operands: Sequence[Any], most: int) -> tuple[Arrays, Saved]:
+    cond_consts, consts, start = loop.split(operands)
+
+    def forward(carry: Any) -> Any:
+        state, number, turns, residuals = carry
+        active, new, leaves = _forward(loop, turn, cond_consts, consts, state)
+        more = active.astype(jnp.int32) if loop.rank else 1
+        return new, number + 1, turns + more, _put(residuals, leaves, number)
+
+    numbers = [vary(jnp.zeros(shape, jnp.int32), loop.axes) for shape in ((), loop.cond.out_avals[0].shape)]
+    begin = start, *numbers, _room(loop, most, turn.residual_avals)
+    state, number, turns, residuals = lax.while_loop(lambda carry: loop.going(cond_consts, carry[0]), forward, begin)
+    return state, Saved(turns, jnp.zeros_like(number), residuals)
+
+
+def _run_with_checkpoints(loop: Loop, operands: Sequence[Any], plan: Plan) -> tuple[Arrays, Saved]:
     cond_consts, consts, start = loop.split(operands)
 
     def going(carry: Any) -> jax.Array:
@@ -69,7 +105,7 @@ def run_and_save(loop: Loop, operands: Sequence[Any], plan: Plan) -> tuple[Array
     def half(spacing: jax.Array, slot: jax.Array, states: Arrays) -> Any:
         return 2 * spacing, slot // 2, [lax.dynamic_update_slice_in_dim(s, s[: plan.spread : 2], 0, 0) for s in states]
 
-    empty = [vary(jnp.empty((plan.rows, *jnp.shape(x)), x.dtype), axes_of(x) | loop.axes) for x in start]
+    empty = _room(loop, plan.rows, start)
     begin = (start, *(vary(jnp.int32(number), loop.axes) for number in (0, plan.unit, 0)), empty)
     state, turns, spacing, _, states = lax.while_loop(going, fill, begin)
     return state, Saved(turns, spacing, states)
@@ -77,7 +113,7 @@ def run_and_save(loop: Loop, operands: Sequence[Any], plan: Plan) -> tuple[Array
 
 def sweep(
     loop: Loop,
-    masks: tuple[Mask, Mask],
+    masks: Masks,
     operands: Sequence[Any],
     saved: Saved,
     cotangents: Sequence[Any],
@@ -88,10 +124,27 @@ def sweep(
 
     Cotangents may have `many` leading axes.
     """
-    cond_consts, consts, _ = loop.split(operands)
     turn = linearized(loop, *masks)
-    sizes = plan(loop, turn.residual_avals)
-    pull = _Pull(loop, turn, masks, consts, many)
+    sizes = plan_of(loop, masks)
+    pull = Pull(loop, turn, masks, loop.split(operands)[1], many)
+    back = pull.start(cotangents)
+    return _sweep_kept(loop, pull, saved, back) if sizes.kept else _sweep_again(loop, turn, operands, saved, sizes, pull, back)
+
+
+def _sweep_kept(loop: Loop, pull: Pull, saved: Saved, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
+    def one(carry: Any) -> Any:
+        left, back = carry
+        residuals = [_at(own, left - 1) for own in saved.arrays]
+        return left - 1, pull([left <= saved.turns, *residuals] if loop.rank else residuals, back)
+
+    return lax.while_loop(lambda carry: carry[0] > 0, one, (jnp.max(saved.turns), back))[1]
+
+
+def _sweep_again(
+    loop: Loop, turn: Turn, operands: Sequence[Any], saved: Saved, sizes: Plan, pull: Pull, back: tuple[Arrays, Arrays]
+) -> tuple[Arrays, Arrays]:
+    """With turns that are run again, from one checkpoint to the next."""
+    cond_consts, consts, _ = loop.split(operands)
 
     def advance(state: Arrays, count: jax.Array) -> Arrays:
         return lax.fori_loop(0, count, lambda _, state: loop.turn(cond_consts, consts, state), state)
@@ -117,11 +170,8 @@ def sweep(
 
         def forward(number: jax.Array, carry: Any) -> Any:
             state, residuals = carry
-            new, leaves = turn.forward(consts, state)
-            if loop.rank:
-                active = loop.active(cond_consts, state)
-                new, leaves = loop.choose(active, new, state), [active, *_harmless(loop, active, leaves)]
-            return new, _put(residuals, leaves, number)
+            active, new, leaves = _forward(loop, turn, cond_consts, consts, state)
+            return new, _put(residuals, [active, *leaves] if loop.rank else leaves, number)
 
         _, residuals = lax.fori_loop(0, left - mark, forward, (state, residuals))
         last = left - mark - 1
@@ -131,10 +181,24 @@ def sweep(
     marks = jnp.arange(sizes.rows, dtype=jnp.int32) * saved.spacing
     depth = (saved.turns + saved.spacing - 1) // saved.spacing
     leaves = [*loop.cond.out_avals, *turn.residual_avals] if loop.rank else turn.residual_avals
-    residuals = [vary(jnp.empty((sizes.unit, *leaf.shape), leaf.dtype), axes_of_type(leaf) | loop.axes) for leaf in leaves]
-    begin = (saved.turns, depth, marks, saved.states, residuals, pull.start(cotangents))
+    begin = (saved.turns, depth, marks, saved.arrays, _room(loop, sizes.unit, leaves), back)
     *_, back = lax.while_loop(lambda carry: carry[0] > 0, unit, begin)
     return back
+
+
+def _forward(loop: Loop, turn: Turn, cond_consts: Arrays, consts: Arrays, state: Arrays) -> tuple[Any, Arrays, Arrays]:
+    """Which lanes take part in a turn, the state after it, and its residuals."""
+    new, leaves = turn.forward(consts, state)
+    if not loop.rank:
+        return True, new, leaves
+    active = loop.active(cond_consts, state)
+    return active, loop.choose(active, new, state), _harmless(loop, active, leaves)
+
+
+def _room(loop: Loop, rows: int, avals: Sequence[Any]) -> Arrays:
+    """Buffers for so many of each."""
+    types = [jax.typeof(a) if isinstance(a, jax.Array) else a for a in avals]
+    return [vary(jnp.empty((rows, *a.shape), a.dtype), axes_of_type(a) | loop.axes) for a in types]
 
 
 def _put(arrays: Sequence[Any], values: Sequence[Any], index: Any) -> Arrays:
@@ -149,71 +213,3 @@ def _harmless(loop: Loop, active: jax.Array, residuals: Arrays) -> Arrays:
     """In lanes that are over, a turn runs on values that nobody meant it for: its derivative may be infinite there."""
     ones = [lax.full_like(r, 1) if is_inexact(r) else r for r in residuals]
     return loop.choose(active, residuals, ones)
-
-
-def _harmless_invariant(active: jax.Array, value: Any, lanes: tuple[bool, ...]) -> Any:
-    """The same for what each turn needs, of which some lanes never make one: log(x) of a lane that ends at x = 0."""
-    if not any(lanes) or not is_inexact(value):
-        return value
-    mine = active.any(axis=tuple(axis for axis, own in enumerate(lanes) if not own))
-    spread = lax.broadcast_in_dim(mine, jnp.shape(value), tuple(range(mine.ndim)))
-    return lax.select(spread, value, lax.full_like(value, 1))
-
-
-class _Pull:
-    """A step of the sweep: the cotangents after a turn become those before it; those of the constants add up."""
-
-    def __init__(
-        self, loop: Loop, turn: Linearized | LinearizedLanes, masks: tuple[Mask, Mask], consts: Arrays, many: int
-    ) -> None:
-        self._loop, self._turn, self._many = loop, turn, many
-        self._consts, self._carry = chosen(consts, masks[0]), chosen(loop.carry_avals, masks[1])
-        self._invariants = turn.invariants(consts)
-
-    def start(self, cotangents: Sequence[Any]) -> tuple[Arrays, Arrays]:
-        leading = jnp.shape(cotangents[0])[: self._many]
-        sums = [vary(jnp.zeros((*leading, *jnp.shape(c)), c.dtype), axes_of(c)) for c in self._consts]
-        return sums, list(cotangents)
-
-    def __call__(self, residuals: Arrays, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
-        if not self._many and not self._loop.rank and not any(axes_of_type(jax.typeof(x)) for x in (*residuals, *back[1])):
-            return self._in_place(residuals, back)
-        sums, cotangents = back
-
-        def one(cotangents: Arrays) -> tuple[Arrays, Arrays]:
-            return self._pull(residuals, cotangents)
-
-        for _ in range(self._many):
-            one = jax.vmap(one)
-        more, cotangents = one(cotangents)
-        return [lax.add(s, m) for s, m in zip(sums, more, strict=True)], cotangents
-
-    def _in_place(self, residuals: Arrays, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
-        """Of a single loop: what is added to an element of an array costs no more than that."""
-
-        def step(invariants: Arrays, residuals: Arrays, sums: Arrays, cotangents: Arrays) -> tuple[Arrays, Arrays]:
-            more, new = self._transposed(invariants, residuals, cotangents)
-            return [lax.add(s, m) for s, m in zip(sums, more, strict=True)], new
-
-        operands = self._invariants, residuals, *back
-        leaves = jax.tree.leaves(operands)
-        program = jax.make_jaxpr(step)(*operands)
-        new = writes_last(jax.make_jaxpr(adding_in_place(program))(*leaves))(*leaves)
-        return list(new[: len(self._consts)]), list(new[len(self._consts) :])
-
-    def _pull(self, residuals: Arrays, cotangents: Arrays) -> tuple[Arrays, Arrays]:
-        if not self._loop.rank:
-            return self._transposed(self._invariants, residuals, cotangents)
-        active, *residuals = residuals
-        zeros = [lax.full_like(c, 0) for c in cotangents]
-        lanes = self._turn.invariant_lanes()
-        invariants = [_harmless_invariant(active, v, own) for v, own in zip(self._invariants, lanes, strict=True)]
-        sums, new = self._transposed(invariants, residuals, self._loop.choose(active, cotangents, zeros))
-        return sums, self._loop.choose(active, new, cotangents)
-
-    def _transposed(self, invariants: Arrays, residuals: Arrays, cotangents: Arrays) -> tuple[Arrays, Arrays]:
-        def push(tangents: Arrays, carry_tangents: Arrays) -> Arrays:
-            return self._turn.push(invariants, residuals, tangents, carry_tangents)
-
-        structs = [[struct(jax.typeof(c)) for c in self._consts], [struct(aval) for aval in self._carry]]
-        return jax.linear_transpose(push, *structs)(list(cotangents))

@@ -50,9 +50,20 @@ def while_loop(
     return run_while(cond, body, init, options)
 
 
-def run_while(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any, options: Options, *, before: int = 0) -> Any:
-    """`ag.while_loop` with its options; of the turns that count, so many have been made `before`."""
-    result, reached = _bounded(cond, body, init, options, before)
+def run_while(
+    cond: Callable[[Any], Any],
+    body: Callable[[Any], Any],
+    init: Any,
+    options: Options,
+    *,
+    before: int = 0,
+    bound: int | None = None,
+) -> Any:
+    """`ag.while_loop` with its options; of the turns that count, so many have been made `before`.
+
+    `bound` is a number of turns after which `cond` is false for sure.
+    """
+    result, reached = _bounded(cond, body, init, options, before, bound)
     _raise_where(reached, options.max_steps)
     return result
 
@@ -76,7 +87,7 @@ def fori_loop(
     if max_steps is not None:
         reached = upper - lower > max_steps
         upper = jnp.minimum(upper, lower + max_steps) if is_traced(reached) else min(upper, lower + max_steps)
-    result = api.fori_loop(lower, upper, body, init, checkpoints=checkpoints)
+    result = api.fori_loop(lower, upper, body, init, checkpoints=checkpoints, bound=max_steps)
     if not throw:
         return _nan_where(reached, result), jnp.asarray(reached, bool)
     _raise_where(reached, options.max_steps)
@@ -84,12 +95,18 @@ def fori_loop(
 
 
 def _bounded(
-    cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any, options: Options, before: int = 0
+    cond: Callable[[Any], Any],
+    body: Callable[[Any], Any],
+    init: Any,
+    options: Options,
+    before: int = 0,
+    bound: int | None = None,
 ) -> tuple[Any, Any]:
     """The loop, and whether it would go on where it ends."""
     if options.max_steps is None:
-        return api.while_loop(cond, body, init, checkpoints=options.checkpoints), False
+        return api.while_loop(cond, body, init, checkpoints=options.checkpoints, bound=bound), False
     most = options.max_steps - before
+    bound = most if bound is None else min(most, bound)
 
     def going(carry: Any) -> Any:
         return jnp.logical_and(carry[1] < most, cond(carry[0]))
@@ -98,7 +115,7 @@ def _bounded(
         return body(carry[0]), carry[1] + 1
 
     turn.__name__, turn.__qualname__ = getattr(body, "__name__", "body"), getattr(body, "__qualname__", "body")
-    result, _ = api.while_loop(going, turn, (init, jnp.int32(0)), checkpoints=options.checkpoints)
+    result, _ = api.while_loop(going, turn, (init, jnp.int32(0)), checkpoints=options.checkpoints, bound=bound)
     return result, cond(result)
 
 

@@ -224,5 +224,6 @@ def _for_while(rows: iterables.View, settled: Settled, body: Block, options: loo
         active = going(carry) if settled.uses_active else True
         return index + 1, settled.turn(state_carry, index, *slices, active=active)
 
-    _, final = run_while(going, named(body, turn), (0, settled.start()), options)
-    return settled.finish(final, turns=not is_traced(rows.length))
+    bound = None if is_traced(rows.length) else rows.length
+    _, final = run_while(going, named(body, turn), (0, settled.start()), options, bound=bound)
+    return settled.finish(final, turns=bound is not None)

@@ -50,6 +50,65 @@ def name_given_before_and_after(x):
 either(name_given_before_and_after, [X])
 
 
+def loop_that_may_not_run_writes_to_the_other_name(x, n):
+    y = x
+    while n > 0:
+        n -= 1
+        x = x / 2
+    y[0] = 9.0
+    return x, y
+
+
+either(loop_that_may_not_run_writes_to_the_other_name, [X, 0], [X, 2])
+
+
+def loop_that_may_not_run_writes_to_its_own_name(x, n):
+    y = x
+    for _ in range(n):
+        x = x / 2
+    x[0] = 9.0
+    return x, y
+
+
+either(loop_that_may_not_run_writes_to_its_own_name, [X, 0], [X, 2])
+
+
+def loop_that_may_not_run_gives_a_list(x, n):
+    y, parts = x, [x, 2 * x]
+    while n > 0:
+        n -= 1
+        parts = [parts[1], parts[0] / 2]
+    parts[0][0] = 9.0
+    return y, parts
+
+
+either(loop_that_may_not_run_gives_a_list, [X, 0], [X, 2])
+
+
+def loop_that_may_not_run_writes_to_a_copy(x, n):
+    y = x.copy()
+    while n > 0:
+        n -= 1
+        x = x / 2
+    y[0] = 9.0
+    return x, y
+
+
+row(loop_that_may_not_run_writes_to_a_copy, [X, 0], [X, 2])
+
+
+def loop_that_may_not_run_and_nobody_looks(x, n):
+    y = x
+    while n > 0:
+        n -= 1
+        x = x / 2
+    x[0] = 9.0
+    return x
+
+
+row(loop_that_may_not_run_and_nobody_looks, [X, 0], [X, 2])
+
+
 def copy_is_another_array(x):
     y = x.copy()
     y[0] = 9.0

@@ -73,21 +73,70 @@ def test_a_rule_for_reverse_mode(function):
         assert gradient(2.0) == 1.0
 
 
-LANES = pytest.mark.xfail(raises=TypeError, strict=True, reason="loops of lanes that end apart are linearized by forward mode")
-IN_LANES = [pytest.param(f, marks=LANES if f in (while_, traced_range, left_early) else ()) for f in TURNS]
-
-
-@pytest.mark.parametrize("function", IN_LANES)
+@pytest.mark.parametrize("function", TURNS)
 def test_a_rule_for_reverse_mode_in_a_batch(function):
     f = autograph(lambda x: function(x, clipped))
     np.testing.assert_array_equal(jax.jit(jax.vmap(jax.grad(f)))(POINTS), [1.0, 1.0])
     np.testing.assert_array_equal(jax.jit(jax.grad(lambda x: jnp.sum(jax.vmap(f)(x))))(POINTS), [1.0, 1.0])
 
 
+@jax.custom_vjp
+def weighted(x, weights):
+    """x times a sum; the rule is off by 100, and says something also where nothing comes back."""
+    return x * jnp.sum(weights)
+
+
+weighted.defvjp(
+    lambda x, weights: (x * jnp.sum(weights), (x, weights)),
+    lambda kept, cotangent: (cotangent * jnp.sum(kept[1]), (cotangent * kept[0] + 100.0) * jnp.ones_like(kept[1])),
+)
+
+
+def until(x, weights, limit):
+    while x < limit:
+        x = weighted(x, weights)
+    return x
+
+
+def until_or_never(x, weights, limit):
+    for _ in range(5):
+        if x >= limit:
+            break
+        x = jnp.sin(weighted(x, weights)) + x
+    return x
+
+
+def twice_until(x, weights, limit):
+    for _ in range(2):
+        y = x
+        while y < limit:
+            y = weighted(y, weights)
+        x, limit = y / 8, 2 * limit
+    return x
+
+
+LIMITS, WEIGHTS = np.array([9.0, 1.0, 30.0]), np.array([1.0, 2.0])
+
+
+@pytest.mark.parametrize("function", [until, until_or_never, twice_until])
+def test_lanes_with_a_rule_are_loops_with_a_rule(function):
+    """One lane never makes a turn: the rule has nothing to say about it, though it would."""
+    f = autograph(function)
+    alone = [jax.grad(f, (0, 1))(2.0, WEIGHTS, limit) for limit in LIMITS]
+    x, weights = jax.jit(jax.vmap(jax.grad(f, (0, 1)), (None, None, 0)))(2.0, WEIGHTS, LIMITS)
+    np.testing.assert_allclose(x, [own for own, _ in alone], rtol=1e-5)
+    np.testing.assert_allclose(weights, [own for _, own in alone], rtol=1e-5)
+    together = jax.jit(jax.grad(lambda x, w: jnp.sum(jax.vmap(f, (None, None, 0))(x, w, LIMITS)), (0, 1)))(2.0, WEIGHTS)
+    np.testing.assert_allclose(together[0], sum(x), rtol=1e-5)
+    np.testing.assert_allclose(together[1], sum(weights), rtol=1e-5)
+
+
+@pytest.mark.parametrize("batch", [False, True])
 @pytest.mark.parametrize("function", TURNS)
-def test_forward_mode_has_no_rule(function):
+def test_forward_mode_has_no_rule(function, batch):
+    f = autograph(lambda x: function(x, clipped))
     with pytest.raises(TypeError, match="can't apply forward-mode autodiff \\(jvp\\) to a custom_vjp function") as raised:
-        jax.jit(jax.jacfwd(autograph(lambda x: function(x, clipped))))(2.0)
+        jax.jit(jax.jacfwd(jax.vmap(f)))(POINTS) if batch else jax.jit(jax.jacfwd(f))(2.0)
     lines, first = inspect.getsourcelines(function)
     shown = [frame.lineno for frame in traceback.extract_tb(raised.value.__traceback__) if frame.filename == __file__]
     assert shown[-1] in range(first, first + len(lines))

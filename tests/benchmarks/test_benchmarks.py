@@ -111,14 +111,22 @@ def test_reverse(script, capsys):
     pytest.importorskip("equinox")
     script.main(["--only", "turns", "--turns", "5", "--dims", "1", "3", "--checkpoints", "4", "--seconds", "0"])
     rows = table(capsys.readouterr().out)
-    assert len(rows) == 2 * 5 and all(math.isfinite(float(row[5])) for row in rows)
+    assert len(rows) == 2 * 6 and all(math.isfinite(float(row[5])) for row in rows)
+
+
+@pytest.mark.parametrize("script", ["reverse"], indirect=True)
+def test_the_tape_has_the_gradient(script):
+    a, x = script.matrix(4)
+    gradient, kept = script.tape(3, a, x)
+    assert jnp.allclose(gradient, jax.grad(lambda x: jnp.sum(script.by_scan(3, a, x, 3)))(x))
+    assert kept >= 3 * x.nbytes
 
 
 @pytest.mark.parametrize("script", ["reverse"], indirect=True)
 def test_reverse_of_loops_that_are_left(script, capsys):
     script.main(["--only", "exits", "--turns", "5", "--dims", "3", "--seconds", "0"])
     rows = table(capsys.readouterr().out)
-    assert len(rows) == 3 * 2 and all(float(row[4].replace(",", "")) > 0 for row in rows)
+    assert len(rows) == 3 * 3 and all(float(row[4].replace(",", "")) > 0 for row in rows)
 
 
 @pytest.mark.parametrize("script", ["measure"], indirect=True)

@@ -7,6 +7,7 @@ import pytest
 from jax import lax
 
 import autograph_jax as ag
+from autograph_jax.loops import api
 
 pytestmark = pytest.mark.usefixtures("x64")
 POINTS = np.array([1.3, 2.1, 0.4])
@@ -158,15 +159,17 @@ TRANSFORMS = {
     "hessian of scan": lambda f: jax.hessian(lambda x: lax.scan(lambda y, _: (f(0.3 * y + 0.5), y), x, length=2)[0]),
 }
 SOME = ("grad", "jacrev jacrev", "jacfwd", "jit of hessian of jit", "grad of vmap", "grad of remat")
-CASES = [(loop, name, None) for loop in (closed_over, until_close) for name in TRANSFORMS]
-CASES += [(loop, name, None) for loop in LOOPS if loop not in (closed_over, until_close) for name in SOME]
-CASES += [(until_close, name, count) for name in SOME for count in (1, 2, 5)]
+FREE, BOUND = {}, {"bound": 12}  # where a bound is known, the residuals of all turns are kept
+CASES = [(loop, name, options) for loop in (closed_over, until_close) for name in TRANSFORMS for options in (FREE, BOUND)]
+CASES += [(loop, name, FREE) for loop in LOOPS if loop not in (closed_over, until_close) for name in SOME]
+CASES += [(loop, name, BOUND) for loop in (mixed_carry, in_a_loop, with_branches, none) for name in SOME]
+CASES += [(until_close, name, {"checkpoints": count}) for name in SOME for count in (1, 2, 5)]
 
 
-@pytest.mark.parametrize("loop, name, checkpoints", CASES, ids=lambda v: getattr(v, "__name__", str(v)))
-def test_as_written_out(loop, name, checkpoints):
+@pytest.mark.parametrize("loop, name, options", CASES, ids=lambda v: getattr(v, "__name__", str(v)))
+def test_as_written_out(loop, name, options):
     transform = TRANSFORMS[name]
-    ours = transform(loop(lambda *args: ag.while_loop(*args, checkpoints=checkpoints)))
+    ours = transform(loop(lambda *args: api.while_loop(*args, **options)))
     ours = (ours if loop is until_close else jax.jit(ours))(jnp.float64(0.7))
     reference = jax.jit(transform(loop(written_out)))(jnp.float64(0.7))
     np.testing.assert_allclose(ours, reference, rtol=1e-9, atol=1e-9)
@@ -199,6 +202,21 @@ def test_weak_types_stay():
 def test_an_integer_has_no_gradient():
     f = lambda n: ag.while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1, c[1] * 2.0), (0, 1.0))[1]
     assert jax.grad(f, allow_int=True)(3).dtype == jax.dtypes.float0
+
+
+def test_a_batch_may_need_more_room_than_one_loop():
+    """What one lane keeps of all turns fits, and what eight keep does not: then states are kept."""
+
+    def f(x):
+        body = lambda c: (c[0] + 1, jnp.sin(c[1]) + 0.1 * x)
+        return jnp.sum(api.while_loop(lambda c: c[0] < 40 * x[0], body, (0, x), bound=400)[1])
+
+    xs = jnp.arange(1.0, 9.0)[:, None] * jnp.ones(1000)
+    alone = jax.jit(jax.grad(f))
+    np.testing.assert_allclose(jax.jit(jax.vmap(jax.grad(f)))(xs), jnp.stack([alone(x) for x in xs]), rtol=1e-12)
+    np.testing.assert_allclose(
+        jax.jit(jax.grad(lambda xs: jnp.sum(jax.vmap(f)(xs))))(xs), jax.vmap(jax.grad(f))(xs), rtol=1e-12
+    )
 
 
 def test_lanes_that_are_over_do_not_poison_the_others():

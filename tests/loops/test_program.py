@@ -1,5 +1,6 @@
 """What a loop of ours compiles to, and that it says what lax.while_loop says."""
 
+import math
 import re
 
 import jax
@@ -105,6 +106,73 @@ def test_memory_does_not_grow_with_the_turns():
     state = jnp.ones(1000)
     memory = jax.jit(jax.grad(f)).lower(state, 5).compile().memory_analysis().temp_size_in_bytes
     assert memory < 4 * 16 * state.nbytes
+
+
+def left_early(turns):
+    @ag.autograph
+    def f(x, matrix, limit):
+        for _ in range(turns):
+            if jnp.sum(x) > limit:
+                break
+            x = jnp.sin(matrix @ x) + x
+        return jnp.sum(x)
+
+    return f
+
+
+STATE, MATRIX = np.ones(100), np.eye(100)
+IN_LANES = {
+    "alone": lambda f: f,
+    "vmap": lambda f: jax.vmap(f, (None, None, 0)),
+    "vmap of vmap": lambda f: jax.vmap(jax.vmap(f, (None, None, 0)), (None, None, 0)),
+}
+
+
+@pytest.mark.parametrize("name", IN_LANES)
+def test_no_turn_is_run_again_where_a_bound_is_known(name):
+    """One loop forward and one back, also where the gradient is that of one lane."""
+    limit = np.ones((3, 2))[(0,) * (2 - name.count("vmap"))]
+    gradient = jax.jit(IN_LANES[name](jax.grad(left_early(50))))
+    assert len(re.findall(r"\bwhile\(", gradient.lower(STATE, MATRIX, limit).compile().as_text())) == 2
+    batch = jax.jit(jax.grad(lambda *args: jnp.sum(IN_LANES[name](left_early(50))(*args))))
+    assert len(re.findall(r"\bwhile\(", batch.lower(STATE, MATRIX, limit).compile().as_text())) == 2
+
+
+def turns_made(turns, **options):
+    """How many turns the gradient of a loop of so many turns makes, forward and again."""
+    made = []
+
+    @jax.custom_jvp
+    def seen(x):
+        return jax.pure_callback(lambda x: made.append(None) or x, jax.ShapeDtypeStruct((), x.dtype), x)
+
+    seen.defjvp(lambda primals, tangents: (seen(*primals), tangents[0]))
+    body = lambda c: (c[0] + 1, jnp.sin(seen(c[1])))
+    gradient = jax.grad(lambda x: api.while_loop(lambda c: c[0] < turns, body, (0, x), **options)[1])
+    jax.block_until_ready(jax.jit(gradient)(1.0))
+    return len(made)
+
+
+@pytest.mark.parametrize("checkpoints", [4, 8, 32])
+@pytest.mark.parametrize("turns", [100, 2000])
+def test_with_few_checkpoints_time_grows_as_a_logarithm(turns, checkpoints):
+    assert turns_made(turns, checkpoints=checkpoints) <= turns * (1 + math.log(turns) / math.log(checkpoints))
+
+
+def test_how_often_turns_are_made():
+    assert turns_made(500, bound=1000) == 500
+    assert turns_made(500, bound=10**9) == turns_made(500) == 2 * 500
+
+
+def test_memory_does_not_grow_with_a_large_bound():
+    compiled = jax.jit(jax.grad(left_early(10**6))).lower(STATE, MATRIX, 1.0).compile()
+    assert compiled.memory_analysis().temp_size_in_bytes < 16 * 2**20
+
+
+def test_a_branch_of_the_sweep_does_not_copy_what_it_hands_on():
+    text = jax.jit(jax.grad(left_early(10**6))).lower(STATE, MATRIX, 1.0).compile().as_text()
+    assert " conditional(" in text
+    assert not re.search(r"= \(?[^=]*f32\[100,100\][^=]* conditional\(", text)
 
 
 def printing(x):

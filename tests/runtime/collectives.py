@@ -350,7 +350,27 @@ def shared_for_a_number_of_turns(x, w=1.5):
     return lax.psum(s, "i")
 
 
+def shared_until_it_is_left(x, w=1.5):
+    s = x.sum() / 10
+    for k in range(4):
+        if s > 6:
+            break
+        s = s * w + x[k] / 5
+    return lax.psum(s, "i")
+
+
+def shared_until_all_agree_to_leave(x, w=1.5):
+    s = x.sum()
+    for _ in range(8):
+        if lax.psum(s, "i") > 600:
+            break
+        s = s * w + lax.pmean(s, "i") / 4
+    return lax.psum(s, "i")
+
+
 DERIVATIVES = [
+    shared_until_it_is_left,
+    shared_until_all_agree_to_leave,
     shared_in_a_loop,
     shared_in_a_branch,
     shared_in_a_while,

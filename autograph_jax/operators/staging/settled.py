@@ -17,7 +17,7 @@ from autograph_jax.operators.effects.failures import Carried, Failures, errors_a
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.blocks import RESULT, Traced
-from autograph_jax.operators.tracing import aliasing, same_containers, state, views
+from autograph_jax.operators.tracing import aliasing, reach, same_containers, state, views
 from autograph_jax.operators.tracing.places import Aside, Content, Place
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 from autograph_jax.operators.values.containers import expanded, flatten, unflatten
@@ -264,6 +264,8 @@ class Settled:
                 state.write(place, _after_a_turn(value, self.traced.ends[place.key][1]) if turns else value)
         exit = values[RESULT] = unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
         self._relate(values)
+        if not turns:
+            self._doubt_entries(values)
         if self.failures is not None and not self.hands_on and self.failures.code.key in self.traced.ends:
             checks.raise_after_loop(self.failures, values)
         return exit
@@ -280,6 +282,15 @@ class Settled:
             for other in aliasing.doubtful_with(entry):
                 for new in self._after(other, values):
                     aliasing.doubt(values.get(place.key, entry), new)
+
+    def _doubt_entries(self, values: dict[Any, Any]) -> None:
+        """Without a turn, a place holds what it entered with: `y = x`, `while n > 0: x = x / 2`, and then `y[0] = 1`."""
+        for place, entry in zip(self.places, self.entries, strict=True):
+            for array in reach.arrays(entry) if place.key in values else ():
+                for part in reach.arrays(values[place.key]):
+                    if part.ndim and (part.shape, part.dtype) == (array.shape, array.dtype):
+                        for one in [array, *self._after(array, values)]:
+                            aliasing.doubt(part, one)
 
     def _after(self, array: jax.Array, values: dict[Any, Any]) -> list[Any]:
         """What the places that entered with an array hold after the loop; the array itself where none did."""
