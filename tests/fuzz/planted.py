@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
@@ -22,13 +23,34 @@ from autograph_jax.operators.tracing import aliasing, holders, state
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.runtime import calls, convert
 from autograph_jax.runtime.namespace import operators
+from tests.fuzz.programs import CONSTRUCTS
 
-PLANTED: dict[str, tuple[str, Callable[[], AbstractContextManager[None]]]] = {}  # by name: the mode that shows it, and the bug
+# Constructs by which one array gets several names, and is written, with as few others as programs need.
+SEVERAL_NAMES = frozenset(
+    "alias and_or arithmetic assign attribute augmented call chained_assign comparison conversion elif else for for_array"
+    " for_list if index item_write list literal log method min_max mutating_call number numpy pass recurrence return slice"
+    " ternary tuples variable view while".split()
+)
 
 
-def planted(mode: str) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
+@dataclasses.dataclass(frozen=True)
+class Planted:
+    """A bug, the mode that shows it, within how many programs it is found, and the constructs that these are without."""
+
+    mode: str
+    bug: Callable[[], AbstractContextManager[None]]
+    within: int
+    without: frozenset[str]
+
+
+PLANTED: dict[str, Planted] = {}
+
+
+def planted(
+    mode: str, *, within: int = 200, only: frozenset[str] = frozenset(CONSTRUCTS)
+) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
     def register(bug: Callable[[], Any]) -> Callable[[], Any]:
-        PLANTED[bug.__name__] = (mode, bug)
+        PLANTED[bug.__name__] = Planted(mode, bug, within, frozenset(CONSTRUCTS) - only)
         return bug
 
     return register
@@ -191,7 +213,7 @@ def return_in_a_loop_is_forgotten():
     return operator("returned", make)
 
 
-@planted("eager")
+@planted("eager", only=SEVERAL_NAMES)
 def holders_are_not_looked_for():
     return replaced(holders, "check_write", lambda _: lambda *_, **__: None)
 
@@ -204,7 +226,7 @@ def alias_is_lost():
         yield
 
 
-@planted("jit")
+@planted("jit", within=250)
 def doubtful_aliases_are_forgotten():
     return replaced(aliasing, "doubt", lambda _: lambda first, second: None)
 
