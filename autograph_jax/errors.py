@@ -178,6 +178,12 @@ class CollectiveError(AutographError, ValueError):
     code = "AG0405"
 
 
+class PortingError(AutographError, TypeError):
+    """Ported NumPy code needs what JAX has not: a function, or a shape that depends on data."""
+
+    code = "AG0501"
+
+
 _CLASSES = [AutographError, *AutographError.__subclasses__()]
 NAMES = tuple(_class.__name__ for _class in _CLASSES)
 for _class in _CLASSES:

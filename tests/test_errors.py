@@ -682,6 +682,7 @@ CAUGHT_AS = {
     "CaptureError": ("AG0403", RuntimeError),
     "EscapedTracerError": ("AG0404", RuntimeError),
     "CollectiveError": ("AG0405", ValueError),
+    "PortingError": ("AG0501", TypeError),
 }
 
 

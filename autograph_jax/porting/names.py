@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from ..errors import PortingError, user_location
 
 Function = Callable[..., Any]
 
@@ -54,7 +57,42 @@ def jax_function(function: Function) -> Function | None:
     for theirs, ours in ((np, jnp), (np.linalg, jnp.linalg), (np.fft, jnp.fft)):
         if getattr(theirs, name, None) is function:
             return getattr(ours, name, None)
-    return None
+    special = sys.modules.get("scipy.special")  # a function of it cannot come before its module
+    return getattr(jax.scipy.special, name, None) if special and getattr(special, name, None) is function else None
+
+
+# Where jax.numpy computes something else than NumPy does.
+_UFUNCS: dict[np.ufunc, Function] = {
+    np.floor_divide: lambda a, b: _unless_zero(jnp.floor_divide, a, b),
+    np.remainder: lambda a, b: _unless_zero(jnp.remainder, a, b),
+    np.fmod: lambda a, b: _unless_zero(jnp.fmod, a, b),
+    np.divmod: lambda a, b: (_unless_zero(jnp.floor_divide, a, b), _unless_zero(jnp.remainder, a, b)),
+}
+
+
+def _unless_zero(function: Function, a: jax.Array, b: jax.Array) -> jax.Array:
+    """NumPy's `1 // 0` and `1 % 0` of integers are 0, with a warning."""
+    if jnp.result_type(a, b).kind not in "iu":
+        return function(a, b)
+    return jnp.where(b == 0, 0, function(a, jnp.where(b == 0, 1, b)))
+
+
+def numpy_ufunc(ufunc: np.ufunc) -> Function:
+    """The function on JAX arrays that computes what a ufunc of NumPy or SciPy does."""
+    found = _UFUNCS.get(ufunc) or jax_function(ufunc)
+    if found is None:
+        raise lacking(ufunc)
+    return found
+
+
+def lacking(function: Any) -> PortingError:
+    name = getattr(function, "__name__", repr(function))
+    module = getattr(function, "__module__", None) or "numpy"
+    return PortingError(
+        f"`{module}.{name}` has no counterpart on traced values",
+        location=user_location(),
+        help=f"compute it from functions that jax.numpy has, or call `{name}` on values that are known",
+    )
 
 
 def is_numeric_function(function: Any) -> bool:

@@ -1,0 +1,270 @@
+"""An array that converted NumPy code may write into: `x[0] = v`, `x += v`, `row = x[1]; row[:] = 0`.
+
+A `MutableArray` is a buffer and the path of views that leads from it. The buffer holds the current value, a JAX array (or a
+NumPy array, until something traced is written): a write makes a new value and puts it into the buffer, where every other view
+finds it. Beside it stands a shadow, an `np.empty` of the same layout that nobody reads or writes, so that it costs no memory:
+shape, dtype, strides and flags are the shadow's, and whether NumPy gives a view or a copy is seen by doing the same to it.
+
+Results without dimensions are scalars, as in NumPy: immutable, and JAX's own once they are traced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..errors import PortingError, user_location
+from . import casting
+from .methods import Methods
+from .views import Index, Part, Reshape, Step, Transpose, Value, is_static, read, step_for, written
+
+
+class Buffer:
+    """What all views of one array share. `value` is written by `put` alone."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    def put(self, value: Value) -> None:
+        self.value = value
+
+
+class MutableArray(Methods):
+    """NumPy's `ndarray` around JAX values: made by `wrap`, read by `value_of`."""
+
+    __slots__ = ("_buffer", "_path", "_shadow", "base", "__weakref__")
+    __array_priority__ = 1000.0
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self, buffer: Buffer, path: tuple[Step, ...], shadow: np.ndarray, base: MutableArray | None = None
+    ) -> None:
+        self._buffer, self._path, self._shadow, self.base = buffer, path, shadow, base
+
+    @property
+    def value(self) -> Value:
+        """What the array holds now."""
+        return read(self._buffer.value, self._path)
+
+    @property
+    def shadow(self) -> np.ndarray:
+        return self._shadow
+
+    def put(self, new: Any, casting_rule: str = "unsafe") -> None:
+        """Overwrites all elements, as `x[...] = new` does."""
+        if not self._shadow.flags.writeable:
+            raise ValueError("assignment destination is read-only")
+        casting.check(new, self._shadow.dtype, casting_rule)
+        new = casting.fitted(casting.to(new, self._shadow.dtype), self._shadow.shape)
+        self._buffer.put(written(self._buffer.value, self._path, new))
+
+    # ------------------------------------------------------------------ views
+
+    def view_by(self, step: Step, shadow: np.ndarray) -> MutableArray:
+        return MutableArray(self._buffer, (*self._path, step), shadow, self if self.base is None else self.base)
+
+    def moved(self, function: Callable[[np.ndarray], Any]) -> Any:
+        """What a function gives that only moves elements: views where NumPy gives views, copies where it copies."""
+        shadows = function(self._shadow)
+        places = function(np.arange(self._shadow.size).reshape(self._shadow.shape))
+        if isinstance(shadows, np.ndarray):
+            return self._moved_one(shadows, places)
+        return type(shadows)(self._moved_one(*pair) for pair in zip(shadows, places, strict=True))
+
+    def _moved_one(self, shadow: np.ndarray, places: np.ndarray) -> Any:
+        return self._stepped(step_for(places, self._shadow.shape), shadow)
+
+    def _stepped(self, step: Step, shadow: np.ndarray) -> Any:
+        """The view, where the shadow's is one; else a copy with the shadow's layout."""
+        if np.may_share_memory(shadow, self._shadow):
+            return self.view_by(step, shadow)
+        return wrap(step.get(self.value), shadow if shadow.flags.owndata else np.empty_like(shadow))
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> MutableArray:
+        sizes = shape[0] if len(shape) == 1 else shape
+        shadow = np.reshape(self._shadow, static(sizes), order=order, copy=copy)  # type: ignore[arg-type]
+        return self._stepped(Reshape(shadow.shape, self._order(order)), shadow)
+
+    def ravel(self, order: str = "C") -> MutableArray:
+        shadow = self._shadow.ravel(order)  # type: ignore[arg-type]
+        if order == "K" and not self._shadow.flags.forc:
+            return self._stepped(step_for(self._places_in_memory(), self.shape), shadow)
+        return self._stepped(Reshape(shadow.shape, self._order(order)), shadow)
+
+    def _order(self, order: str) -> str:
+        if order in ("A", "K"):
+            return "F" if self._shadow.flags.f_contiguous and not self._shadow.flags.c_contiguous else "C"
+        return order.upper()
+
+    def _places_in_memory(self) -> np.ndarray:
+        places = np.empty_like(self._shadow, dtype=np.intp)
+        places[...] = np.arange(self._shadow.size).reshape(self._shadow.shape)
+        return places.ravel("K")
+
+    def transpose(self, *axes: Any) -> MutableArray:
+        shadow = self._shadow.transpose(*axes)
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        order = tuple(reversed(range(self.ndim))) if order is None or not axes else order
+        return self.view_by(Transpose(tuple(int(axis) % self.ndim for axis in order)), shadow)
+
+    @property
+    def T(self) -> MutableArray:
+        return self.transpose()
+
+    @property
+    def mT(self) -> MutableArray:
+        return self.moved(lambda array: array.mT)
+
+    @property
+    def real(self) -> Any:
+        return self.view_by(Part("real"), self._shadow.real) if self._shadow.dtype.kind == "c" else self
+
+    @real.setter
+    def real(self, new: Any) -> None:
+        self.real.put(new)
+
+    @property
+    def imag(self) -> Any:
+        if self._shadow.dtype.kind == "c":
+            return self.view_by(Part("imag"), self._shadow.imag)
+        zeros = np.zeros(self.shape, self.dtype)
+        zeros.flags.writeable = False
+        return MutableArray(Buffer(zeros), (), zeros)
+
+    @imag.setter
+    def imag(self, new: Any) -> None:
+        if self._shadow.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        self.imag.put(new)
+
+    # ------------------------------------------------------------------ indexing
+
+    def __getitem__(self, key: Any) -> Any:
+        actual, layout = keys(key)
+        shadow = self._shadow[layout]
+        if not isinstance(shadow, np.ndarray):
+            return scalar(Index(actual).get(self.value))
+        return self._stepped(Index(actual), shadow)
+
+    def __setitem__(self, key: Any, new: Any) -> None:
+        if not self._shadow.flags.writeable:
+            raise ValueError("assignment destination is read-only")
+        actual, layout = keys(key, writing=True)
+        new = casting.to(new, self._shadow.dtype)
+        value = self.value
+        if layout is MASKED:
+            changed = _where(value, actual, new)
+        else:
+            changed = Index(actual).set(value, casting.fitted(new, np.shape(self._shadow[layout])))
+        self._buffer.put(written(self._buffer.value, self._path, changed))
+
+    def __len__(self) -> int:
+        return len(self._shadow)
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return (self[index] for index in range(len(self)))
+
+
+MASKED = object()  # the layout of a write through a traced mask: all of the array
+
+
+def keys(key: Any, writing: bool = False) -> tuple[tuple[Any, ...], Any]:
+    """The key for values, and the key that has the same layout for a shadow."""
+    parts = key if isinstance(key, tuple) else (key,)
+    actual = tuple(_key_part(part) for part in parts)
+    # NumPy gives a copy for `x[np.array(0)]`, and a view for `x[0]`
+    layout = tuple(
+        np.zeros((), np.intp) if isinstance(part, MutableArray) and not part.ndim and part.dtype.kind in "iu" else _key_layout(known)
+        for part, known in zip(parts, actual, strict=True)
+    )
+    if any(part is MASKED for part in layout):
+        if writing and len(actual) == 1:
+            return actual, MASKED
+        raise PortingError(
+            "the shape of `x[mask]` depends on traced data",
+            location=user_location(),
+            help="np.where(mask, x, 0) keeps the shape; `x[mask] = v` may be written",
+        )
+    return actual, layout
+
+
+def _key_part(part: Any) -> Any:
+    if isinstance(part, slice):
+        return slice(*(static(bound) for bound in (part.start, part.stop, part.step)))
+    part = value_of(part)
+    if isinstance(part, jax.Array) and not isinstance(part, jax.core.Tracer):
+        return np.asarray(part)[()] if part.ndim == 0 else np.asarray(part)
+    if isinstance(part, list):
+        part = casting.nested(part)
+        return part.astype(np.intp) if not part.size else part
+    return part
+
+
+def _key_layout(part: Any) -> Any:
+    if not isinstance(part, jax.Array):
+        return part
+    if part.dtype == bool:
+        return MASKED
+    return np.zeros(part.shape, np.intp) if part.ndim else 0
+
+
+def _where(value: Value, key: tuple[Any, ...], new: Any) -> Value:
+    """`x[mask] = v` under a traced mask: v is one number, or one for each element of an axis that the mask leaves alone."""
+    (mask,) = key
+    if np.shape(mask) != value.shape[: mask.ndim]:
+        raise IndexError(f"boolean index has shape {np.shape(mask)}, the indexed array {value.shape}")
+    if np.ndim(new) > value.ndim - mask.ndim and np.size(new) != 1:
+        raise PortingError(
+            "how many elements `x[mask] = v` writes depends on traced data, and v has one for each",
+            location=user_location(),
+            help="x[:] = np.where(mask, v, x), with v as long as x",
+        )
+    new = np.reshape(new, ()) if np.size(new) == 1 and is_static(new) else jnp.reshape(new, ()) if np.size(new) == 1 else new
+    return jnp.where(mask.reshape(mask.shape + (1,) * (value.ndim - mask.ndim)), new, value)
+
+
+def static(size: Any) -> Any:
+    """A shape, an axis or a bound, which must be known."""
+    if isinstance(size, (tuple, list)):
+        return tuple(static(part) for part in size)
+    size = value_of(size)
+    if isinstance(size, jax.core.Tracer):
+        raise PortingError(
+            "a shape, or the bound of a slice, depends on traced data",
+            location=user_location(),
+            help="make it a Python integer that is known while the function is traced",
+        )
+    return size
+
+
+def value_of(x: Any) -> Any:
+    """What a MutableArray holds now; anything else as it is."""
+    return x.value if isinstance(x, MutableArray) else x
+
+
+def scalar(value: Value) -> Any:
+    return value[()] if isinstance(value, np.ndarray) else value
+
+
+def wrap(value: Value, shadow: np.ndarray | None = None) -> MutableArray:
+    """A new array that holds `value`, with the layout of `shadow`."""
+    if shadow is None:
+        shadow = np.empty_like(value) if isinstance(value, np.ndarray) else np.empty(value.shape, value.dtype)
+    elif shadow.dtype != value.dtype:
+        shadow = np.empty_like(shadow, dtype=value.dtype)
+    return MutableArray(Buffer(value), (), shadow)
+
+
+def result(value: Any, shadow: np.ndarray | None = None) -> Any:
+    """What an operation returns: an array of its own, or a scalar."""
+    if not isinstance(value, (np.ndarray, jax.Array)):
+        return value
+    return wrap(value, shadow) if value.ndim else scalar(value)

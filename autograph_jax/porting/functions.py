@@ -1,0 +1,252 @@
+"""NumPy's functions on MutableArrays: `np.dot(a, b)`, `np.where(m, x, y)`, `np.copyto(a, b)`, `np.asarray(x)`.
+
+Those that only move elements give views where NumPy does; those that write, write into the array; what is known of shape and
+dtype alone is asked of the layout; all others are jax.numpy's, of the current values.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..errors import AutographError, PortingError, user_location
+from . import casting
+from .arrays import MutableArray, result, static, value_of, wrap
+from .casting import canonical, kind_of
+from .names import jax_function, lacking
+from .views import is_static
+
+Function = Callable[..., Any]
+
+_MOVES = (
+    np.moveaxis, np.rollaxis, np.swapaxes, np.squeeze, np.expand_dims, np.diagonal, np.split, np.array_split, np.hsplit,
+    np.vsplit, np.dsplit, np.flip, np.fliplr, np.flipud, np.rot90, np.broadcast_to, np.atleast_1d, np.atleast_2d, np.atleast_3d,
+    np.lib.stride_tricks.sliding_window_view, np.roll, np.repeat, np.tile, np.resize, np.matrix_transpose, np.delete,
+    np.linalg.diagonal, np.linalg.matrix_transpose,
+)  # fmt: skip
+_FACTS = (
+    np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type, np.common_type,
+    np.ndim, np.isfortran,
+)  # fmt: skip
+_LIKE = (np.zeros_like, np.ones_like, np.empty_like)
+# Their arrays have one dtype, which NumPy and JAX choose differently for integers beside floats of 32 bits.
+_PROMOTING = (
+    np.dot, np.inner, np.outer, np.vdot, np.tensordot, np.kron, np.cross, np.concatenate, np.stack, np.vstack, np.hstack,
+    np.dstack, np.column_stack, np.append, np.convolve, np.correlate, np.linalg.solve, np.block, np.polyval,
+)  # fmt: skip
+
+
+def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What `function(*args, **kwargs)` of NumPy gives where an argument is, or holds, a MutableArray or a traced value."""
+    if function in _OWN:
+        return _OWN[function](*args, **kwargs)
+    if function in _MOVES and args and isinstance(args[0], MutableArray):
+        if len(args) > 1 and function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
+            return tuple(function(x) for x in args)
+        rest, options = static(args[1:]), {name: static(option) for name, option in kwargs.items()}
+        return args[0].moved(lambda array: function(array, *rest, **options))
+    if function in _FACTS:
+        return function(*_layouts(args), **_layouts(kwargs))
+    if function in _LIKE:
+        return wrap(_canonical(function(*_layouts(args), **_layouts(kwargs))))
+    return _computed(function, args, dict(kwargs))
+
+
+def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
+    out = kwargs.pop("out", None)
+    out = out[0] if isinstance(out, tuple) else out
+    if not (out is None or isinstance(out, MutableArray)):
+        raise refuse("a traced result in `out=` of a NumPy array", "leave `out` out")
+    args, kwargs = _values(args), _values(kwargs)
+    if is_static((args, kwargs)):
+        found = function(*args, **kwargs)
+    else:
+        found = _by_jax(function, args, kwargs)
+    if out is None:
+        return _results(found)
+    if np.shape(found) != out.shape:
+        raise ValueError(f"output array has shape {out.shape}, the result {np.shape(found)}")
+    out.put(found, "same_kind")
+    return out
+
+
+def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
+    counterpart = jax_function(function)
+    if counterpart is None:
+        raise lacking(function)
+    if function in _PROMOTING:
+        args = _promoted(args)
+    kwargs = {name: value for name, value in kwargs.items() if value is not np._NoValue}
+    try:
+        return counterpart(*_for_jax(args), **kwargs)
+    except (jax.errors.ConcretizationTypeError, jax.errors.NonConcreteBooleanIndexError) as error:
+        if isinstance(error, AutographError):
+            raise
+        name = getattr(function, "__name__", repr(function))
+        raise refuse(f"the shape of what `{name}` gives", "np.where keeps the shape") from error
+
+
+def refuse(what: str, way_out: str) -> PortingError:
+    return PortingError(f"{what} cannot be had of traced data", location=user_location(), help=way_out)
+
+
+def _results(found: Any) -> Any:
+    if isinstance(found, tuple) and hasattr(found, "_fields"):
+        return type(found)(*(_results(part) for part in found))
+    return type(found)(map(_results, found)) if isinstance(found, (tuple, list)) else result(found)
+
+
+def _values(x: Any) -> Any:
+    """Arguments, and what stands in lists of them, without MutableArrays."""
+    if isinstance(x, dict):
+        return {name: _values(part) for name, part in x.items()}
+    if isinstance(x, (list, tuple)):
+        parts = [_values(part) for part in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
+    return value_of(x)
+
+
+def _layouts(x: Any) -> Any:
+    if isinstance(x, dict):
+        return {name: _layouts(part) for name, part in x.items()}
+    if isinstance(x, (list, tuple)):
+        return type(x)(_layouts(part) for part in x)
+    if isinstance(x, MutableArray):
+        return x.shadow
+    return np.empty(x.shape, x.dtype) if isinstance(x, jax.Array) else x
+
+
+def _for_jax(args: Any) -> Any:
+    """jax.numpy takes no lists of numbers where NumPy takes them as an array."""
+    return tuple(_stacked(x) for x in args)
+
+
+def _stacked(x: Any) -> Any:
+    holds_arrays = isinstance(x, (list, tuple)) and any(isinstance(part, jax.Array) for part in x)
+    return casting.nested(x) if holds_arrays and all(np.ndim(part) == 0 for part in x) else x
+
+
+def _promoted(args: Any) -> Any:
+    kinds = [kind_of(leaf) for leaf in jax.tree.leaves(args) if isinstance(leaf, (jax.Array, np.ndarray, np.generic))]
+    dtype = canonical(np.result_type(*kinds))
+
+    def cast(leaf: Any) -> Any:
+        array = isinstance(leaf, (jax.Array, np.ndarray, np.generic))
+        return jnp.asarray(leaf, dtype=dtype) if array else leaf
+
+    return jax.tree.map(cast, args)
+
+
+def _canonical(array: np.ndarray) -> np.ndarray:
+    return array.astype(canonical(array.dtype), copy=False)
+
+
+# ------------------------------------------------------------------ functions with a way of their own
+
+
+def asarray(x: Any, dtype: Any = None, order: Any = None, *, copy: bool | None = None, like: Any = None) -> MutableArray:
+    """`np.asarray`: the array itself, where neither its dtype nor its layout has to change."""
+    if not isinstance(x, MutableArray):
+        value = casting.nested(_values(x))
+        value = value if isinstance(value, jax.Array) else _canonical(np.array(value))
+        x = wrap(value)
+    into = x.dtype if dtype is None else canonical(dtype)
+    layout = np.asarray(x.shadow, into, order=order, copy=copy)
+    return x if layout is x.shadow else wrap(casting.to(x.value, into), np.empty_like(layout))
+
+
+def array(x: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = "K", ndmin: int = 0, **options: Any) -> MutableArray:
+    made = asarray(x, dtype, order)
+    made = made.copy(order) if copy and made is x else made
+    return made if made.ndim >= ndmin else made[(None,) * (ndmin - made.ndim)]
+
+
+def _copyto(destination: MutableArray, source: Any, casting: str = "same_kind", where: Any = True) -> None:
+    new, where = asarray(source).value, value_of(where)
+    _cast_check(new, destination.dtype, casting)
+    if where is not True:
+        new, kept = _cast(new, destination.dtype), destination.value
+        new = np.where(where, new, kept) if is_static((where, new, kept)) else jnp.where(where, new, kept)
+    destination.put(new)
+
+
+_cast_check, _cast = casting.check, casting.to  # np.copyto has an argument of that name
+
+
+def _fill_diagonal(a: MutableArray, val: Any, wrap: bool = False) -> None:
+    places = np.arange(a.size).reshape(a.shape)
+    marked = np.zeros(a.shape, bool)
+    np.fill_diagonal(marked, True, wrap=wrap)
+    a.flat[places[marked]] = np.resize(val, marked.sum()) if np.ndim(val) and is_static(value_of(val)) else val
+
+
+def _put(a: MutableArray, ind: Any, v: Any, mode: str = "raise") -> None:
+    a.flat[asarray(ind).ravel()] = v
+
+
+def _put_along_axis(arr: MutableArray, indices: Any, values: Any, axis: int | None = -1) -> None:
+    if axis is None:
+        arr.flat[indices] = values
+        return
+    places = asarray(indices)
+    grid = list(np.ogrid[tuple(slice(size) for size in places.shape)])
+    grid[axis] = places
+    arr[tuple(grid)] = values
+
+
+def _putmask(a: MutableArray, mask: Any, values: Any) -> None:
+    repeated = np.resize(values, a.shape)
+    _copyto(a, repeated, casting="unsafe", where=mask)
+
+
+def _full_like(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None) -> MutableArray:
+    made = wrap(_canonical(np.zeros_like(_layouts(a), dtype=dtype, order=order, shape=static(shape))))  # type: ignore[arg-type]
+    made[...] = fill_value
+    return made
+
+
+def _diag(v: Any, k: int = 0) -> Any:
+    v = asarray(v)
+    if v.ndim != 1:
+        return v.diagonal(static(k))
+    made = wrap(np.zeros((len(v) + abs(k),) * 2, v.dtype))
+    places = np.arange(len(v))
+    made[places + max(-k, 0), places + max(k, 0)] = v
+    return made
+
+
+def _sort(a: Any, axis: int | None = -1, **options: Any) -> Any:
+    a = asarray(a)
+    options = {name: option for name, option in options.items() if name == "stable" and option is not None}
+    return result(np.sort(a.value, axis, **options) if is_static(a.value) else jnp.sort(a.value, axis), a.shadow)
+
+
+def _shares_memory(a: Any, b: Any, *rest: Any, exact: bool = True) -> bool:
+    if not (isinstance(a, MutableArray) and isinstance(b, MutableArray)) or a._buffer is not b._buffer:
+        return False
+    first, second = (set(np.asarray(_places(x)).ravel().tolist()) for x in (a, b))
+    return bool(first & second)
+
+
+def _places(x: MutableArray) -> Any:
+    root = x if x.base is None else x.base
+    places: Any = np.arange(root.size).reshape(root.shape)
+    return functools.reduce(lambda found, step: step.get(found), x._path, places)
+
+
+_OWN: dict[Function, Function] = {
+    np.asarray: asarray, np.array: array, np.asanyarray: asarray, np.copyto: _copyto, np.fill_diagonal: _fill_diagonal,
+    np.put: _put, np.put_along_axis: _put_along_axis, np.putmask: _putmask, np.full_like: _full_like, np.diag: _diag,
+    np.sort: _sort, np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
+    np.reshape: lambda a, shape, order="C", *, copy=None: a.reshape(shape, order=order, copy=copy),
+    np.ravel: lambda a, order="C": asarray(a).ravel(order), np.copy: lambda a, order="K", subok=False: asarray(a).copy(order),
+    np.transpose: lambda a, axes=None: a.transpose(axes), np.real: lambda val: val.real, np.imag: lambda val: val.imag,
+    np.asfortranarray: lambda a, dtype=None: asarray(a, dtype, "F"),
+    np.ascontiguousarray: lambda a, dtype=None: np.atleast_1d(asarray(a, dtype, "C")),
+    np.asarray_chkfinite: asarray, np.require: lambda a, dtype=None, requirements=None: asarray(a, dtype),
+}  # fmt: skip

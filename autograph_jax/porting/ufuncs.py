@@ -1,0 +1,203 @@
+"""NumPy's ufuncs on MutableArrays: `np.add(a, b, out=c, where=m)`, `np.add.reduce`, `.accumulate`, `.outer`, `.at`.
+
+NumPy says which dtypes come out (`ufunc.resolve_dtypes`), jax.numpy computes. What nothing traced goes into, NumPy computes itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from . import casting
+from .arrays import MutableArray, keys, result, static, value_of
+from .casting import canonical, kind_of
+from .names import numpy_ufunc
+from .views import is_static
+
+
+def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    if method == "at":
+        return _at(ufunc, *inputs)
+    out = options.pop("out", None)
+    outs = out if isinstance(out, tuple) else (out,)
+    if not all(isinstance(place, MutableArray) or place is None for place in outs):
+        return NotImplemented  # a NumPy array cannot hold what is traced
+    run = {"__call__": _call, "reduce": _reduce, "accumulate": _accumulate, "outer": _outer, "reduceat": _generic}[method]
+    arguments = tuple(casting.nested(value_of(x)) for x in inputs)
+    if method == "__call__":
+        return _call(ufunc, inputs, arguments, outs, options)
+    options = {name: value_of(option) for name, option in options.items()}
+    if is_static((arguments, tuple(options.values()))):
+        found = getattr(ufunc, method)(*arguments, **options)
+    elif method == "outer":
+        return _outer(ufunc, inputs, options if outs[0] is None else {**options, "out": outs[0]})
+    else:
+        found = run(ufunc, *arguments, **options) if run is not _generic else _generic(ufunc, method, *arguments, **options)
+    return _stored(found, outs[0], options)
+
+
+def _stored(found: Any, out: MutableArray | None, options: dict[str, Any]) -> Any:
+    if out is None:
+        return result(found)
+    if np.shape(found) != out.shape:
+        raise ValueError(f"output operand has shape {out.shape}, the result {np.shape(found)}")
+    out.put(found, "same_kind")
+    return out
+
+
+# ------------------------------------------------------------------ f(a, b)
+
+
+def _call(ufunc: np.ufunc, inputs: Any, arguments: Any, outs: Any, options: dict[str, Any]) -> Any:
+    where = value_of(options.pop("where", True))
+    rule, dtype = options.pop("casting", "same_kind"), options.pop("dtype", None)
+    options = {name: value for name, value in options.items() if name not in ("order", "subok")}
+    if len(outs) < ufunc.nout:
+        outs = (None,) * ufunc.nout
+    if is_static((arguments, where, tuple(value_of(out) for out in outs))):
+        founds, layout = _by_numpy(ufunc, arguments, rule, dtype, where, outs, options), None
+    else:
+        founds, layout = _by_jax(ufunc, arguments, rule, dtype, outs, options), _layout(ufunc, inputs, arguments)
+    results = tuple(_placed(found, out, where, layout) for found, out in zip(founds, outs, strict=True))
+    return results if ufunc.nout > 1 else results[0]
+
+
+def _by_numpy(ufunc: Any, arguments: Any, rule: str, dtype: Any, where: Any, outs: Any, options: Any) -> tuple[Any, ...]:
+    targets = tuple(None if out is None else np.array(out.value, order="K") for out in outs)
+    masked = {} if where is True else {"where": where}
+    out = {} if all(target is None for target in targets) else {"out": targets}
+    found = ufunc(*arguments, casting=rule, dtype=dtype, **masked, **out, **options)
+    return found if ufunc.nout > 1 else (found,)
+
+
+def _by_jax(ufunc: np.ufunc, arguments: Any, rule: str, dtype: Any, outs: Any, options: Any) -> tuple[Any, ...]:
+    dtypes = resolved(ufunc, arguments, outs, rule, dtype)
+    cast = [_as(argument, to) for argument, to in zip(arguments, dtypes, strict=False)]
+    found = numpy_ufunc(ufunc)(*cast, **{name: static(option) for name, option in options.items()})
+    founds = found if ufunc.nout > 1 else (found,)
+    return tuple(x.astype(canonical(to)) for x, to in zip(founds, dtypes[ufunc.nin :], strict=True))
+
+
+def resolved(ufunc: np.ufunc, arguments: Any, outs: Any = (), rule: str = "same_kind", dtype: Any = None) -> tuple[np.dtype, ...]:
+    """The dtypes that NumPy computes with and gives; a Python number adapts to the arrays beside it."""
+    kinds = tuple(kind if isinstance(kind, np.dtype) else type(kind) for kind in map(kind_of, arguments))
+    if all(kind in (int, float, complex) for kind in kinds):
+        kinds = tuple(np.dtype(kind) for kind in kinds)
+    outs = tuple(None if out is None else out.dtype for out in outs) or (None,) * ufunc.nout
+    chosen: dict[str, Any] = {} if dtype is None else {"signature": (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout}
+    return ufunc.resolve_dtypes(kinds + outs, casting=rule, **chosen)  # type: ignore[arg-type]
+
+
+def _as(argument: Any, dtype: np.dtype) -> jax.Array:
+    if not isinstance(argument, jax.Array):
+        argument = np.asarray(argument, dtype=dtype if type(argument) in (int, float, complex) else None)
+    return jnp.asarray(argument, dtype=canonical(dtype))
+
+
+def _layout(ufunc: np.ufunc, inputs: Any, arguments: Any) -> np.ndarray | None:
+    """Where all operands are Fortran's, so is what NumPy makes of them: `(a.T + 1).ravel()` is a copy."""
+    shadows = [_shadow_of(*pair) for pair in zip(inputs, arguments, strict=True)]
+    if ufunc.signature or all(shadow.flags.c_contiguous for shadow in shadows):
+        return None
+    flags = [["readonly"]] * len(shadows) + [["writeonly", "allocate"]]
+    made = np.nditer([*shadows, None], ["zerosize_ok"], flags, [*(s.dtype for s in shadows), np.dtype(float)])  # type: ignore[list-item]
+    return made.operands[-1]
+
+
+def _shadow_of(operand: Any, argument: Any) -> np.ndarray:
+    if isinstance(operand, MutableArray):
+        return operand.shadow
+    return argument if isinstance(argument, np.ndarray) else np.empty(np.shape(argument))
+
+
+def _placed(found: Any, out: MutableArray | None, where: Any, layout: np.ndarray | None) -> Any:
+    if out is None:
+        # NumPy leaves what `where` spares unset: zero is as good as anything
+        if where is not True and not is_static((found, where)):
+            found = jnp.where(where, found, jnp.zeros((), found.dtype))
+        return result(found, layout if layout is not None and layout.shape == np.shape(found) else None)
+    if np.broadcast_shapes(np.shape(found), out.shape) != out.shape:
+        raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match the shape {np.shape(found)}")
+    if where is not True and not is_static((found, where, out.value)):
+        found = jnp.where(where, found, out.value)
+    out.put(found)
+    return out
+
+
+# ------------------------------------------------------------------ f.reduce(a), f.accumulate(a), f.outer(a, b), f.at(a, i, b)
+
+_REDUCTIONS = {
+    np.add: jnp.sum, np.multiply: jnp.prod, np.maximum: jnp.max, np.minimum: jnp.min,
+    np.logical_and: jnp.all, np.logical_or: jnp.any,
+}  # fmt: skip
+_UNSET = object()
+
+
+def _reduce(
+    ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, keepdims: Any = False, initial: Any = _UNSET, where: Any = True
+) -> Any:
+    array = jnp.asarray(array)
+    axis = static(axis)
+    sample = np.ones((1,) * array.ndim, array.dtype)
+    into = canonical(ufunc.reduce(sample, axis=axis, dtype=dtype).dtype)
+    given = {} if initial is _UNSET or initial is np._NoValue else {"initial": initial}
+    masked = {} if where is True or where is np._NoValue else {"where": jnp.asarray(where)}
+    if ufunc in _REDUCTIONS:
+        array = array if into == bool else array.astype(into)
+        return _REDUCTIONS[ufunc](array, axis=axis, keepdims=bool(keepdims), **given, **masked)
+    return _jax_ufunc(ufunc).reduce(array.astype(into), axis=axis, keepdims=bool(keepdims), **given, **masked).astype(into)
+
+
+def _accumulate(ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None) -> Any:
+    array = jnp.asarray(array)
+    into = canonical(ufunc.accumulate(np.ones((1,) * array.ndim, array.dtype), dtype=dtype).dtype)
+    array, axis = array.astype(into), static(axis) % array.ndim
+    known = {np.add: jax.lax.cumsum, np.multiply: jax.lax.cumprod, np.maximum: jax.lax.cummax, np.minimum: jax.lax.cummin}
+    return known[ufunc](array, axis=axis) if ufunc in known else _jax_ufunc(ufunc).accumulate(array, axis=axis)
+
+
+def _outer(ufunc: np.ufunc, inputs: Any, options: dict[str, Any]) -> Any:
+    first, second = (x if isinstance(x, MutableArray) else result(jnp.asarray(value_of(x))) for x in inputs)
+    return ufunc(first[(..., *(None,) * np.ndim(value_of(second)))], second, **options)
+
+
+def _generic(ufunc: np.ufunc, method: str, array: Any, *rest: Any, **options: Any) -> Any:
+    return getattr(_jax_ufunc(ufunc), method)(jnp.asarray(array), *rest, **options)
+
+
+def _at(ufunc: np.ufunc, array: Any, key: Any, *operand: Any) -> None:
+    """Each place is changed as often as the key names it."""
+    if not isinstance(array, MutableArray):
+        return NotImplemented
+    value, (actual, _) = array.value, keys(key)
+    operands = tuple(casting.nested(value_of(x)) for x in operand)
+    if is_static((value, actual, operands)):
+        changed = value.copy(order="K")
+        ufunc.at(changed, actual, *operands)
+    else:
+        dtypes = resolved(ufunc, (value, *operands), (array,))
+        places = jnp.arange(array.size).reshape(array.shape)[actual]
+        others = [jnp.broadcast_to(_as(x, dtypes[1]), places.shape).ravel() for x in operands]
+        changed = _one_by_one(ufunc, jnp.asarray(value), places.ravel(), others)
+    array.put(changed)
+
+
+def _one_by_one(ufunc: np.ufunc, value: jax.Array, places: jax.Array, others: list[jax.Array]) -> jax.Array:
+    flat = value.reshape(-1)
+    if ufunc in (np.add, np.subtract) and value.dtype != bool:
+        flat = flat.at[places].add((others[0] if ufunc is np.add else -others[0]).astype(value.dtype))
+        return flat.reshape(value.shape)
+    function = numpy_ufunc(ufunc)
+
+    def step(flat: jax.Array, turn: Any) -> tuple[jax.Array, None]:
+        place, *operands = turn
+        return flat.at[place].set(function(flat[place], *operands).astype(flat.dtype)), None
+
+    return jax.lax.scan(step, flat, (places, *others))[0].reshape(value.shape)
+
+
+def _jax_ufunc(ufunc: np.ufunc) -> Any:
+    return jnp.frompyfunc(numpy_ufunc(ufunc), ufunc.nin, ufunc.nout, identity=ufunc.identity)
