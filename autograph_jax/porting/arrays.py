@@ -157,7 +157,9 @@ class MutableArray(Methods):
             raise ValueError("assignment destination is read-only")
         actual, layout = keys(key, writing=True)
         new = casting.to(new, self._shadow.dtype)
-        value = self.value
+        value, key = self.value, actual[0] if len(actual) == 1 else None
+        if np.ndim(new) > 1 and np.ndim(key) == self.ndim > 0 and key.dtype == bool:  # type: ignore[union-attr]
+            raise TypeError(f"NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, not {np.ndim(new)}")
         if layout is MASKED:
             changed = _where(value, actual, new)
         else:

@@ -19,6 +19,7 @@ from . import casting
 from .arrays import MutableArray, result, static, value_of, wrap
 from .casting import canonical, kind_of
 from .names import jax_function, lacking
+from .ufuncs import stored
 from .views import is_static
 
 Function = Callable[..., Any]
@@ -41,10 +42,23 @@ _PROMOTING = (
 )  # fmt: skip
 
 
+_INEXACT = (np.mean, np.var, np.std, np.median, np.average, np.quantile, np.percentile, np.nanmean, np.interp, np.trapezoid)
+_KEEPING = (np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack, np.where, np.round, np.append, np.mean)
+_BY_UFUNC = {
+    np.sum: np.add.reduce, np.prod: np.multiply.reduce, np.max: np.maximum.reduce, np.min: np.minimum.reduce,
+    np.all: np.logical_and.reduce, np.any: np.logical_or.reduce,
+}  # fmt: skip
+_ALONG = {np.cumsum: np.add.accumulate, np.cumprod: np.multiply.accumulate}
+
+
 def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What `function(*args, **kwargs)` of NumPy gives where an argument is, or holds, a MutableArray or a traced value."""
     if function in _OWN:
         return _OWN[function](*args, **kwargs)
+    if function in _BY_UFUNC:
+        return _reduced(_BY_UFUNC[function], *args, **kwargs)
+    if function in _ALONG:
+        return _accumulated(_ALONG[function], *args, **kwargs)
     if function in _MOVES and args and isinstance(args[0], MutableArray):
         if len(args) > 1 and function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
             return tuple(function(x) for x in args)
@@ -62,17 +76,16 @@ def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     out = out[0] if isinstance(out, tuple) else out
     if not (out is None or isinstance(out, MutableArray)):
         raise refuse("a traced result in `out=` of a NumPy array", "leave `out` out")
+    layouts, options = args, kwargs
     args, kwargs = _values(args), _values(kwargs)
     if is_static((args, kwargs)):
         found = function(*args, **kwargs)
     else:
         found = _by_jax(function, args, kwargs)
     if out is None:
-        return _results(found)
-    if np.shape(found) != out.shape:
-        raise ValueError(f"output array has shape {out.shape}, the result {np.shape(found)}")
-    out.put(found, "same_kind")
-    return out
+        layout = function(*_ones(layouts), **_ones(options)) if function in _KEEPING else None
+        return _results(found) if layout is None else stored(found, None, layout)
+    return stored(found, out, rule="unsafe" if function is np.mean else "same_kind")
 
 
 def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -81,9 +94,17 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         raise lacking(function)
     if function in _PROMOTING:
         args = _promoted(args)
+    if function is np.where and len(args) == 3:
+        args = (args[0], *_promoted(args[1:]))
+    if function in _INEXACT or getattr(function, "__module__", None) in ("numpy.linalg", "numpy.fft"):
+        args = jax.tree.map(_inexact, args)
     kwargs = {name: value for name, value in kwargs.items() if value is not np._NoValue}
     try:
-        return counterpart(*_for_jax(args), **kwargs)
+        return counterpart(*map(_listed, args), **kwargs)
+    except TypeError as error:
+        if not isinstance(error, (jax.errors.JAXTypeError, AutographError)):
+            function(*_ones(args), **_ones(kwargs))  # NumPy's own error, where it has one
+        raise
     except (jax.errors.ConcretizationTypeError, jax.errors.NonConcreteBooleanIndexError) as error:
         if isinstance(error, AutographError):
             raise
@@ -121,19 +142,29 @@ def _layouts(x: Any) -> Any:
     return np.empty(x.shape, x.dtype) if isinstance(x, jax.Array) else x
 
 
-def _for_jax(args: Any) -> Any:
+def _ones(x: Any) -> Any:
+    """Arguments of the same layout that NumPy can compute with."""
+    return jax.tree.map(
+        lambda leaf: np.ones_like(leaf) if isinstance(leaf, np.ndarray) else leaf, _layouts(x), is_leaf=lambda leaf: leaf is None
+    )
+
+
+def _listed(x: Any) -> Any:
     """jax.numpy takes no lists of numbers where NumPy takes them as an array."""
-    return tuple(_stacked(x) for x in args)
+    if isinstance(x, list) and all(np.ndim(part) == 0 for part in x):
+        return casting.nested(x)
+    return x
 
 
-def _stacked(x: Any) -> Any:
-    holds_arrays = isinstance(x, (list, tuple)) and any(isinstance(part, jax.Array) for part in x)
-    return casting.nested(x) if holds_arrays and all(np.ndim(part) == 0 for part in x) else x
+def _inexact(x: Any) -> Any:
+    integers = isinstance(x, (jax.Array, np.ndarray)) and x.dtype.kind in "biu"
+    return jnp.asarray(x).astype(canonical(float)) if integers else x
 
 
 def _promoted(args: Any) -> Any:
-    kinds = [kind_of(leaf) for leaf in jax.tree.leaves(args) if isinstance(leaf, (jax.Array, np.ndarray, np.generic))]
-    dtype = canonical(np.result_type(*kinds))
+    leaves = [leaf for leaf in jax.tree.leaves(args) if not isinstance(leaf, str)]
+    arrays = [leaf for leaf in leaves if isinstance(leaf, (jax.Array, np.ndarray, np.generic))]
+    dtype = canonical(np.result_type(*map(kind_of, leaves if len(leaves) == len(args) else arrays)))
 
     def cast(leaf: Any) -> Any:
         array = isinstance(leaf, (jax.Array, np.ndarray, np.generic))
@@ -164,6 +195,18 @@ def array(x: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = "
     made = asarray(x, dtype, order)
     made = made.copy(order) if copy and made is x else made
     return made if made.ndim >= ndmin else made[(None,) * (ndmin - made.ndim)]
+
+
+def _reduced(reduce: Function, a: Any, axis: Any = None, *rest: Any, **options: Any) -> Any:
+    given = {name: option for name, option in options.items() if option is not np._NoValue}
+    names = ("out",) if reduce.__self__ in (np.maximum, np.minimum, np.logical_and, np.logical_or) else ("dtype", "out")
+    return reduce(asarray(a), axis=axis, **dict(zip((*names, "keepdims"), rest, strict=False)), **given)
+
+
+def _accumulated(accumulate: Function, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    a = asarray(a)
+    a, axis = (a.ravel(), 0) if axis is None else (a, axis)
+    return accumulate(a, axis, dtype, out)
 
 
 def _copyto(destination: MutableArray, source: Any, casting: str = "same_kind", where: Any = True) -> None:

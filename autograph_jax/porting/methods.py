@@ -49,6 +49,11 @@ class Methods(NDArrayOperatorsMixin):
             raise ValueError("a MutableArray is not a NumPy array: it has to be copied")
         return np.array(self.value, dtype=dtype)
 
+    def __pow__(self, other: Any) -> Any:
+        if type(other) in (int, float):  # `flags**2` has a dtype of its own in NumPy, which squares
+            return np.power(self, other).astype((np.ones(1, self.dtype) ** other).dtype, copy=False)
+        return super().__pow__(other)
+
     def astype(
         self, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
     ) -> MutableArray:

@@ -63,11 +63,20 @@ def jax_function(function: Function) -> Function | None:
 
 # Where jax.numpy computes something else than NumPy does.
 _UFUNCS: dict[np.ufunc, Function] = {
+    np.power: lambda a, b: _power(a, b),
     np.floor_divide: lambda a, b: _unless_zero(jnp.floor_divide, a, b),
     np.remainder: lambda a, b: _unless_zero(jnp.remainder, a, b),
     np.fmod: lambda a, b: _unless_zero(jnp.fmod, a, b),
     np.divmod: lambda a, b: (_unless_zero(jnp.floor_divide, a, b), _unless_zero(jnp.remainder, a, b)),
 }
+
+
+def _power(a: Any, b: Any) -> jax.Array:
+    """`x**2` is x * x, also in its derivative at 0."""
+    known = isinstance(b, np.ndarray) and b.ndim == 0 and b.dtype.kind in "if" and float(b).is_integer() and abs(b) < 64
+    if known and b < 0 and a.dtype.kind in "iu":
+        raise ValueError("Integers to negative integer powers are not allowed.")
+    return jax.lax.integer_pow(a, int(b)) if known and a.dtype != bool else jnp.power(a, b)
 
 
 def _unless_zero(function: Function, a: jax.Array, b: jax.Array) -> jax.Array:

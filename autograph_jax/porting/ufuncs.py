@@ -15,7 +15,7 @@ from . import casting
 from .arrays import MutableArray, keys, result, static, value_of
 from .casting import canonical, kind_of
 from .names import numpy_ufunc
-from .views import is_static
+from .views import Value, is_static
 
 
 def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -25,7 +25,8 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[st
     outs = out if isinstance(out, tuple) else (out,)
     if not all(isinstance(place, MutableArray) or place is None for place in outs):
         return NotImplemented  # a NumPy array cannot hold what is traced
-    run = {"__call__": _call, "reduce": _reduce, "accumulate": _accumulate, "outer": _outer, "reduceat": _generic}[method]
+    if any(place is not None and not place.flags.writeable for place in outs):
+        raise ValueError("output array is read-only")
     arguments = tuple(casting.nested(value_of(x)) for x in inputs)
     if method == "__call__":
         return _call(ufunc, inputs, arguments, outs, options)
@@ -35,17 +36,27 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[st
     elif method == "outer":
         return _outer(ufunc, inputs, options if outs[0] is None else {**options, "out": outs[0]})
     else:
-        found = run(ufunc, *arguments, **options) if run is not _generic else _generic(ufunc, method, *arguments, **options)
-    return _stored(found, outs[0], options)
+        run = {"reduce": _reduce, "accumulate": _accumulate, "reduceat": _reduceat}[method]
+        found = run(ufunc, *arguments, **options)
+    return stored(found, outs[0], _layout_along(ufunc, method, inputs[0], options))
 
 
-def _stored(found: Any, out: MutableArray | None, options: dict[str, Any]) -> Any:
+def stored(found: Any, out: MutableArray | None, layout: np.ndarray | None = None, rule: str = "unsafe") -> Any:
+    """A result, or `out=` with the result in it."""
     if out is None:
-        return result(found)
+        return result(found, layout if layout is not None and layout.shape == np.shape(found) else None)
     if np.shape(found) != out.shape:
         raise ValueError(f"output operand has shape {out.shape}, the result {np.shape(found)}")
-    out.put(found, "same_kind")
+    out.put(found, rule)
     return out
+
+
+def _layout_along(ufunc: np.ufunc, method: str, array: Any, options: dict[str, Any]) -> np.ndarray | None:
+    if method == "reduceat" or not isinstance(array, MutableArray) or array.flags.c_contiguous or array.ndim < 2:
+        return None
+    options = {name: static(option) for name, option in options.items() if name in ("axis", "keepdims")}
+    made = getattr(np.logical_or, method)(np.zeros_like(array.shadow, bool), **options)
+    return made if isinstance(made, np.ndarray) else None
 
 
 # ------------------------------------------------------------------ f(a, b)
@@ -74,6 +85,8 @@ def _by_numpy(ufunc: Any, arguments: Any, rule: str, dtype: Any, where: Any, out
 
 
 def _by_jax(ufunc: np.ufunc, arguments: Any, rule: str, dtype: Any, outs: Any, options: Any) -> tuple[Any, ...]:
+    if not ufunc.signature:
+        np.broadcast(*(np.broadcast_to(0, np.shape(argument)) for argument in arguments))  # NumPy's error for shapes
     dtypes = resolved(ufunc, arguments, outs, rule, dtype)
     cast = [_as(argument, to) for argument, to in zip(arguments, dtypes, strict=False)]
     found = numpy_ufunc(ufunc)(*cast, **{name: static(option) for name, option in options.items()})
@@ -91,10 +104,11 @@ def resolved(ufunc: np.ufunc, arguments: Any, outs: Any = (), rule: str = "same_
     return ufunc.resolve_dtypes(kinds + outs, casting=rule, **chosen)  # type: ignore[arg-type]
 
 
-def _as(argument: Any, dtype: np.dtype) -> jax.Array:
-    if not isinstance(argument, jax.Array):
-        argument = np.asarray(argument, dtype=dtype if type(argument) in (int, float, complex) else None)
-    return jnp.asarray(argument, dtype=canonical(dtype))
+def _as(argument: Any, dtype: np.dtype) -> Value:
+    """What is known stays known: `x**2` is no power of a traced exponent."""
+    if isinstance(argument, jax.Array):
+        return argument.astype(canonical(dtype))
+    return np.asarray(np.asarray(argument, dtype=dtype if type(argument) in (int, float, complex) else None), canonical(dtype))
 
 
 def _layout(ufunc: np.ufunc, inputs: Any, arguments: Any) -> np.ndarray | None:
@@ -156,7 +170,7 @@ def _accumulate(ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None) -
     into = canonical(ufunc.accumulate(np.ones((1,) * array.ndim, array.dtype), dtype=dtype).dtype)
     array, axis = array.astype(into), static(axis) % array.ndim
     known = {np.add: jax.lax.cumsum, np.multiply: jax.lax.cumprod, np.maximum: jax.lax.cummax, np.minimum: jax.lax.cummin}
-    return known[ufunc](array, axis=axis) if ufunc in known else _jax_ufunc(ufunc).accumulate(array, axis=axis)
+    return known[ufunc](array, axis=axis) if ufunc in known and into != bool else _jax_ufunc(ufunc).accumulate(array, axis=axis)
 
 
 def _outer(ufunc: np.ufunc, inputs: Any, options: dict[str, Any]) -> Any:
@@ -164,8 +178,10 @@ def _outer(ufunc: np.ufunc, inputs: Any, options: dict[str, Any]) -> Any:
     return ufunc(first[(..., *(None,) * np.ndim(value_of(second)))], second, **options)
 
 
-def _generic(ufunc: np.ufunc, method: str, array: Any, *rest: Any, **options: Any) -> Any:
-    return getattr(_jax_ufunc(ufunc), method)(jnp.asarray(array), *rest, **options)
+def _reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
+    array = jnp.asarray(array)
+    into = canonical(ufunc.reduce(np.ones((1,) * array.ndim, array.dtype), axis=axis, dtype=dtype).dtype)
+    return _jax_ufunc(ufunc).reduceat(array.astype(into), jnp.asarray(indices), axis=static(axis)).astype(into)
 
 
 def _at(ufunc: np.ufunc, array: Any, key: Any, *operand: Any) -> None:
@@ -178,23 +194,23 @@ def _at(ufunc: np.ufunc, array: Any, key: Any, *operand: Any) -> None:
         changed = value.copy(order="K")
         ufunc.at(changed, actual, *operands)
     else:
-        dtypes = resolved(ufunc, (value, *operands), (array,))
+        dtypes = resolved(ufunc, (value, *operands), rule="unsafe")
         places = jnp.arange(array.size).reshape(array.shape)[actual]
         others = [jnp.broadcast_to(_as(x, dtypes[1]), places.shape).ravel() for x in operands]
-        changed = _one_by_one(ufunc, jnp.asarray(value), places.ravel(), others)
+        changed = _one_by_one(ufunc, jnp.asarray(value), places.ravel(), others, dtypes[0])
     array.put(changed)
 
 
-def _one_by_one(ufunc: np.ufunc, value: jax.Array, places: jax.Array, others: list[jax.Array]) -> jax.Array:
+def _one_by_one(ufunc: np.ufunc, value: jax.Array, places: jax.Array, others: list[jax.Array], dtype: Any) -> jax.Array:
     flat = value.reshape(-1)
-    if ufunc in (np.add, np.subtract) and value.dtype != bool:
-        flat = flat.at[places].add((others[0] if ufunc is np.add else -others[0]).astype(value.dtype))
+    if ufunc in (np.add, np.subtract) and value.dtype == dtype != bool:
+        flat = flat.at[places].add(others[0] if ufunc is np.add else -others[0])
         return flat.reshape(value.shape)
     function = numpy_ufunc(ufunc)
 
     def step(flat: jax.Array, turn: Any) -> tuple[jax.Array, None]:
         place, *operands = turn
-        return flat.at[place].set(function(flat[place], *operands).astype(flat.dtype)), None
+        return flat.at[place].set(function(flat[place].astype(dtype), *operands).astype(flat.dtype)), None
 
     return jax.lax.scan(step, flat, (places, *others))[0].reshape(value.shape)
 
