@@ -133,7 +133,7 @@ class MutableArray(Methods):
     def imag(self) -> Any:
         if self._shadow.dtype.kind == "c":
             return self.view_by(Part("imag"), self._shadow.imag)
-        zeros = np.zeros(self.shape, self.dtype)
+        zeros = np.zeros_like(self._shadow)
         zeros.flags.writeable = False
         return MutableArray(Buffer(zeros), (), zeros)
 

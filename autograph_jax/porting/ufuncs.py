@@ -55,7 +55,7 @@ def _layout_along(ufunc: np.ufunc, method: str, array: Any, options: dict[str, A
     if method == "reduceat" or not isinstance(array, MutableArray) or array.flags.c_contiguous or array.ndim < 2:
         return None
     options = {name: static(option) for name, option in options.items() if name in ("axis", "keepdims")}
-    made = getattr(np.logical_or, method)(np.zeros_like(array.shadow, bool), **options)
+    made = getattr(np.logical_or, method)(array.shadow, **options)
     return made if isinstance(made, np.ndarray) else None
 
 
@@ -85,9 +85,9 @@ def _by_numpy(ufunc: Any, arguments: Any, rule: str, dtype: Any, where: Any, out
 
 
 def _by_jax(ufunc: np.ufunc, arguments: Any, rule: str, dtype: Any, outs: Any, options: Any) -> tuple[Any, ...]:
+    dtypes = resolved(ufunc, arguments, outs, rule, dtype)
     if not ufunc.signature:
         np.broadcast(*(np.broadcast_to(0, np.shape(argument)) for argument in arguments))  # NumPy's error for shapes
-    dtypes = resolved(ufunc, arguments, outs, rule, dtype)
     cast = [_as(argument, to) for argument, to in zip(arguments, dtypes, strict=False)]
     found = numpy_ufunc(ufunc)(*cast, **{name: static(option) for name, option in options.items()})
     founds = found if ufunc.nout > 1 else (found,)
