@@ -16,6 +16,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from ..errors import PortingError, user_location
 from . import casting
@@ -40,11 +41,9 @@ class MutableArray(Methods):
 
     __slots__ = ("_buffer", "_path", "_shadow", "base", "__weakref__")
     __array_priority__ = 1000.0
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
-    def __init__(
-        self, buffer: Buffer, path: tuple[Step, ...], shadow: np.ndarray, base: MutableArray | None = None
-    ) -> None:
+    def __init__(self, buffer: Buffer, path: tuple[Step, ...], shadow: np.ndarray, base: MutableArray | None = None) -> None:
         self._buffer, self._path, self._shadow, self.base = buffer, path, shadow, base
 
     @property
@@ -84,7 +83,7 @@ class MutableArray(Methods):
         """The view, where the shadow's is one; else a copy with the shadow's layout."""
         if np.may_share_memory(shadow, self._shadow):
             return self.view_by(step, shadow)
-        return wrap(step.get(self.value), shadow if shadow.flags.owndata else np.empty_like(shadow))
+        return wrap(step.get(self.value), shadow)
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> MutableArray:
         sizes = shape[0] if len(shape) == 1 else shape
@@ -123,7 +122,7 @@ class MutableArray(Methods):
 
     @property
     def real(self) -> Any:
-        return self.view_by(Part("real"), self._shadow.real) if self._shadow.dtype.kind == "c" else self
+        return self.view_by(Part("real"), np.real(self._shadow)) if self._shadow.dtype.kind == "c" else self
 
     @real.setter
     def real(self, new: Any) -> None:
@@ -132,9 +131,8 @@ class MutableArray(Methods):
     @property
     def imag(self) -> Any:
         if self._shadow.dtype.kind == "c":
-            return self.view_by(Part("imag"), self._shadow.imag)
-        zeros = np.zeros_like(self._shadow)
-        zeros.flags.writeable = False
+            return self.view_by(Part("imag"), np.imag(self._shadow))
+        zeros = np.imag(self._shadow)  # read-only, of the layout that NumPy gives it
         return MutableArray(Buffer(zeros), (), zeros)
 
     @imag.setter
@@ -158,7 +156,7 @@ class MutableArray(Methods):
         actual, layout = keys(key, writing=True)
         new = casting.to(new, self._shadow.dtype)
         value, key = self.value, actual[0] if len(actual) == 1 else None
-        if np.ndim(new) > 1 and np.ndim(key) == self.ndim > 0 and key.dtype == bool:  # type: ignore[union-attr]
+        if np.ndim(new) > 1 and np.ndim(key) == self.ndim > 0 and key.dtype == bool:
             raise TypeError(f"NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, not {np.ndim(new)}")
         if layout is MASKED:
             changed = _where(value, actual, new)
@@ -184,7 +182,9 @@ def keys(key: Any, writing: bool = False) -> tuple[tuple[Any, ...], Any]:
     actual = tuple(_key_part(part) for part in parts)
     # NumPy gives a copy for `x[np.array(0)]`, and a view for `x[0]`
     layout = tuple(
-        np.zeros((), np.intp) if isinstance(part, MutableArray) and not part.ndim and part.dtype.kind in "iu" else _key_layout(known)
+        np.zeros((), np.intp)
+        if isinstance(part, MutableArray) and not part.ndim and part.dtype.kind in "iu"
+        else _key_layout(known)
         for part, known in zip(parts, actual, strict=True)
     )
     if any(part is MASKED for part in layout):
@@ -202,7 +202,7 @@ def _key_part(part: Any) -> Any:
     if isinstance(part, slice):
         return slice(*(static(bound) for bound in (part.start, part.stop, part.step)))
     part = value_of(part)
-    if isinstance(part, jax.Array) and not isinstance(part, jax.core.Tracer):
+    if isinstance(part, jax.Array) and not isinstance(part, Tracer):
         return np.asarray(part)[()] if part.ndim == 0 else np.asarray(part)
     if isinstance(part, list):
         part = casting.nested(part)
@@ -238,7 +238,7 @@ def static(size: Any) -> Any:
     if isinstance(size, (tuple, list)):
         return tuple(static(part) for part in size)
     size = value_of(size)
-    if isinstance(size, jax.core.Tracer):
+    if isinstance(size, Tracer):
         raise PortingError(
             "a shape, or the bound of a slice, depends on traced data",
             location=user_location(),
@@ -260,7 +260,7 @@ def wrap(value: Value, shadow: np.ndarray | None = None) -> MutableArray:
     """A new array that holds `value`, with the layout of `shadow`."""
     if shadow is None:
         shadow = np.empty_like(value) if isinstance(value, np.ndarray) else np.empty(value.shape, value.dtype)
-    elif shadow.dtype != value.dtype:
+    elif shadow.dtype != value.dtype or not shadow.flags.owndata or not shadow.flags.writeable:
         shadow = np.empty_like(shadow, dtype=value.dtype)
     return MutableArray(Buffer(value), (), shadow)
 

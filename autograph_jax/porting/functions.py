@@ -18,6 +18,7 @@ from ..errors import AutographError, PortingError, user_location
 from . import casting
 from .arrays import MutableArray, result, static, value_of, wrap
 from .casting import canonical, kind_of
+from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
 from .names import jax_function, lacking
 from .ufuncs import stored
 from .views import is_static
@@ -51,7 +52,7 @@ _BY_UFUNC = {
 _ALONG = {np.cumsum: np.add.accumulate, np.cumprod: np.multiply.accumulate}
 
 
-def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """What `function(*args, **kwargs)` of NumPy gives where an argument is, or holds, a MutableArray or a traced value."""
     if function in _OWN:
         return _OWN[function](*args, **kwargs)
@@ -65,9 +66,9 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         rest, options = static(args[1:]), {name: static(option) for name, option in kwargs.items()}
         return args[0].moved(lambda array: function(array, *rest, **options))
     if function in _FACTS:
-        return function(*_layouts(args), **_layouts(kwargs))
+        return function(*layouts(args), **layouts(kwargs))
     if function in _LIKE:
-        return wrap(_canonical(function(*_layouts(args), **_layouts(kwargs))))
+        return wrap(as_canonical(function(*layouts(args), **layouts(kwargs))))
     return _computed(function, args, dict(kwargs))
 
 
@@ -76,14 +77,14 @@ def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     out = out[0] if isinstance(out, tuple) else out
     if not (out is None or isinstance(out, MutableArray)):
         raise refuse("a traced result in `out=` of a NumPy array", "leave `out` out")
-    layouts, options = args, kwargs
-    args, kwargs = _values(args), _values(kwargs)
+    given, options = args, kwargs
+    args, kwargs = values(args), values(kwargs)
     if is_static((args, kwargs)):
         found = function(*args, **kwargs)
     else:
         found = _by_jax(function, args, kwargs)
     if out is None:
-        layout = function(*_ones(layouts), **_ones(options)) if function in _KEEPING else None
+        layout = function(*_ones(given), **_ones(options)) if function in _KEEPING else None
         return _results(found) if layout is None else stored(found, None, layout)
     return stored(found, out, rule="unsafe" if function is np.mean else "same_kind")
 
@@ -101,15 +102,13 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     kwargs = {name: value for name, value in kwargs.items() if value is not np._NoValue}
     try:
         return counterpart(*map(_listed, args), **kwargs)
+    except (jax.errors.ConcretizationTypeError, jax.errors.NonConcreteBooleanIndexError) as error:
+        name = getattr(function, "__name__", repr(function))
+        raise refuse(f"the shape of what `{name}` gives", "np.where keeps the shape") from error
     except TypeError as error:
         if not isinstance(error, (jax.errors.JAXTypeError, AutographError)):
             function(*_ones(args), **_ones(kwargs))  # NumPy's own error, where it has one
         raise
-    except (jax.errors.ConcretizationTypeError, jax.errors.NonConcreteBooleanIndexError) as error:
-        if isinstance(error, AutographError):
-            raise
-        name = getattr(function, "__name__", repr(function))
-        raise refuse(f"the shape of what `{name}` gives", "np.where keeps the shape") from error
 
 
 def refuse(what: str, way_out: str) -> PortingError:
@@ -122,30 +121,12 @@ def _results(found: Any) -> Any:
     return type(found)(map(_results, found)) if isinstance(found, (tuple, list)) else result(found)
 
 
-def _values(x: Any) -> Any:
-    """Arguments, and what stands in lists of them, without MutableArrays."""
-    if isinstance(x, dict):
-        return {name: _values(part) for name, part in x.items()}
-    if isinstance(x, (list, tuple)):
-        parts = [_values(part) for part in x]
-        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
-    return value_of(x)
-
-
-def _layouts(x: Any) -> Any:
-    if isinstance(x, dict):
-        return {name: _layouts(part) for name, part in x.items()}
-    if isinstance(x, (list, tuple)):
-        return type(x)(_layouts(part) for part in x)
-    if isinstance(x, MutableArray):
-        return x.shadow
-    return np.empty(x.shape, x.dtype) if isinstance(x, jax.Array) else x
-
-
 def _ones(x: Any) -> Any:
     """Arguments of the same layout that NumPy can compute with."""
     return jax.tree.map(
-        lambda leaf: np.ones_like(leaf) if isinstance(leaf, np.ndarray) else leaf, _layouts(x), is_leaf=lambda leaf: leaf is None
+        lambda leaf: np.ones_like(leaf) if isinstance(leaf, np.ndarray) else leaf,
+        layouts(x),
+        is_leaf=lambda leaf: leaf is None,
     )
 
 
@@ -173,28 +154,7 @@ def _promoted(args: Any) -> Any:
     return jax.tree.map(cast, args)
 
 
-def _canonical(array: np.ndarray) -> np.ndarray:
-    return array.astype(canonical(array.dtype), copy=False)
-
-
 # ------------------------------------------------------------------ functions with a way of their own
-
-
-def asarray(x: Any, dtype: Any = None, order: Any = None, *, copy: bool | None = None, like: Any = None) -> MutableArray:
-    """`np.asarray`: the array itself, where neither its dtype nor its layout has to change."""
-    if not isinstance(x, MutableArray):
-        value = casting.nested(_values(x))
-        value = value if isinstance(value, jax.Array) else _canonical(np.array(value))
-        x = wrap(value)
-    into = x.dtype if dtype is None else canonical(dtype)
-    layout = np.asarray(x.shadow, into, order=order, copy=copy)
-    return x if layout is x.shadow else wrap(casting.to(x.value, into), np.empty_like(layout))
-
-
-def array(x: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = "K", ndmin: int = 0, **options: Any) -> MutableArray:
-    made = asarray(x, dtype, order)
-    made = made.copy(order) if copy and made is x else made
-    return made if made.ndim >= ndmin else made[(None,) * (ndmin - made.ndim)]
 
 
 def _reduced(reduce: Function, a: Any, axis: Any = None, *rest: Any, **options: Any) -> Any:
@@ -237,7 +197,7 @@ def _put_along_axis(arr: MutableArray, indices: Any, values: Any, axis: int | No
         arr.flat[indices] = values
         return
     places = asarray(indices)
-    grid = list(np.ogrid[tuple(slice(size) for size in places.shape)])
+    grid: list[Any] = list(np.ogrid[tuple(slice(size) for size in places.shape)])
     grid[axis] = places
     arr[tuple(grid)] = values
 
@@ -245,22 +205,6 @@ def _put_along_axis(arr: MutableArray, indices: Any, values: Any, axis: int | No
 def _putmask(a: MutableArray, mask: Any, values: Any) -> None:
     repeated = np.resize(values, a.shape)
     _copyto(a, repeated, casting="unsafe", where=mask)
-
-
-def _full_like(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None) -> MutableArray:
-    made = wrap(_canonical(np.zeros_like(_layouts(a), dtype=dtype, order=order, shape=static(shape))))  # type: ignore[arg-type]
-    made[...] = fill_value
-    return made
-
-
-def _diag(v: Any, k: int = 0) -> Any:
-    v = asarray(v)
-    if v.ndim != 1:
-        return v.diagonal(static(k))
-    made = wrap(np.zeros((len(v) + abs(k),) * 2, v.dtype))
-    places = np.arange(len(v))
-    made[places + max(-k, 0), places + max(k, 0)] = v
-    return made
 
 
 def _sort(a: Any, axis: int | None = -1, **options: Any) -> Any:
@@ -284,7 +228,7 @@ def _places(x: MutableArray) -> Any:
 
 _OWN: dict[Function, Function] = {
     np.asarray: asarray, np.array: array, np.asanyarray: asarray, np.copyto: _copyto, np.fill_diagonal: _fill_diagonal,
-    np.put: _put, np.put_along_axis: _put_along_axis, np.putmask: _putmask, np.full_like: _full_like, np.diag: _diag,
+    np.put: _put, np.put_along_axis: _put_along_axis, np.putmask: _putmask, np.full_like: full_like, np.diag: diag,
     np.sort: _sort, np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
     np.reshape: lambda a, shape, order="C", *, copy=None: a.reshape(shape, order=order, copy=copy),
     np.ravel: lambda a, order="C": asarray(a).ravel(order), np.copy: lambda a, order="K", subok=False: asarray(a).copy(order),

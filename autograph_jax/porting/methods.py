@@ -32,6 +32,7 @@ class Methods(NDArrayOperatorsMixin):
         ndim: int
         size: int
         dtype: np.dtype
+        flags: Any
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         from . import ufuncs  # it makes arrays, and arrays have these methods
@@ -61,7 +62,9 @@ class Methods(NDArrayOperatorsMixin):
         from .arrays import wrap
 
         if not np.can_cast(self.dtype, dtype, casting):
-            raise TypeError(f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} according to the rule '{casting}'")
+            raise TypeError(
+                f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} according to the rule '{casting}'"
+            )
         kept = self.dtype == casts.canonical(dtype) and not copy
         if kept:
             return self  # type: ignore[return-value]

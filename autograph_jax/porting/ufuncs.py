@@ -1,6 +1,7 @@
 """NumPy's ufuncs on MutableArrays: `np.add(a, b, out=c, where=m)`, `np.add.reduce`, `.accumulate`, `.outer`, `.at`.
 
-NumPy says which dtypes come out (`ufunc.resolve_dtypes`), jax.numpy computes. What nothing traced goes into, NumPy computes itself.
+NumPy says which dtypes come out (`ufunc.resolve_dtypes`), jax.numpy computes. What nothing traced goes
+into, NumPy computes itself.
 """
 
 from __future__ import annotations
@@ -94,7 +95,9 @@ def _by_jax(ufunc: np.ufunc, arguments: Any, rule: str, dtype: Any, outs: Any, o
     return tuple(x.astype(canonical(to)) for x, to in zip(founds, dtypes[ufunc.nin :], strict=True))
 
 
-def resolved(ufunc: np.ufunc, arguments: Any, outs: Any = (), rule: str = "same_kind", dtype: Any = None) -> tuple[np.dtype, ...]:
+def resolved(
+    ufunc: np.ufunc, arguments: Any, outs: Any = (), rule: str = "same_kind", dtype: Any = None
+) -> tuple[np.dtype, ...]:
     """The dtypes that NumPy computes with and gives; a Python number adapts to the arrays beside it."""
     kinds = tuple(kind if isinstance(kind, np.dtype) else type(kind) for kind in map(kind_of, arguments))
     if all(kind in (int, float, complex) for kind in kinds):
@@ -151,7 +154,13 @@ _UNSET = object()
 
 
 def _reduce(
-    ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, keepdims: Any = False, initial: Any = _UNSET, where: Any = True
+    ufunc: np.ufunc,
+    array: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    keepdims: Any = False,
+    initial: Any = _UNSET,
+    where: Any = True,
 ) -> Any:
     array = jnp.asarray(array)
     axis = static(axis)
@@ -160,7 +169,7 @@ def _reduce(
     given = {} if initial is _UNSET or initial is np._NoValue else {"initial": initial}
     masked = {} if where is True or where is np._NoValue else {"where": jnp.asarray(where)}
     if ufunc in _REDUCTIONS:
-        array = array if into == bool else array.astype(into)
+        array = array if into.kind == "b" else array.astype(into)
         return _REDUCTIONS[ufunc](array, axis=axis, keepdims=bool(keepdims), **given, **masked)
     return _jax_ufunc(ufunc).reduce(array.astype(into), axis=axis, keepdims=bool(keepdims), **given, **masked).astype(into)
 
@@ -170,7 +179,11 @@ def _accumulate(ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None) -
     into = canonical(ufunc.accumulate(np.ones((1,) * array.ndim, array.dtype), dtype=dtype).dtype)
     array, axis = array.astype(into), static(axis) % array.ndim
     known = {np.add: jax.lax.cumsum, np.multiply: jax.lax.cumprod, np.maximum: jax.lax.cummax, np.minimum: jax.lax.cummin}
-    return known[ufunc](array, axis=axis) if ufunc in known and into != bool else _jax_ufunc(ufunc).accumulate(array, axis=axis)
+    return (
+        known[ufunc](array, axis=axis)
+        if ufunc in known and into.kind != "b"
+        else _jax_ufunc(ufunc).accumulate(array, axis=axis)
+    )
 
 
 def _outer(ufunc: np.ufunc, inputs: Any, options: dict[str, Any]) -> Any:
@@ -184,7 +197,7 @@ def _reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: A
     return _jax_ufunc(ufunc).reduceat(array.astype(into), jnp.asarray(indices), axis=static(axis)).astype(into)
 
 
-def _at(ufunc: np.ufunc, array: Any, key: Any, *operand: Any) -> None:
+def _at(ufunc: np.ufunc, array: Any, key: Any, *operand: Any) -> Any:
     """Each place is changed as often as the key names it."""
     if not isinstance(array, MutableArray):
         return NotImplemented
@@ -203,7 +216,7 @@ def _at(ufunc: np.ufunc, array: Any, key: Any, *operand: Any) -> None:
 
 def _one_by_one(ufunc: np.ufunc, value: jax.Array, places: jax.Array, others: list[jax.Array], dtype: Any) -> jax.Array:
     flat = value.reshape(-1)
-    if ufunc in (np.add, np.subtract) and value.dtype == dtype != bool:
+    if ufunc in (np.add, np.subtract) and value.dtype == dtype and dtype.kind != "b":
         flat = flat.at[places].add(others[0] if ufunc is np.add else -others[0])
         return flat.reshape(value.shape)
     function = numpy_ufunc(ufunc)
