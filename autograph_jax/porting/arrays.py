@@ -102,9 +102,8 @@ class MutableArray(Methods):
         return order.upper()
 
     def _places_in_memory(self) -> np.ndarray:
-        places = np.empty_like(self._shadow, dtype=np.intp)
-        places[...] = np.arange(self._shadow.size).reshape(self._shadow.shape)
-        return places.ravel("K")
+        elements = np.nditer(self._shadow, ["c_index", "zerosize_ok"], order="K")
+        return np.array([elements.index for _ in elements], np.intp)
 
     def transpose(self, *axes: Any) -> MutableArray:
         shadow = self._shadow.transpose(*axes)

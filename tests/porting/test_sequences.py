@@ -40,7 +40,9 @@ def compare(starts: list[Start], sequence: list[Step]) -> None:
         error, seen = wanted[0], errors[number]
         if isinstance(error, Exception) or isinstance(seen, Exception):
             same = isinstance(error, type(seen)) or isinstance(seen, type(error))
-            # NumPy looks at the types first in some ufuncs, and lets an array be copied onto itself.
+            if "read-only" in str(seen) and not isinstance(error, Exception):
+                return  # np.add.at writes into read-only arrays, np.copyto copies one onto itself: we refuse
+            # Which of two errors comes first differs from ufunc to ufunc.
             assert same or "read-only" in str(seen), f"{error!r} against {seen!r} {where}"
             wanted, found = wanted[1:], found if isinstance(seen, Exception) else found[1:]
         assert len(wanted) == len(found), where
