@@ -16,7 +16,7 @@ def to(new: Any, dtype: np.dtype) -> Any:
         return np.asarray(new, dtype=dtype) if not isinstance(new, np.ndarray) else new.astype(dtype, copy=False)
     if new.dtype.kind == "c" and dtype.kind != "c":
         new = new.real
-    return new.astype(dtype)
+    return new.astype(canonical(dtype))
 
 
 def check(new: Any, dtype: np.dtype, rule: str) -> None:
