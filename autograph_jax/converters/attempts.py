@@ -15,7 +15,10 @@ After:
             if ag__.failed(attempt):
                 return ag__.failure
             y = value
-            z = g(y)
+            value_2 = g(y)
+            if ag__.failed(attempt):
+                return ag__.failure
+            z = value_2
     except ValueError as error:
         z = x
     if ag__.handled(attempt, 0):
@@ -31,13 +34,12 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
 
 from autograph_jax.analysis import writes
-from autograph_jax.analysis.activity import reads
 from autograph_jax.converters import exits
 from autograph_jax.converters.base import Pass
 from autograph_jax.converters.places import augmented, index_of, is_pure_value, old_value, path_of
@@ -102,8 +104,8 @@ class _Attempts(Pass):
         attempt = self._names.attempt(next(self._attempts))
         kinds = [_kind(handler, at=node) for handler in node.handlers]
         begin = _BEGIN(at=node, NAME_=template.name(attempt, at=node, store=True), HANDLERS=kinds)
-        body = _Guard(attempt, lambda: self._fresh("value", self._values), node.handlers, self._names).suite(node.body)
-        [guarded] = _BODY(at=node, ATTEMPT=template.name(attempt, at=node), BODY=body)
+        body = _Guard(attempt, self._fresh, self._names).suite(node.body)
+        [guarded] = _BODY(at=body[0], ATTEMPT=template.name(attempt, at=body[0]), BODY=body)
         inner = gast.copy_location(gast.Try([_standing_for(guarded, body)], node.handlers, [], []), node)
         if node.orelse:
             inner.orelse = _UNLESS(at=node.orelse[0], ATTEMPT=template.name(attempt, at=node.orelse[0]), BODY=node.orelse)
@@ -132,16 +134,16 @@ class _Attempts(Pass):
         handled.orelse = others
         return [handled]
 
-    def _fresh(self, wish: str, numbers: Iterator[int]) -> str:
-        number = next(numbers)
-        return self._names.fresh(wish if number == 1 else f"{wish}_{number}")
+    def _fresh(self) -> str:
+        number = next(self._values)
+        return self._names.fresh("value" if number == 1 else f"value_{number}")
 
 
 class _Guard:
     """Puts a check after each statement of a body that may fail, and before it writes what it computes."""
 
-    def __init__(self, attempt: str, fresh: Callable[[], str], handlers: list[gast.ExceptHandler], names: Names) -> None:
-        self._attempt, self._fresh, self._handlers, self._names = attempt, fresh, handlers, names
+    def __init__(self, attempt: str, fresh: Callable[[], str], names: Names) -> None:
+        self._attempt, self._fresh, self._names = attempt, fresh, names
 
     def suite(self, statements: Suite, *, goes_on: bool = False) -> Suite:
         """`goes_on`: more of the body follows these statements."""
@@ -163,8 +165,7 @@ class _Guard:
             case gast.AugAssign():
                 return self._augment(node) if may_fail([node.value]) else [node, *check]
             case gast.Assign():
-                needed = follows or self._is_read(node)
-                return [*self._first(node, "value"), node] if needed and may_fail([node.value]) else [node, *check]
+                return [*self._first(node, "value"), node] if may_fail([node.value]) else [node, *check]
             case gast.If():
                 before = self._first(node, "test") if may_fail([node.test]) else []
                 node.body, node.orelse = self.suite(node.body, goes_on=follows), self.suite(node.orelse, goes_on=follows)
@@ -235,12 +236,6 @@ class _Guard:
         at = _beginning(node)
         return _CHECK(at=at, ATTEMPT=template.name(self._attempt, at=at))
 
-    def _is_read(self, node: gast.Assign) -> bool:
-        """May what the last statement of a body assigns be read where it has failed?"""
-        if not all(isinstance(target, gast.Name) for target in node.targets):
-            return True
-        return not all(exits.always_exits(h.body) or writes(node) <= _surely_written(h.body) for h in self._handlers)
-
 
 def _standing_for(node: gast.stmt, statements: Suite) -> gast.stmt:
     """The node, placed where these statements stand."""
@@ -291,16 +286,6 @@ def _raised(node: gast.AST) -> list[str]:
     error = node.exc if isinstance(node, gast.Raise) else None
     error = error.func if isinstance(error, gast.Call) else error
     return [error.id] if isinstance(error, gast.Name) else []
-
-
-def _surely_written(statements: Suite) -> frozenset[str]:
-    """The variables that a handler assigns without having read them."""
-    written: frozenset[str] = frozenset()
-    for statement in statements:
-        if not isinstance(statement, gast.Assign) or reads(statement) - written & writes(statement):
-            break
-        written |= writes(statement)
-    return written
 
 
 def _kind(handler: gast.ExceptHandler, at: gast.AST) -> gast.expr:

@@ -640,6 +640,37 @@ def failing_in_finally(x):
 row(failing_in_finally, [1.0], [-1.0], want="either")
 
 
+def last_assignment_of_a_body_inside(x):
+    y = 7.0
+    try:
+        try:
+            y = positive(x)
+        except Bad:
+            y = 0.0
+    except Negative:
+        pass
+    return y
+
+
+row(last_assignment_of_a_body_inside, [1.0], [-1.0])
+
+
+def last_assignment_that_a_handler_calls_for(x):
+    y = 7.0
+
+    def before():
+        return y
+
+    try:
+        y = positive(x)
+    except Negative:
+        y = before()
+    return y
+
+
+row(last_assignment_that_a_handler_calls_for, [1.0], [-1.0])
+
+
 @table.each_way
 def test_attempts(row, way, record_property):
     check(row, way, record_property)
