@@ -15,7 +15,10 @@ After:
             if ag__.failed(attempt):
                 return ag__.failure
             y = value
-            z = g(y)
+            value_2 = g(y)
+            if ag__.failed(attempt):
+                return ag__.failure
+            z = value_2
     except ValueError as error:
         z = x
     if ag__.handled(attempt, 0):
@@ -31,13 +34,12 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
 
 from autograph_jax.analysis import writes
-from autograph_jax.analysis.activity import reads
 from autograph_jax.converters import exits
 from autograph_jax.converters.base import Pass
 from autograph_jax.converters.places import augmented, index_of, is_pure_value, old_value, path_of
@@ -59,6 +61,8 @@ _NOTED = Template("""
     if ag__.noted(ATTEMPT, ERROR):
         return ag__.failure
 """)
+_BEGIN_UNGUARDED = Template("ag__.unguarded(ATTEMPT, True)")
+_END_UNGUARDED = Template("ag__.unguarded(ATTEMPT, False)")
 _UNLESS = Template("""
     if not ag__.failed(ATTEMPT):
         BODY
@@ -93,16 +97,16 @@ class _Attempts(Pass):
         return node
 
     def visit_Try(self, node: gast.Try) -> gast.AST | list[gast.stmt]:
-        if exits.may_exit(node.finalbody) or not _may_be_noted(node.handlers) or not may_fail(node.body):
+        if exits.may_exit(node.finalbody) or not _may_be_noted(node) or not may_fail(node.body):
             return self.generic_visit(node)
         staged = [copy.deepcopy(handler) for handler in node.handlers]
         self.generic_visit(node)
         attempt = self._names.attempt(next(self._attempts))
         kinds = [_kind(handler, at=node) for handler in node.handlers]
         begin = _BEGIN(at=node, NAME_=template.name(attempt, at=node, store=True), HANDLERS=kinds)
-        body = _Guard(attempt, lambda: self._fresh("value", self._values), node.handlers).suite(node.body)
-        [guarded] = _BODY(at=node, ATTEMPT=template.name(attempt, at=node), BODY=body)
-        inner = gast.copy_location(gast.Try([gast.copy_location(guarded, node)], node.handlers, [], []), node)
+        body = _Guard(attempt, self._fresh, self._names).suite(node.body)
+        [guarded] = _BODY(at=body[0], ATTEMPT=template.name(attempt, at=body[0]), BODY=body)
+        inner = gast.copy_location(gast.Try([_standing_for(guarded, body)], node.handlers, [], []), node)
         if node.orelse:
             inner.orelse = _UNLESS(at=node.orelse[0], ATTEMPT=template.name(attempt, at=node.orelse[0]), BODY=node.orelse)
         after: Suite = []
@@ -130,16 +134,16 @@ class _Attempts(Pass):
         handled.orelse = others
         return [handled]
 
-    def _fresh(self, wish: str, numbers: Iterator[int]) -> str:
-        number = next(numbers)
-        return self._names.fresh(wish if number == 1 else f"{wish}_{number}")
+    def _fresh(self) -> str:
+        number = next(self._values)
+        return self._names.fresh("value" if number == 1 else f"value_{number}")
 
 
 class _Guard:
     """Puts a check after each statement of a body that may fail, and before it writes what it computes."""
 
-    def __init__(self, attempt: str, fresh: Callable[[], str], handlers: list[gast.ExceptHandler]) -> None:
-        self._attempt, self._fresh, self._handlers = attempt, fresh, handlers
+    def __init__(self, attempt: str, fresh: Callable[[], str], names: Names) -> None:
+        self._attempt, self._fresh, self._names = attempt, fresh, names
 
     def suite(self, statements: Suite, *, goes_on: bool = False) -> Suite:
         """`goes_on`: more of the body follows these statements."""
@@ -151,6 +155,8 @@ class _Guard:
 
     def _statement(self, node: gast.stmt, follows: bool) -> Suite:
         check = self._check(node) if follows else []
+        if any(isinstance(inner, gast.NamedExpr) for part in _own_parts(node) for inner in gast.walk(part)):
+            return [*self._unguarded([node], node), *check]
         match node:
             case gast.Raise(exc=gast.expr()) if not writes(node.exc):
                 return self._raise(node)
@@ -159,8 +165,7 @@ class _Guard:
             case gast.AugAssign():
                 return self._augment(node) if may_fail([node.value]) else [node, *check]
             case gast.Assign():
-                needed = follows or self._is_read(node)
-                return [*self._first(node, "value"), node] if needed and may_fail([node.value]) else [node, *check]
+                return [*self._first(node, "value"), node] if may_fail([node.value]) else [node, *check]
             case gast.If():
                 before = self._first(node, "test") if may_fail([node.test]) else []
                 node.body, node.orelse = self.suite(node.body, goes_on=follows), self.suite(node.orelse, goes_on=follows)
@@ -174,10 +179,25 @@ class _Guard:
                 node.body = [*first, *self.suite(node.body, goes_on=True)]
                 node.orelse = [*first, *self.suite(node.orelse, goes_on=follows)] if node.orelse else []
                 return [node, *check]
+            case gast.Try() | gast.TryStar():
+                own = self._names.attempt_of(node.body[0]) is not None  # whose checks are about the attempts around, too
+                for suite in (*(() if own else (node,)), *node.handlers):
+                    suite.body = self.suite(suite.body, goes_on=True)
+                node.orelse = self.suite(node.orelse, goes_on=True)
+                if may_fail(node.finalbody):  # which runs to its end also where the body has failed
+                    node.finalbody = self._unguarded(node.finalbody, node.finalbody[0])
+                return [node, *check]
+            case gast.With() if any(item.optional_vars is not None for item in node.items) and may_fail(node.items):
+                return [*self._unguarded([node], node), *check]
             case gast.With():
                 node.body = [*self._check(node), *self.suite(node.body, goes_on=follows)]
                 return [node, *check]
         return [node, *check]
+
+    def _unguarded(self, statements: Suite, at: gast.AST) -> Suite:
+        """Statements that write before a check could be made: nothing in them may fail by traced data."""
+        name = lambda: template.name(self._attempt, at=at)  # noqa: E731
+        return [*_BEGIN_UNGUARDED(at=at, ATTEMPT=name()), *statements, *_END_UNGUARDED(at=at, ATTEMPT=name())]
 
     def _first(self, node: Any, field: str) -> Suite:
         """Compute a value before the statement that takes it, which is left out where that fails."""
@@ -216,11 +236,13 @@ class _Guard:
         at = _beginning(node)
         return _CHECK(at=at, ATTEMPT=template.name(self._attempt, at=at))
 
-    def _is_read(self, node: gast.Assign) -> bool:
-        """May what the last statement of a body assigns be read where it has failed?"""
-        if not all(isinstance(target, gast.Name) for target in node.targets):
-            return True
-        return not all(exits.always_exits(h.body) or writes(node) <= _surely_written(h.body) for h in self._handlers)
+
+def _standing_for(node: gast.stmt, statements: Suite) -> gast.stmt:
+    """The node, placed where these statements stand."""
+    gast.copy_location(node, statements[0])
+    last: Any = statements[-1]
+    node.end_lineno, node.end_col_offset = last.end_lineno, last.end_col_offset
+    return node
 
 
 def _beginning(node: Any) -> gast.AST:
@@ -230,6 +252,13 @@ def _beginning(node: Any) -> gast.AST:
     start = gast.copy_location(gast.Pass(), node)
     start.end_lineno, start.end_col_offset = node.lineno, node.col_offset + 1
     return start
+
+
+def _own_parts(node: gast.stmt) -> list[gast.AST]:
+    """What a statement evaluates itself, without the statements in it."""
+    suites = ("body", "orelse", "finalbody", "handlers") if isinstance(getattr(node, "body", None), list) else ()
+    parts = [value for field, value in gast.iter_fields(node) if field not in suites]
+    return [part for value in parts for part in (value if isinstance(value, list) else [value]) if isinstance(part, gast.AST)]
 
 
 def may_fail(nodes: Sequence[gast.AST]) -> bool:
@@ -244,20 +273,19 @@ def may_fail(nodes: Sequence[gast.AST]) -> bool:
     return False
 
 
-def _may_be_noted(handlers: list[gast.ExceptHandler]) -> bool:
-    """Not so where only what Python's own protocols raise is handled."""
-    kinds = [kind for h in handlers for kind in (h.type.elts if isinstance(h.type, gast.Tuple) else [h.type])]
-    return any(not isinstance(kind, gast.Name) or kind.id not in _PYTHONS_OWN for kind in kinds)
+def _may_be_noted(node: gast.Try) -> bool:
+    """Not so where only what Python's own protocols raise is handled, and not raised in the body itself."""
+    kinds = [kind for h in node.handlers for kind in (h.type.elts if isinstance(h.type, gast.Tuple) else [h.type])]
+    names = [kind.id if isinstance(kind, gast.Name) else None for kind in kinds]
+    raised = {name for statement in node.body for inner in gast.walk(statement) for name in _raised(inner)}
+    return any(name not in _PYTHONS_OWN or name in raised for name in names)
 
 
-def _surely_written(statements: Suite) -> frozenset[str]:
-    """The variables that a handler assigns without having read them."""
-    written: frozenset[str] = frozenset()
-    for statement in statements:
-        if not isinstance(statement, gast.Assign) or reads(statement) - written & writes(statement):
-            break
-        written |= writes(statement)
-    return written
+def _raised(node: gast.AST) -> list[str]:
+    """The class that a `raise` names: `raise KeyError(k)`, `raise KeyError`."""
+    error = node.exc if isinstance(node, gast.Raise) else None
+    error = error.func if isinstance(error, gast.Call) else error
+    return [error.id] if isinstance(error, gast.Name) else []
 
 
 def _kind(handler: gast.ExceptHandler, at: gast.AST) -> gast.expr:

@@ -154,32 +154,33 @@ class _Parts:
 
 @dataclasses.dataclass(frozen=True)
 class _Function:
-    """A function, by its code; the function itself is where the rest of it is taken from."""
+    """A function, by its code; `empty` is the function without what holds traced values."""
 
     code: types.CodeType
     number: int
     cells: tuple[Any, ...]
     defaults: tuple[Any, ...]
     keywords: tuple[tuple[str, Any], ...]
-    function: Any = dataclasses.field(compare=False)
+    empty: types.FunctionType = dataclasses.field(compare=False)
 
     def build(self, leaves: Sequence[Any], made: dict[int, Any]) -> Any:
-        old = self.function
-        cells = [_own_cell(cell, part) for cell, part in zip(old.__closure__ or (), self.cells, strict=True)]
-        new = types.FunctionType(self.code, old.__globals__, old.__name__, closure=tuple(cells) or None)
-        made[self.number] = new
-        for cell, part in zip(cells, self.cells, strict=True):
+        new = made[self.number] = _emptied(self.empty, self.cells)
+        for cell, part in zip(new.__closure__ or (), self.cells, strict=True):
             if not isinstance(part, _Same):
                 cell.cell_contents = part.build(leaves, made)
         new.__defaults__ = tuple(part.build(leaves, made) for part in self.defaults) or None
         new.__kwdefaults__ = {name: part.build(leaves, made) for name, part in self.keywords} or None
-        functools.update_wrapper(new, old, updated=())
-        del new.__wrapped__
         return new
 
 
-def _own_cell(cell: types.CellType, part: Any) -> types.CellType:
-    return cell if isinstance(part, _Same) else types.CellType()
+def _emptied(function: Any, cells: Sequence[Any]) -> types.FunctionType:
+    """The function with new, empty cells for what is not the same each time, and without defaults."""
+    parts = zip(function.__closure__ or (), cells, strict=True)
+    own = tuple(cell if isinstance(part, _Same) else types.CellType() for cell, part in parts)
+    new = types.FunctionType(function.__code__, function.__globals__, function.__name__, closure=own or None)
+    functools.update_wrapper(new, function, updated=())
+    del new.__wrapped__
+    return new
 
 
 _EMPTY = object()  # a variable without a value
@@ -225,7 +226,7 @@ class _Lifter:
         cells = tuple(self.lifted(_content(cell), n) for n, cell in zip(names, function.__closure__ or (), strict=True))
         defaults = tuple(self.lifted(value, name) for value in function.__defaults__ or ())
         keywords = tuple((n, self.lifted(value, n)) for n, value in (function.__kwdefaults__ or {}).items())
-        return _Function(function.__code__, number, cells, defaults, keywords, function)
+        return _Function(function.__code__, number, cells, defaults, keywords, _emptied(function, cells))
 
     def _parts(self, value: Any, name: str) -> Any:
         match value:
@@ -246,7 +247,9 @@ class _Lifter:
         values = [reach.attribute(value, attribute, _EMPTY) for attribute in names]
         kept = [(attribute, part) for attribute, part in zip(names, values, strict=True) if part is not _EMPTY]
         parts = tuple(self.lifted(part, attribute) for attribute, part in kept)
-        return _Parts((type(value), tuple(names)), parts, functools.partial(_copy, value, [attribute for attribute, _ in kept]))
+        filled = [attribute for attribute, _ in kept]
+        empty = _copy(filled, value, [None] * len(filled))
+        return _Parts((type(value), tuple(names)), parts, functools.partial(_copy, filled, empty))
 
 
 def _content(cell: types.CellType) -> Any:
@@ -262,7 +265,7 @@ def _joined_partial(kind: Any, keys: tuple[str, ...], parts: list[Any]) -> Any:
     return kind(function, *rest[:count], **dict(zip(keys, rest[count:], strict=True)))
 
 
-def _copy(value: Any, names: list[str], parts: list[Any]) -> Any:
+def _copy(names: list[str], value: Any, parts: list[Any]) -> Any:
     """The object with other attributes, past a `__setattr__` or `__init__` of its class."""
     new = copy.copy(value)
     for name, part in zip(names, parts, strict=True):

@@ -41,7 +41,9 @@ def operators() -> Operators:
     names = {n: v for module in _MODULES for n, v in vars(module).items() if _is_operator(n, v, module.__name__)}
     exit_values = {"break_": exits.BREAK, "continue_": exits.CONTINUE, "Return": exits.Return, "failure": exits.FAILURE}
     names |= {"raised": checks.raised, "checked": checks.checked, "caught": checks.caught}
-    names |= {name: getattr(attempts, name) for name in ("attempt", "failed", "handled", "noted", "error_of", "went_on")}
+    names |= {
+        name: getattr(attempts, name) for name in ("attempt", "failed", "handled", "noted", "error_of", "went_on", "unguarded")
+    }
     names |= {"live": iterables.live}
     names |= {name: getattr(comprehensions, name) for name in ("kept", "kept_list", "kept_ones")}
     names |= {"text": printing.text, "field": printing.field}

@@ -491,6 +491,186 @@ def break_or_return(x, a):
 row(break_or_return, [0.0, jnp.arange(3.0)], [2.0, jnp.arange(3.0)])
 
 
+# ------------------------------------------------------------------ other handlers, and what errors hold
+def raised_by_a_handler(x):
+    try:
+        try:
+            return fraction(1.0, x)
+        except ZeroDivisionError as error:
+            raise KeyError("none") from error
+    except KeyError:
+        return -1.0
+
+
+row(raised_by_a_handler, [0.0], [4.0])
+
+
+def failing_where_nothing_has_failed(x):
+    try:
+        y = fraction(1.0, x)
+    except ZeroDivisionError:
+        y = 0.0
+    else:
+        y = y + fraction(1.0, x - 1)
+    return y
+
+
+row(failing_where_nothing_has_failed, [0.0], [4.0])
+
+
+class Negative(ValueError):
+    def __init__(self, value, places):
+        super().__init__(f"{value} is negative")
+        self.value, self.places = value, places
+
+
+def root(x, k):
+    if x < 0:
+        raise Negative(x, [k, x])
+    return x**0.5
+
+
+def attributes_of_an_error(x):
+    total = 0.0
+    try:
+        for k in range(6):
+            total += root(x - k, k)
+    except Negative as error:
+        total += 1000 * error.value + error.places[0]
+    return total
+
+
+row(attributes_of_an_error, [3.5], [9.0])
+
+
+# ------------------------------------------------------------------ try in try: what fails leaves what is inside, too
+def positive(x):
+    if x < 0:
+        raise Negative(x, [])
+    return 2 * x
+
+
+def finally_inside(x):
+    y, z = 7.0, 1.0
+    try:
+        try:
+            z = positive(x)
+            y = y + z
+        finally:
+            z = z + 0.5
+    except Negative:
+        pass
+    return y, z
+
+
+row(finally_inside, [1.0], [-1.0])
+
+
+def failing_handler_with_finally(x, z):
+    v = 1.0
+    try:
+        try:
+            return fraction(1.0, x)
+        except ZeroDivisionError:
+            c = positive(z)
+            return c
+        finally:
+            v += 0.5
+    except Negative as error:
+        v += 100 * error.value
+    return v
+
+
+row(failing_handler_with_finally, [1.0, 2.0], [0.0, 2.0], [0.0, -2.0], [1.0, -2.0])
+
+
+def error_for_another_handler(x, z):
+    try:
+        y = positive(x)
+        try:
+            y = fraction(1.0, z)
+        except Bad:
+            y = 5.0
+    except Negative as error:
+        y = error.value
+    return y
+
+
+row(error_for_another_handler, [1.0, 2.0], [-1.0, 2.0])
+
+
+def declared_in_the_body(x):
+    y = 7.0
+    try:
+        y: float = positive(x)
+    except Negative:
+        y += 1
+    return y
+
+
+row(declared_in_the_body, [1.0], [-1.0])
+
+
+def walrus_in_the_body(x):
+    y = 7.0
+    try:
+        if (y := positive(x)) > 3:
+            y += 1
+    except Negative:
+        pass
+    return y
+
+
+row(walrus_in_the_body, [2.0], [-1.0], want="either")
+
+
+def failing_in_finally(x):
+    y = 7.0
+    try:
+        try:
+            y = 1.0
+        finally:
+            y = positive(x)
+            y = y + 1
+    except Negative:
+        y += 1
+    return y
+
+
+row(failing_in_finally, [1.0], [-1.0], want="either")
+
+
+def last_assignment_of_a_body_inside(x):
+    y = 7.0
+    try:
+        try:
+            y = positive(x)
+        except Bad:
+            y = 0.0
+    except Negative:
+        pass
+    return y
+
+
+row(last_assignment_of_a_body_inside, [1.0], [-1.0])
+
+
+def last_assignment_that_a_handler_calls_for(x):
+    y = 7.0
+
+    def before():
+        return y
+
+    try:
+        y = positive(x)
+    except Negative:
+        y = before()
+    return y
+
+
+row(last_assignment_that_a_handler_calls_for, [1.0], [-1.0])
+
+
 @table.each_way
 def test_attempts(row, way, record_property):
     check(row, way, record_property)

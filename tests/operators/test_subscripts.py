@@ -269,9 +269,11 @@ def test_doubtful_pairs_go_with_their_arrays():
     with pytest.raises(AliasError):
         aliasing.follow(first, second, jnp.zeros(2))
     assert aliasing.doubtful_with(second)
+    key = id(first)
     del first
     gc.collect()
     assert not aliasing.doubtful_with(second)
+    assert key not in aliasing._doubtful  # another array may get this id
 
 
 def test_doubt_is_about_two_arrays():

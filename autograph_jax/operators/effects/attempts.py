@@ -45,6 +45,7 @@ class Attempt:
         self._handler_of: list[int] = []  # of each known error
         self.is_open = False  # may what runs now have failed already?
         self.ends_loop = False  # has it failed in a loop that ends by that?
+        self.is_unguarded = False  # would what runs now write what it must not, where it fails?
         self.is_over = False  # has the body surely failed where what follows the `try` is reached?
 
     def __enter__(self) -> None:
@@ -77,7 +78,7 @@ class Attempt:
 
         A staged loop of a function that is called ends first, and tells when it is over.
         """
-        if not self._is_reached():
+        if not self._is_reached() or any(own.is_unguarded for own in state.attempts()):
             raise uncatchable()
         loop = state.failures()
         if loop is not None and loop is not self.loop and not self._checks_loop():
@@ -111,7 +112,7 @@ class Attempt:
         """Has it failed by an error that this handler is for?"""
         code = self._errors.code.read()
         numbers = self._numbers(handler)
-        if self.is_over and handler == max(self._handler_of):
+        if self.is_over and handler == max(self._handler_of, default=None):
             return True  # the last of a chain of elifs
         return jnp.isin(code, jnp.asarray(numbers)) if numbers else False
 
@@ -150,6 +151,11 @@ def failed(attempt: Attempt) -> Any:
     return jnp.stack(conditions).any() if len(conditions) > 1 else conditions[0] if conditions else False
 
 
+def unguarded(attempt: Attempt, begins: bool) -> None:
+    """Statements begin or end that nothing may leave by an error that traced data decides about."""
+    attempt.is_unguarded = begins
+
+
 def noted(attempt: Attempt, make: Callable[[], Error]) -> bool:
     """Is the error that the body of a `try` raises one that traced data decides about, and that has a handler?"""
     if attempt.is_here():
@@ -177,7 +183,7 @@ def went_on(attempt: Attempt, exit: Any) -> Any:
     """How a `try` was left, where a body that has failed goes on with its handlers."""
     if isinstance(exit, Choice):
         ways = exit._options
-        attempt.is_over = not state.attempts() and any(w is FAILURE for w in ways) and None not in ways
+        attempt.is_over = any(way is FAILURE for way in ways) and None not in ways
         return exit._map(lambda option: None if option is FAILURE else option)
     return None if exit is FAILURE else exit
 

@@ -6,7 +6,8 @@ that calls Python anyway (print, a callback of the user's) raises at the place i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import types
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -35,38 +36,37 @@ def errors_are_values() -> bool:
 
 
 class Failure:
-    """An error that the program may raise, without the traced values among its arguments."""
+    """An error that the program may raise, without the traced values among its arguments and attributes."""
 
     def __init__(self, error: Error, location: Location | None = None) -> None:
         self.error, self.location = error, location
-        self.kind, arguments = (error, ()) if isinstance(error, type) else (type(error), error.args)
-        leaves, self._tree = jax.tree.flatten(arguments, is_leaf=lambda value: value is None)
+        self.kind, kept = (error, ((), {})) if isinstance(error, type) else (type(error), (error.args, vars(error)))
+        leaves, self._tree = jax.tree.flatten(kept, is_leaf=lambda value: value is None)
         self.values = [_numbers(leaf) for leaf in leaves if isinstance(leaf, jax.Array)]
         self._leaves = [_TRACED if isinstance(leaf, jax.Array) else leaf for leaf in leaves]
         if self.values:
-            self.error = _without_arguments(error)  # which hold tracers; the callback that raises it outlives these
+            self.error = self.kind  # the error itself holds tracers, and the callback that raises it outlives these
         self.slots: list[int] = list(range(len(self.values)))  # where its values are among those that are handed over
 
     def with_values(self, given: Sequence[Any]) -> Error:
         """The user's exception with the values that its arguments have at run time."""
         if not self.slots:
             return self.error
-        known = iter([printing.plain(given[slot]) for slot in self.slots])
-        leaves = [next(known) if leaf is _TRACED else leaf for leaf in self._leaves]
-        return self._rebuilt(jax.tree.unflatten(self._tree, leaves))
+        arguments, attributes = self._filled(printing.plain(given[slot]) for slot in self.slots)
+        return _made(self.kind, tuple(map(_plain_text, arguments)), {k: _plain_text(v) for k, v in attributes.items()})
 
     def with_traced(self, given: Sequence[Any]) -> Error:
         """The user's exception with the values that its arguments have while JAX traces."""
-        if not self.slots:
-            return self.error
-        known = iter([given[slot] for slot in self.slots])
-        return self._rebuilt(
-            jax.tree.unflatten(self._tree, [next(known) if leaf is _TRACED else leaf for leaf in self._leaves])
-        )
+        return _made(self.kind, *self._filled(given[slot] for slot in self.slots)) if self.slots else self.error
+
+    def _filled(self, values: Iterable[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        known = iter(values)
+        return jax.tree.unflatten(self._tree, [next(known) if leaf is _TRACED else leaf for leaf in self._leaves])
 
     def text(self, given: Sequence[Any]) -> str:
         """The error as text: its type, what it says, and where."""
-        said = "" if isinstance(self.error, type) else str(self.with_values(given))
+        error = self.with_values(given)
+        said = "" if isinstance(error, type) else str(error)
         return f"{self.kind.__name__}{': ' * bool(said)}{said}{self._place()}"
 
     def described(self) -> str:
@@ -76,22 +76,19 @@ class Failure:
     def _place(self) -> str:
         return f" ({self.location.filename}:{self.location.line})" if self.location else ""
 
-    def _rebuilt(self, arguments: tuple[Any, ...]) -> BaseException:
-        texts = tuple(str(a) if isinstance(a, printing.Text) else a for a in arguments)
-        try:
-            return self.kind(*texts)
-        except TypeError:  # a class whose constructor takes other arguments than it keeps
-            error: Any = self.error
-            error.args = texts
-            return error
+
+def _made(kind: type[BaseException], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> BaseException:
+    """An exception with these arguments and attributes. Its class's own constructor may take others, so that is not called."""
+    error = kind.__new__(kind, *arguments)
+    builtin = next(base for base in kind.__mro__ if not isinstance(base.__init__, types.FunctionType))
+    builtin.__init__(error, *arguments)  # fills what is no attribute of Python's: StopIteration.value, OSError.errno
+    error.args = arguments
+    error.__dict__.update(attributes)
+    return error
 
 
-def _without_arguments(error: Error) -> Error:
-    if isinstance(error, type):
-        return error
-    bare = type(error).__new__(type(error))
-    bare.__dict__.update(error.__dict__)
-    return bare
+def _plain_text(value: Any) -> Any:
+    return str(value) if isinstance(value, printing.Text) else value
 
 
 def _numbers(array: jax.Array) -> jax.Array:

@@ -21,8 +21,8 @@ from autograph_jax.operators.tracing.cells import arrays_held
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.operators.tracing.views import bases, related_to
 
-# Module state: pairs of arrays, by their ids, that may be one array. An entry goes when one of the two goes.
-_doubtful: dict[frozenset[int], tuple[weakref.ref[Any], weakref.ref[Any]]] = {}
+# Module state: for the id of an array, those that may be one with it, by their ids. An entry goes when one of the two goes.
+_doubtful: dict[int, dict[int, weakref.ref[Any]]] = {}
 
 
 def follow(alias: Any, old: Any, new: Any) -> Any:
@@ -54,22 +54,25 @@ def doubt(first: Any, second: Any) -> None:
     """Remember that two arrays may be one."""
     if first is second or not isinstance(first, jax.Array) or not isinstance(second, jax.Array):
         return
-    key = frozenset((id(first), id(second)))
+    _note(first, second)
+    _note(second, first)
+
+
+def _note(array: jax.Array, other: jax.Array) -> None:
+    """Remember of one array that it may be another one."""
+    key, gone = id(array), id(other)
 
     def forget(_: Any, known: Any = _doubtful) -> None:  # by name, it would be gone when the interpreter ends
-        known.pop(key, None)
+        known.pop(gone, None)
+        known.get(key, {}).pop(gone, None)
 
-    _doubtful[key] = (weakref.ref(first, forget), weakref.ref(second, forget))
+    _doubtful.setdefault(key, {})[gone] = weakref.ref(other, forget)
 
 
 def doubtful_with(array: Any) -> list[jax.Array]:
     """The arrays that may be this one."""
-    found = []
-    for first, second in list(_doubtful.values()):
-        pair = [first(), second()]
-        if any(array is one for one in pair):
-            found += [other for other in pair if other is not None and other is not array]
-    return found
+    others = [reference() for reference in _doubtful.get(id(array), {}).values()]
+    return [other for other in others if other is not None]
 
 
 def kin(value: Any) -> list[int]:
@@ -79,7 +82,7 @@ def kin(value: Any) -> list[int]:
 
 
 def is_doubtful(first: Any, second: Any) -> bool:
-    return bool(_doubtful) and frozenset((id(first), id(second))) in _doubtful
+    return id(second) in _doubtful.get(id(first), {})
 
 
 def arrays_around(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place]) -> dict[int, jax.Array]:
