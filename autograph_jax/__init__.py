@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from autograph_jax.runtime.mapped import pmap as pmap
     from autograph_jax.runtime.mapped import shard_map as shard_map
     from autograph_jax.runtime.mapped import vmap as vmap
+    from autograph_jax.runtime.ported import port as port
     from autograph_jax.runtime.programs import closure_convert as closure_convert
     from autograph_jax.runtime.programs import make_jaxpr as make_jaxpr
     from autograph_jax.runtime.unconverted import do_not_convert as do_not_convert
@@ -58,6 +59,7 @@ _HOMES = {
     "captures": "autograph_jax.runtime.captures",
     "checkify": "autograph_jax.runtime.checkify",
     "checkpoint": "autograph_jax.runtime.checkpoint",
+    "port": "autograph_jax.runtime.ported",
 }
 _HOMES |= {name: "autograph_jax.operators.markers" for name in ("cond", "scan", "stack", "stage", "unroll", "while_")}
 _TRANSFORMS = {

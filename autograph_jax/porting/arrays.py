@@ -10,6 +10,7 @@ Results without dimensions are scalars, as in NumPy: immutable, and JAX's own on
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,21 +20,37 @@ import numpy as np
 from jax.core import Tracer
 
 from ..errors import PortingError, user_location
-from . import casting
+from . import casting, hooks
 from .methods import Methods
 from .views import Index, Part, Reshape, Step, Transpose, Value, is_static, read, step_for, written
 
 
-class Buffer:
-    """What all views of one array share. `value` is written by `put` alone."""
+_serials = itertools.count()
 
-    __slots__ = ("value",)
+
+class Buffer:
+    """What all views of one array share. `value` is written by `put` alone, `serial` tells which of two buffers is older."""
+
+    __slots__ = ("serial", "value", "__weakref__")
+    made = False  # has there been any?
 
     def __init__(self, value: Value) -> None:
-        self.value = value
+        self.value, self.serial = value, next(_serials)
+        Buffer.made = True
 
     def put(self, value: Value) -> None:
+        hooks.before_write(self)
         self.value = value
+
+
+def serial() -> int:
+    """Buffers made from now on have a greater one."""
+    return next(_serials)
+
+
+def arrays_made() -> bool:
+    """Has there been any array of ported code in this process?"""
+    return Buffer.made
 
 
 class MutableArray(Methods):

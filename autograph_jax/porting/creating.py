@@ -66,7 +66,9 @@ def layouts(x: Any) -> Any:
         return type(x)(layouts(part) for part in x)
     if isinstance(x, MutableArray):
         return x.shadow
-    return np.empty(x.shape, x.dtype) if isinstance(x, jax.Array) else x
+    if isinstance(x, jax.Array):  # what has no dimensions is a scalar of NumPy's
+        return np.empty(x.shape, x.dtype) if x.ndim else np.zeros((), x.dtype)[()]
+    return x
 
 
 def as_canonical(array: np.ndarray) -> np.ndarray:

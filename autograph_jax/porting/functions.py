@@ -19,7 +19,8 @@ from . import casting
 from .arrays import MutableArray, result, static, value_of, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
-from .names import jax_function, lacking
+from .names import MATH, jax_function, lacking
+from . import ufuncs
 from .ufuncs import stored
 from .views import is_static
 
@@ -50,6 +51,41 @@ _BY_UFUNC = {
     np.all: np.logical_and.reduce, np.any: np.logical_or.reduce,
 }  # fmt: skip
 _ALONG = {np.cumsum: np.add.accumulate, np.cumprod: np.multiply.accumulate}
+
+
+def ported(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
+    """A function of math or NumPy that ported code calls. What it makes is an array that can be written."""
+    ufunc, method = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    if isinstance(function, np.ufunc):
+        return ufuncs.call(function, "__call__", args, dict(kwargs))
+    if isinstance(ufunc, np.ufunc):
+        return ufuncs.call(ufunc, method, args, dict(kwargs))
+    if function in MATH:
+        return _of_math(function, args)
+    if function in _OWN or not is_static((values(args), values(kwargs))) or _has_array((args, kwargs)):
+        return call(function, args, kwargs)
+    return _results(function(*args, **kwargs))
+
+
+def _has_array(x: Any) -> bool:
+    if isinstance(x, dict):
+        return any(map(_has_array, x.values()))
+    return any(map(_has_array, x)) if isinstance(x, (list, tuple)) else isinstance(x, MutableArray)
+
+
+def _of_math(function: Function, args: Any) -> Any:
+    args = tuple(_one(values(x)) for x in args)
+    if is_static(args):
+        return function(*args)
+    ours = jax_function(function)
+    if ours is None:
+        raise lacking(function)
+    return ours(*args)
+
+
+def _one(x: Any) -> Any:
+    """Python's math takes an array of one element as a number."""
+    return x.reshape(()) if isinstance(x, jax.Array) and x.size == 1 else x
 
 
 def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:

@@ -46,6 +46,9 @@ def _integer(x: jax.Array) -> jax.Array:
     return x.astype(int)
 
 
+MATH = frozenset(function for function in vars(math).values() if callable(function))
+
+
 @functools.cache
 def jax_function(function: Function) -> Function | None:
     """The jax.numpy function that does on traced values what a function of math or NumPy does; None where there is none."""

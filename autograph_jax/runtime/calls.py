@@ -29,12 +29,13 @@ from autograph_jax.operators.effects.progress import bar_maker
 from autograph_jax.operators.sequences import iterables, lists
 from autograph_jax.operators.tracing import holders, impure, state, views
 from autograph_jax.operators.values.choices import Choice, check_callable
+from autograph_jax.porting import functions
 from autograph_jax.porting.names import is_numeric_function, jax_function
 from autograph_jax.runtime import classes, strict
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays
 from autograph_jax.runtime.assigned import note_variables
 from autograph_jax.runtime.convert import convert_function, is_converted
-from autograph_jax.runtime.libraries import is_array_library, is_left_alone, is_users, module_of, takes_arrays
+from autograph_jax.runtime.libraries import is_array_library, is_left_alone, is_porting, is_users, module_of, takes_arrays
 from autograph_jax.runtime.recaptured import keyed
 from autograph_jax.runtime.unconverted import is_marked, switched_off
 from autograph_jax.runtime.wrappers import wrapped_in_library
@@ -139,6 +140,8 @@ def _numeric(function: Function) -> Function:
     """A function of math or NumPy: on traced values, the one of jax.numpy."""
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
+        if is_porting():
+            return functions.ported(function, arguments, keywords)
         traced = any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves((arguments, keywords)))
         ours = jax_function(function) if traced else None
         ours = ours or function

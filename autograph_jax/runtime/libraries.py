@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 # They work on tracers as they are. What these take as functions (a loss, a right-hand side) is the user's, and converted.
@@ -20,6 +23,31 @@ LEFT_ALONE = frozenset(
 )
 
 
+# In ported code everything else is converted, SciPy first of all.
+_NEVER_PORTED = frozenset("numpy gast ast autograph_jax numba llvmlite pytest hypothesis warnings tensorflow torch".split())
+
+
+class _Mode(threading.local):
+    depth = 0
+
+
+_mode = _Mode()
+
+
+@contextlib.contextmanager
+def porting() -> Iterator[None]:
+    """Meanwhile, in this thread, libraries of NumPy code are converted like the user's own."""
+    _mode.depth += 1
+    try:
+        yield
+    finally:
+        _mode.depth -= 1
+
+
+def is_porting() -> bool:
+    return _mode.depth > 0
+
+
 def is_array_library(module: str | None) -> bool:
     return _root(module) in ARRAY_LIBRARIES
 
@@ -31,8 +59,9 @@ def takes_arrays(module: str | None) -> bool:
 
 def is_left_alone(module: str | None) -> bool:
     """Is this module part of the standard library or of a listed library?"""
-    root = (module or "").partition(".")[0]
-    return root in ARRAY_LIBRARIES or root in LEFT_ALONE or root in sys.stdlib_module_names and root != "__main__"
+    root = _root(module)
+    listed = _NEVER_PORTED if is_porting() else LEFT_ALONE
+    return root in ARRAY_LIBRARIES or root in listed or root in sys.stdlib_module_names and root != "__main__"
 
 
 def module_of(kind: type) -> Any:

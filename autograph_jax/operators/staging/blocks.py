@@ -23,9 +23,11 @@ from autograph_jax.operators.tracing import aliasing, kept, nnx, reach, recursio
 from autograph_jax.operators.tracing.cells import noted
 from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Content, Place, outliving
+from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Form, Mismatch, Options, Tree, array_forms
 from autograph_jax.operators.values.joins import join
+from autograph_jax.porting.arrays import MutableArray
 
 RESULT = "result"  # in place of a key: what the block returns
 
@@ -219,15 +221,18 @@ class _Recorder:
             for other in aliasing.doubtful_with(place.read()):
                 aliasing.doubt(value, values.get(others.get(id(other)), other))
             views.view(value, place.read())  # whoever holds what the loop enters with would see a write in the first turn
+            aliasing.doubt_buffers(value, place.read())
             state.write(place, value)
-            self.starts[place.key] = id(value)
+            self.starts[place.key] = aliasing.identity(value)
             self._entered.append(value)
             # A container that is made anew for each turn may be changed in place: then it is no longer what it was.
             starts[place.key] = _REBUILT if isinstance(form, Tree | Options) else place.read()
         for first, second in self._aliases.doubtful:
             aliasing.doubt(values.get(first), values.get(second))
         for key, base in self._aliases.views:
-            views.view_parts(values.get(key), base if isinstance(base, jax.Array) else values.get(base))
+            base = base if isinstance(base, jax.Array | MutableArray) else values.get(base)
+            views.view_parts(values.get(key), base)
+            aliasing.doubt_buffers(values.get(key), base)
         for holder, key in self._aliases.held:
             holder[:] = [values[key]]
         return starts
@@ -243,7 +248,7 @@ class _Recorder:
         is_new = _made_in(trace)
         self.result, leaves = flatten_end(result, self._older, is_new)
         self.ends, self.found = {}, []
-        self.ids: dict[Any, int] = {RESULT: id(result)}
+        self.ids: dict[Any, int] = {RESULT: aliasing.identity(result)}
         self.bases: dict[Any, list[int]] = {RESULT: [id(base) for base in views.bases(result)]}
         self.parts: dict[Any, list[int]] = {RESULT: aliasing.kin(result)}
         self.older: dict[Any, Uncounted] = {RESULT: self._older_than(result)}
@@ -254,14 +259,15 @@ class _Recorder:
                 continue
             start = starts[place.key] if place.key in starts else trace.log[place.key][1]
             value = place.read()
-            self.ids[place.key] = id(value)
+            self.ids[place.key] = aliasing.identity(value)
             self.bases[place.key] = [id(base) for base in views.bases(value)]
             self.parts[place.key] = aliasing.kin(value)
             self.older[place.key] = self._older_than(value)
             if place.key in self.ends or _unchanged(start, value) and place.key not in self._apart:
                 continue
             if place.key in self._apart:
-                form, more = flatten_end(value, self._older - {id(value)}, lambda part, own=value: part is own or is_new(part))
+                own = lambda part, own=value: part is own or is_new(part)  # noqa: E731
+                form, more = flatten_end(value, self._older - {id(value)}, own, apart=value)
             else:
                 form, more = flatten_end(value, self._older, is_new)
             self.ends[place.key] = (place, form)
@@ -292,9 +298,16 @@ def _unchanged(start: Any, value: Any) -> bool:
     return False
 
 
-def flatten_end(value: Any, older: Container[int], is_new: Callable[[Any], bool]) -> tuple[Form, list[Any]]:
+def flatten_end(
+    value: Any, older: Container[int], is_new: Callable[[Any], bool], apart: Any = None
+) -> tuple[Form, list[Any]]:
     """A value that a block left: what it made is taken apart, an object that was there before (`older`) stays that object."""
-    return flatten(value, lambda part: id(part) in older, is_new)
+    serial = state.traces()[-1].serial
+
+    def whole(part: Any) -> bool:
+        return id(part) in older or references.is_older(part, serial) and part is not apart
+
+    return flatten(value, whole, is_new)
 
 
 def _made_in(trace: state.Trace) -> Callable[[Any], bool]:

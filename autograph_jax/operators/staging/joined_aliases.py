@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from autograph_jax.operators.staging.blocks import RESULT, Traced
 from autograph_jax.operators.tracing import aliasing, reach, same_containers, views
 from autograph_jax.operators.tracing.places import Content, Place
+from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.containers import parts_of
 from autograph_jax.operators.values.forms import Form, Static, Tree
@@ -20,7 +21,7 @@ def with_aliases(
     new: dict[Any, Any], places: dict[Any, Place], first: Traced, second: Traced, outer: dict[int, jax.Array]
 ) -> dict[Any, Any]:
     """The new values, where two that are one array on both paths are one object, and a pair on one path is doubtful."""
-    identities = {key: tuple(b.ids.get(key, id(places[key].read())) for b in (first, second)) for key in new}
+    identities = {key: tuple(b.ids.get(key, aliasing.identity(places[key].read())) for b in (first, second)) for key in new}
     leaders: dict[tuple[int, ...], Any] = {}
     for key, pair in identities.items():
         if isinstance(new[key], jax.Array):
@@ -33,6 +34,7 @@ def with_aliases(
             one = any(a == b for a, b in zip(pair, other_pair, strict=True))
             if key is not other and (one or any(kin[key] & kin[other] for kin in together)):
                 _doubt_parts(new[key], list(reach.arrays(new[other])))
+                aliasing.doubt_buffers(new[key], new[other])
     return new
 
 
@@ -96,6 +98,8 @@ def _doubt_objects(new: Any, form: Form) -> None:
     """Where one path gives an older object, what the join makes may be that object: `p = OLD if x > 0 else Point(x)`."""
     if isinstance(form, Static):
         same_containers.doubt_container(new, form.value)
+    elif isinstance(form, Tree) and isinstance(form.kind, references.View):
+        aliasing.doubt_buffers(new, form.kind.array)
     elif isinstance(form, Tree):
         for part, child in zip(parts_of(new, form.kind), form.children, strict=False):
             _doubt_objects(part, child)

@@ -13,7 +13,12 @@ from autograph_jax.operators.staging.blocks import RESULT, Aliases, Traced
 from autograph_jax.operators.tracing import holders, reach
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.operators.values.containers import is_mutable
+from autograph_jax.operators.values import references
 from autograph_jax.operators.values.forms import Array, Form, Options, Static, Tree
+from autograph_jax.porting.arrays import MutableArray
+
+
+_ARRAYS = (jax.Array, MutableArray)
 
 
 def share(places: Sequence[Place], forms: Sequence[Form], aliases: Aliases) -> None:
@@ -63,7 +68,7 @@ def taken_as_views(traced: Traced, outer: dict[int, jax.Array], places: Sequence
     before = len(aliases.views)
     for key in [*traced.ends, RESULT]:
         for base in _shared(key, traced, outer, places):
-            if isinstance(base, jax.Array) or key != base and aliases.same.get(key) != base and aliases.same.get(base) != key:
+            if isinstance(base, _ARRAYS) or key != base and aliases.same.get(key) != base and aliases.same.get(base) != key:
                 _add_view(key, base, aliases)
     return len(aliases.views) > before
 
@@ -76,13 +81,25 @@ def _shared(key: Any, traced: Traced, outer: dict[int, jax.Array], places: Seque
         yield from (other for other in keys if traced.ids[other] == base)
         if base in outer:
             yield outer[base]
-        if base in entries and entries[base].key != key and isinstance(entry := entries[base].read(), jax.Array):
+        if base in entries and entries[base].key != key and isinstance(entry := entries[base].read(), _ARRAYS):
             yield entry
+    form = traced.result if key is RESULT else traced.ends[key][1]
+    yield from _older_arrays(form)
+
+
+def _older_arrays(form: Form) -> Iterator[MutableArray]:
+    """The arrays of ported code from before the loop that a turn leaves somewhere."""
+    match form:
+        case Tree(references.View(array), _):
+            yield array
+        case Tree(_, forms) | Options(forms):
+            for part in forms:
+                yield from _older_arrays(part)
 
 
 def _add_view(key: Any, base: Any, aliases: Aliases) -> None:
-    is_array = isinstance(base, jax.Array)
-    known = [other for place, other in aliases.views if place == key and isinstance(other, jax.Array) == is_array]
+    is_array = isinstance(base, _ARRAYS)
+    known = [other for place, other in aliases.views if place == key and isinstance(other, _ARRAYS) == is_array]
     if not any(base is other if is_array else base == other for other in known):
         aliases.views.append((key, base))
 

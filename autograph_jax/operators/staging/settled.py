@@ -23,6 +23,7 @@ from autograph_jax.operators.values.choices import UNBOUND, Choice
 from autograph_jax.operators.values.containers import expanded, flatten, unflatten
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
 from autograph_jax.operators.values.joins import coerce
+from autograph_jax.porting.arrays import MutableArray
 
 NO_EXIT = Static(None)
 
@@ -261,6 +262,7 @@ class Settled:
                     continue
                 if not isinstance(place, Content):  # which stays the same object
                     same_containers.doubt_container(value, self.entries[self.places.index(place)])
+                    aliasing.doubt_buffers(value, self.entries[self.places.index(place)])
                 state.write(place, _after_a_turn(value, self.traced.ends[place.key][1]) if turns else value)
         exit = values[RESULT] = unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
         self._relate(values)
@@ -274,7 +276,9 @@ class Settled:
         """Views stay views: what a place holds after the loop, of what it entered with, and of what a turn leaves in it."""
         for key, base in self.views:
             if key in values:
-                views.view_parts(values[key], base if isinstance(base, jax.Array) else values.get(base))
+                base = base if isinstance(base, jax.Array | MutableArray) else values.get(base)
+                views.view_parts(values[key], base)
+                aliasing.doubt_buffers(values[key], base)
         for place, entry in zip(self.places, self.entries, strict=True):
             for base in views.bases(entry):
                 for new in self._after(base, values):

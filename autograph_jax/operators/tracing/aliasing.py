@@ -20,7 +20,9 @@ from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.cells import arrays_held
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.operators.tracing.views import bases, related_to
+from autograph_jax.porting.arrays import Buffer, MutableArray
 
+_MEMORY = (jax.Array, Buffer)
 # Module state: for the id of an array, those that may be one with it, by their ids. An entry goes when one of the two goes.
 _doubtful: dict[int, dict[int, weakref.ref[Any]]] = {}
 
@@ -52,7 +54,7 @@ def doubtful_error() -> AliasError:
 
 def doubt(first: Any, second: Any) -> None:
     """Remember that two arrays may be one."""
-    if first is second or not isinstance(first, jax.Array) or not isinstance(second, jax.Array):
+    if first is second or not isinstance(first, _MEMORY) or not isinstance(second, _MEMORY):
         return
     _note(first, second)
     _note(second, first)
@@ -75,10 +77,24 @@ def doubtful_with(array: Any) -> list[jax.Array]:
     return [other for other in others if other is not None]
 
 
+def doubt_buffers(value: Any, other: Any) -> None:
+    """Remember that arrays of ported code in one value may share the memory of those in another."""
+    for new in reach.buffers(value):
+        for old in reach.buffers(other):
+            for known in (old, *doubtful_with(old)):
+                doubt(new, known)
+
+
 def kin(value: Any) -> list[int]:
     """The ids of the arrays in a value, and of those that these may be or are views of."""
     arrays = [array for array in reach.arrays(value) if array.ndim]
-    return [id(other) for array in arrays for other in (array, *doubtful_with(array), *bases(array))]
+    buffers = [id(other) for buffer in reach.buffers(value) for other in (buffer, *doubtful_with(buffer))]
+    return [id(other) for array in arrays for other in (array, *doubtful_with(array), *bases(array))] + buffers
+
+
+def identity(value: Any) -> int:
+    """The id of a value; of an array of ported code, that of its memory."""
+    return id(value._buffer) if isinstance(value, MutableArray) else id(value)
 
 
 def is_doubtful(first: Any, second: Any) -> bool:

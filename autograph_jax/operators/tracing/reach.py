@@ -13,6 +13,7 @@ import jax
 
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced
+from autograph_jax.porting.arrays import Buffer, arrays_made
 
 _EMPTY = object()  # a slot without a value
 _MOST_PARTS = 500  # of one value; beyond it the answer is "not found"
@@ -44,6 +45,11 @@ def everything(value: Any, *, skip: Skip = lambda holder, key: False) -> Iterato
 def arrays(value: Any) -> Iterator[jax.Array]:
     """The arrays in a value."""
     return (part for part in everything(value) if isinstance(part, jax.Array))
+
+
+def buffers(value: Any) -> Iterator[Buffer]:
+    """The memory of the arrays of ported code in a value."""
+    return (part for part in everything(value) if isinstance(part, Buffer)) if arrays_made() else iter(())
 
 
 def is_record(value: Any) -> bool:

@@ -18,6 +18,7 @@ from autograph_jax.errors import is_user_frame
 from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing.places import Place
+from autograph_jax.porting.arrays import serial
 
 
 class Memory:
@@ -60,6 +61,7 @@ class Trace:
         self.failures = failures
         self.axes: Axes = axes | (outer.axes if outer else NONE)
         self.jax_trace = jax_private.current_trace()
+        self.serial = serial()  # arrays of ported code that were made before have a smaller one
         self.is_turn = False  # of a loop
         self.around: Any = None  # the trace of JAX's that the block was begun in
         self.inside = False  # of a function that JAX traces by itself

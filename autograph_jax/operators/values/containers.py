@@ -16,8 +16,10 @@ import numpy as np
 from autograph_jax.loops.axes import axes_of, axes_of_type
 from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.tracing.places import Attribute, Content
+from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import UNBOUND, Choice, decided
 from autograph_jax.operators.values.forms import Array, Form, Number, Options, Static, Tree, same_kind
+from autograph_jax.porting.arrays import MutableArray
 
 
 def _never(value: Any) -> bool:
@@ -33,6 +35,9 @@ def flatten(value: Any, whole: Test = _never, is_new: Test = _never) -> tuple[Fo
     """
     if isinstance(value, jax.Array | np.ndarray | np.generic) and _is_numeric(value):
         return array_form(value), [value]
+    if isinstance(value, MutableArray):
+        kind = references.View(value) if whole(value) else references.Fresh()
+        return _tree((kind, kind.parts(value)), whole)
     if isinstance(value, Choice):
         forms, leaves = _flatten_all(value._options, whole, is_new)
         return Options(forms, axes_of(value._index)), [value._index, *leaves]
@@ -59,7 +64,7 @@ def flatten_inside(value: Any, whole: Test) -> tuple[Form, list[Any]]:
 
 def is_mutable(value: Any) -> bool:
     """Can this change while it stays the same object?"""
-    return isinstance(value, list | dict | set | collections.deque) or reach.is_record(value)
+    return isinstance(value, list | dict | set | collections.deque | MutableArray) or reach.is_record(value)
 
 
 def _is_numeric(value: Any) -> bool:
@@ -188,6 +193,8 @@ _CONTENTS = (list, dict, collections.deque)
 
 def parts_of(value: Any, kind: Any) -> Sequence[Any]:
     """The parts of a value that has been built with the kind of a Tree; none of what has not."""
+    if references.is_kind(kind):
+        return kind.parts(value) if isinstance(value, MutableArray) else ()
     if isinstance(kind, Record):
         return record_values(value, kind) if type(value) is kind.type else ()
     taken = children_of(value)

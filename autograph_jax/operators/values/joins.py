@@ -7,7 +7,7 @@ entry with the end of its body.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +15,7 @@ import numpy as np
 
 from autograph_jax.loops.axes import NONE, vary
 from autograph_jax.operators import jax_private
+from autograph_jax.operators.values import references
 from autograph_jax.operators.values.array_likes import is_array_like
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 from autograph_jax.operators.values.containers import (
@@ -34,10 +35,12 @@ def join(first: Form, second: Form) -> Form:
         return first
     if isinstance(first, Options) or isinstance(second, Options):
         return _join_options(first, second)
-    if not (_is_like(first) and _is_like(second)) and (one := _array_for(first)) and (other := _array_for(second)):
+    if not (_is_like(first) and _is_like(second) or _is_reference(first) or _is_reference(second)) and (one := _array_for(first)) and (other := _array_for(second)):
         return _join_arrays(one, other)
     if isinstance(first, Static) and isinstance(second, Static):
         return _join_statics(first, second)
+    if (_is_reference(first) or _is_reference(second)) and (one := _array_for(first)) and (other := _array_for(second)):
+        return Tree(references.Fresh(), (_join_arrays(one, other),))
     first, second = _expanded_like(first, second), _expanded_like(second, first)
     if _of_two_classes(first, second):
         return Options((first, second))
@@ -106,9 +109,18 @@ def _same_attributes(record: Tree, other: Tree) -> Tree:
     return Tree(Record(record.kind.type, names), tuple(forms.get(name, Static(UNBOUND)) for name in names))
 
 
+def _is_reference(form: Form) -> bool:
+    """Is it an array of ported NumPy code?"""
+    return isinstance(form, Tree) and references.is_kind(form.kind)
+
+
 def _as_array(form: Form) -> Array | None:
     if isinstance(form, Array):
         return form
+    if isinstance(form, Tree) and isinstance(form.kind, references.View):
+        return Array(*references.shape_and_dtype(form.kind.array))
+    if isinstance(form, Tree) and isinstance(form.kind, references.Fresh):
+        return cast(Array, form.children[0])
     if isinstance(form, Static) and isinstance(form.value, Number):
         # The rule of a jax.custom_vjp is handed a TypedFloat, which is a float.
         kind = next(kind for kind in (bool, int, float, complex) if isinstance(form.value, kind))
@@ -152,7 +164,7 @@ def _join_shapes(first: Array, second: Array) -> tuple[int, ...]:
 
 def number_as_array(form: Form) -> Form:
     """A Python number as the array that it becomes when it changes in a staged loop."""
-    return _as_array(form) or form
+    return form if _is_reference(form) else _as_array(form) or form
 
 
 # Bringing leaves to a joined Form
@@ -169,8 +181,14 @@ def coerce(value: Any, form: Form) -> list[Any]:
             index, *leaves = _coerce_choice(value, forms)
             return [vary(index, axes), *leaves]
         case Tree(kind, children):
-            parts = record_values(value, kind) if isinstance(kind, Record) else _parts(value)
-            return [leaf for part, child in zip(parts, children, strict=True) for leaf in coerce(part, child)]
+            return [leaf for part, child in zip(_parts_for(value, kind), children, strict=True) for leaf in coerce(part, child)]
+
+
+def _parts_for(value: Any, kind: Any) -> Sequence[Any]:
+    """The parts of a value for a Tree of this kind."""
+    if references.is_kind(kind):
+        return kind.parts(value)
+    return record_values(value, kind) if isinstance(kind, Record) else _parts(value)
 
 
 def _parts(value: Any) -> Sequence[Any]:

@@ -18,6 +18,7 @@ import jax.core
 from autograph_jax.operators import comparisons, jax_private
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced, truth
+from autograph_jax.porting.arrays import MutableArray
 
 _ARRAYS = (jax.Array, jax.core.Tracer)
 _PLAIN = frozenset({bool, int, float, str, list, tuple, dict, type(None)})
@@ -26,6 +27,8 @@ _PLAIN = frozenset({bool, int, float, str, list, tuple, dict, type(None)})
 def condition(value: Any) -> Any:
     """What decides in `if value`: the value itself, or what its `__bool__` or `__len__` gives."""
     kind = type(value)  # `isinstance` may ask the object for its `__class__`
+    if kind is MutableArray:
+        return value.value
     if kind in _PLAIN or issubclass(kind, _ARRAYS):
         return value
     if kind is Choice:

@@ -1,0 +1,105 @@
+"""Arrays of ported NumPy code in a staged block: what the block has made is taken apart, what was there before stays itself.
+
+A `MutableArray` whose buffer is older than the block stays a view of that buffer, whose value is state like an attribute. One
+that the block has made is its value, and is made anew from what lax gives back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from autograph_jax.porting.arrays import Buffer, MutableArray, wrap
+from autograph_jax.porting.casting import canonical
+from autograph_jax.porting.views import Index, Step
+
+
+@dataclasses.dataclass(frozen=True)
+class Fresh:
+    """The kind of an array that a block has made; its value is the only child."""
+
+    def build(self, children: Sequence[Any]) -> Any:
+        return wrap(children[0])
+
+    def parts(self, value: Any) -> Sequence[Any]:
+        return [value.value if isinstance(value, MutableArray) else value]
+
+    def __str__(self) -> str:
+        return "array"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class View:
+    """The kind of an array that is older, or a view of one; traced indices on the way to it are the children."""
+
+    array: MutableArray
+
+    @property
+    def buffer(self) -> Buffer:
+        return self.array._buffer
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, View)
+            and self.buffer is other.buffer
+            and _told_apart(self.array._path) == _told_apart(other.array._path)
+        )
+
+    def build(self, children: Sequence[Any]) -> Any:
+        if not children:
+            return self.array
+        remaining = iter(children)
+        path = tuple(_with_indices(step, remaining) for step in self.array._path)
+        return MutableArray(self.buffer, path, self.array.shadow, self.array.base)
+
+    def parts(self, value: Any) -> Sequence[Any]:
+        return traced_indices(value)
+
+    def __str__(self) -> str:
+        return "array"
+
+
+def is_kind(kind: Any) -> bool:
+    return isinstance(kind, Fresh | View)
+
+
+def is_older(value: Any, serial: int) -> bool:
+    """Was the memory of this array there before `serial` was given?"""
+    return isinstance(value, MutableArray) and value._buffer.serial < serial
+
+
+def traced_indices(array: MutableArray) -> list[jax.Array]:
+    return [part for step in array._path if isinstance(step, Index) for part in step.key if isinstance(part, jax.Array)]
+
+
+def _with_indices(step: Step, indices: Any) -> Step:
+    if not isinstance(step, Index):
+        return step
+    return Index(tuple(next(indices) if isinstance(part, jax.Array) else part for part in step.key))
+
+
+def _told_apart(path: tuple[Step, ...]) -> tuple[Any, ...]:
+    """What two paths are compared by."""
+    return tuple((type(step), *_content(step)) for step in path)
+
+
+def _content(step: Step) -> tuple[Any, ...]:
+    fields: Any = step
+    parts = [getattr(fields, field.name) for field in dataclasses.fields(fields)]
+    return tuple(_comparable(part) for part in parts)
+
+
+def _comparable(part: Any) -> Any:
+    if isinstance(part, tuple):
+        return tuple(map(_comparable, part))
+    if isinstance(part, np.ndarray):
+        return part.shape, part.dtype.str, part.tobytes()
+    return "traced" if isinstance(part, jax.Array) else part
+
+
+def shape_and_dtype(array: MutableArray) -> tuple[tuple[int, ...], Any]:
+    return array.shape, canonical(array.dtype)
