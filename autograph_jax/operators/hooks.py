@@ -23,5 +23,6 @@ operands: Callable[[types.FrameType], Any] = lambda frame: []  # noqa: E731 - wh
 returned: Callable[[types.FrameType], Any] = lambda frame: []  # noqa: E731 - what a `return` under way returns, in a `finally`
 deciding_names: Callable[[types.FrameType], Names | None] = _nothing_known  # of the while loop that a frame is at
 meet: Callable[[type], None] = lambda kind: None  # noqa: E731 - a class that converted code comes to know
+is_porting: Callable[[], bool] = lambda: False  # noqa: E731 - is it NumPy code that is traced, with NumPy's arrays?
 is_strict: Callable[[types.CodeType], bool] = lambda code: False  # noqa: E731 - of a function that may not fall back?
 is_block: Callable[[types.CodeType], bool] = lambda code: False  # noqa: E731 - a piece of a user's function?

@@ -22,6 +22,7 @@ from jax.core import Tracer
 from ..errors import PortingError, user_location
 from . import casting, hooks
 from .methods import Methods
+from .selections import Selection, refusal, selected
 from .views import Index, Part, Reshape, Step, Transpose, Value, is_static, read, step_for, written
 
 
@@ -161,6 +162,8 @@ class MutableArray(Methods):
 
     def __getitem__(self, key: Any) -> Any:
         actual, layout = keys(key)
+        if layout is MASKED:
+            return selected(self.value, *actual)
         shadow = self._shadow[layout]
         if not isinstance(shadow, np.ndarray):
             return scalar(Index(actual).get(self.value))
@@ -169,7 +172,12 @@ class MutableArray(Methods):
     def __setitem__(self, key: Any, new: Any) -> None:
         if not self._shadow.flags.writeable:
             raise ValueError("assignment destination is read-only")
-        actual, layout = keys(key, writing=True)
+        actual, layout = keys(key)
+        if isinstance(new, Selection):
+            if layout is not MASKED:
+                raise refusal("it is written where another number of elements may be")
+            self._buffer.put(written(self._buffer.value, self._path, new.put_into(self.value, *actual)))
+            return
         new = casting.to(new, self._shadow.dtype)
         value, key = self.value, actual[0] if len(actual) == 1 else None
         if np.ndim(new) > 1 and np.ndim(key) == self.ndim > 0 and key.dtype == bool:
@@ -189,10 +197,10 @@ class MutableArray(Methods):
         return (self[index] for index in range(len(self)))
 
 
-MASKED = object()  # the layout of a write through a traced mask: all of the array
+MASKED = object()  # the layout of what a traced mask selects
 
 
-def keys(key: Any, writing: bool = False) -> tuple[tuple[Any, ...], Any]:
+def keys(key: Any) -> tuple[tuple[Any, ...], Any]:
     """The key for values, and the key that has the same layout for a shadow."""
     parts = key if isinstance(key, tuple) else (key,)
     actual = tuple(_key_part(part) for part in parts)
@@ -204,12 +212,12 @@ def keys(key: Any, writing: bool = False) -> tuple[tuple[Any, ...], Any]:
         for part, known in zip(parts, actual, strict=True)
     )
     if any(part is MASKED for part in layout):
-        if writing and len(actual) == 1:
+        if len(actual) == 1:
             return actual, MASKED
         raise PortingError(
-            "the shape of `x[mask]` depends on traced data",
+            "the shape of `x[mask, ...]` depends on traced data",
             location=user_location(),
-            help="np.where(mask, x, 0) keeps the shape; `x[mask] = v` may be written",
+            help="np.where keeps the shape; `x[mask]` with nothing else in the brackets may be read and written",
         )
     return actual, layout
 

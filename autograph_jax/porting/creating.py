@@ -10,6 +10,7 @@ import numpy as np
 from . import casting
 from .arrays import MutableArray, static, value_of, wrap
 from .casting import canonical
+from .selections import Selection
 
 
 def asarray(x: Any, dtype: Any = None, order: Any = None, *, copy: bool | None = None, like: Any = None) -> MutableArray:
@@ -26,6 +27,8 @@ def asarray(x: Any, dtype: Any = None, order: Any = None, *, copy: bool | None =
 def array(
     x: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = "K", ndmin: int = 0, **options: Any
 ) -> MutableArray:
+    if isinstance(copy, np._CopyMode):
+        copy = copy is np._CopyMode.ALWAYS
     made = asarray(x, dtype, order)
     made = made.copy(order) if copy and made is x else made
     return made if made.ndim >= ndmin else made[(None,) * (ndmin - made.ndim)]
@@ -66,6 +69,8 @@ def layouts(x: Any) -> Any:
         return type(x)(layouts(part) for part in x)
     if isinstance(x, MutableArray):
         return x.shadow
+    if isinstance(x, Selection):
+        return np.empty((1,) * x.ndim, x.dtype)
     if isinstance(x, jax.Array):  # what has no dimensions is a scalar of NumPy's
         return np.empty(x.shape, x.dtype) if x.ndim else np.zeros((), x.dtype)[()]
     return x

@@ -21,6 +21,7 @@ from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
 from .names import MATH, jax_function, lacking
 from . import ufuncs
+from .selections import Selection
 from .ufuncs import stored
 from .views import is_static
 
@@ -90,6 +91,9 @@ def _one(x: Any) -> Any:
 
 def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """What `function(*args, **kwargs)` of NumPy gives where an argument is, or holds, a MutableArray or a traced value."""
+    chosen = next((x for x in args if isinstance(x, Selection)), None)
+    if chosen is not None and function not in _FACTS:
+        return chosen.__array_function__(function, (), args, kwargs)
     if function in _OWN:
         return _OWN[function](*args, **kwargs)
     if function in _BY_UFUNC:

@@ -118,6 +118,14 @@ class Methods(NDArrayOperatorsMixin):
 
         raise refuse("the bytes of an array read as another dtype", "`x.astype(dtype)` converts the numbers")
 
+    device = "cpu"  # of the array API: of NumPy's arrays, wherever JAX has them
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        return self
+
+    def __array_namespace__(self, /, *, api_version: Any = None) -> Any:
+        return np
+
     def __contains__(self, element: Any) -> Any:
         return (self == element).any()
 

@@ -16,10 +16,14 @@ from . import casting
 from .arrays import MutableArray, keys, result, static, value_of
 from .casting import canonical, kind_of
 from .names import numpy_ufunc
+from .selections import Selection
 from .views import Value, is_static
 
 
 def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    for x in inputs:
+        if isinstance(x, Selection):
+            return x.__array_ufunc__(ufunc, method, *inputs, **options)
     if method == "at":
         return _at(ufunc, *inputs)
     out = options.pop("out", None)

@@ -31,7 +31,7 @@ from autograph_jax.operators.tracing import holders, impure, state, views
 from autograph_jax.operators.values.choices import Choice, check_callable
 from autograph_jax.porting import functions
 from autograph_jax.porting.names import is_numeric_function, jax_function
-from autograph_jax.runtime import classes, strict
+from autograph_jax.runtime import classes, ported_builtins, strict
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays
 from autograph_jax.runtime.assigned import note_variables
 from autograph_jax.runtime.convert import convert_function, is_converted
@@ -74,6 +74,8 @@ def call(function: Any) -> Function:
     kind = type(function)
     if kind is types.FunctionType:
         return _function(function)
+    if is_porting() and (ours := _ported(function)) is not None:
+        return ours
     if kind is types.MethodType:
         impure.check_random(function)
         if (bar := bar_maker(function)) is not None:
@@ -99,8 +101,19 @@ def call(function: Any) -> Function:
     return _viewing(function) if id(function) in _VIEWING else _callable_object(function)
 
 
+def _ported(function: Any) -> Function | None:
+    """What ported code calls in place of something of NumPy's, Python's or Numba's."""
+    if isinstance(function, type):
+        return ported_builtins.of_scalar_class(function)
+    if isinstance(inner := getattr(function, "py_func", None), types.FunctionType):  # compiled by Numba
+        return call(inner)
+    return ported_builtins.of_method(function)
+
+
 def _in_place_of(function: Any) -> Function | None:
     """What is called in place of one of Python's: an operator while something is traced, else as a rule Python's own."""
+    if is_porting() and (ours := ported_builtins.OVERRIDES.get(function)) is not None:
+        return ours
     return (_OVERRIDES if jax_private.tracing() else _ALWAYS).get(function)
 
 

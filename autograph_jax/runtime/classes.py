@@ -22,7 +22,7 @@ from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.cached import CachedProperty
 from autograph_jax.runtime import convert
 from autograph_jax.runtime.assigned import noting
-from autograph_jax.runtime.libraries import is_left_alone, is_users, module_of
+from autograph_jax.runtime.libraries import is_left_alone, is_porting, is_users, module_of, when_nobody_ports
 from autograph_jax.runtime.unconverted import is_marked, is_marked_class, switched_off
 from autograph_jax.runtime.wrappers import wrapped_in_library
 
@@ -52,11 +52,36 @@ def _meet(kind: type) -> None:
     key = id(kind)
     _under_way.add(key)
     try:
-        if is_users(module_of(kind)) and not is_marked_class(kind):
+        if _is_ported(kind):
+            _ported[key] = kind, dict(vars(kind))
+            _convert_members(kind)
+        elif is_users(module_of(kind)) and not is_marked_class(kind):
             _convert_members(kind)
         _known[key] = weakref.ref(kind, lambda _, known=_known: known.pop(key, None))
     finally:
         _under_way.discard(key)
+
+
+# Module state, guarded by the same lock: classes of ported libraries, and what was in them.
+_ported: dict[int, tuple[type, dict[str, Any]]] = {}
+
+
+def _is_ported(kind: type) -> bool:
+    module = module_of(kind)
+    return is_porting() and isinstance(module, str) and not is_left_alone(module) and not is_users(module)
+
+
+def restore_ported() -> None:
+    """Give the classes of ported libraries back what was in them: nobody is porting any more."""
+    with convert.lock:
+        for key, (kind, members) in list(_ported.items()):
+            for name, member in list(vars(kind).items()):
+                if name not in members:
+                    type.__delattr__(kind, name)
+                elif member is not members[name]:
+                    type.__setattr__(kind, name, members[name])
+            _known.pop(key, None)
+        _ported.clear()
 
 
 def _convert_members(kind: type) -> None:
@@ -176,4 +201,5 @@ def _in_annotation(annotation: Any, names: dict[str, Any]) -> Iterator[Any]:
 
 
 convert.after_conversion.append(meet_named)
+when_nobody_ports.append(restore_ported)
 hooks.meet = meet

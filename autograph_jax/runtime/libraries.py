@@ -7,7 +7,7 @@ import functools
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 # They work on tracers as they are. What these take as functions (a loss, a right-hand side) is the user's, and converted.
@@ -32,16 +32,27 @@ class _Mode(threading.local):
 
 
 _mode = _Mode()
+_lock = threading.RLock()
+_porting = 0  # how many threads are at it, and how deep; guarded by the lock
+when_nobody_ports: list[Callable[[], None]] = []  # called when the last one ends. Set once, when the package is imported.
 
 
 @contextlib.contextmanager
 def porting() -> Iterator[None]:
     """Meanwhile, in this thread, libraries of NumPy code are converted like the user's own."""
+    global _porting
+    with _lock:
+        _porting += 1
     _mode.depth += 1
     try:
         yield
     finally:
         _mode.depth -= 1
+        with _lock:
+            _porting -= 1
+            if not _porting:
+                for end in when_nobody_ports:
+                    end()
 
 
 def is_porting() -> bool:

@@ -9,14 +9,16 @@ from typing import Any, TypeVar, overload
 import jax
 import numpy as np
 
+from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import buffers as buffers  # sets the arrays' hook
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.places import Attribute, Content
 from autograph_jax.porting.arrays import MutableArray, wrap
 from autograph_jax.runtime.calls import call
-from autograph_jax.runtime.libraries import porting
+from autograph_jax.runtime.libraries import is_porting, porting
 
 F = TypeVar("F", bound=Callable[..., Any])
+hooks.is_porting = is_porting
 
 
 @overload

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from autograph_jax.operators import hooks
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
@@ -22,6 +23,7 @@ from autograph_jax.operators.values.containers import flatten, is_mutable, unfla
 from autograph_jax.operators.values.forms import Form, array_forms, same_static
 from autograph_jax.operators.values.joins import as_array, coerce
 from autograph_jax.operators.values.traced import is_traced
+from autograph_jax.porting.arrays import wrap
 
 # With what Python calls an index of each that is out of range.
 _SEQUENCES = {list: "list index", tuple: "tuple index", str: "string index", bytes: "index", range: "range object index"}
@@ -33,6 +35,8 @@ def get_item(container: Any, index: Any) -> Any:
     """`container[index]`."""
     if isinstance(container, _INDEXED_BY_ARRAYS):
         index = opened_index(index)
+    if isinstance(container, jax.Array) and hooks.is_porting():
+        return wrap(container)[index]
     if not is_traced(index) and not isinstance(container, Choice):
         return container[plain_index(container, index)]
     if isinstance(container, Choice):

@@ -1,0 +1,108 @@
+"""Python's builtins in ported code, where arrays and scalars of NumPy are something else underneath, and should not look it."""
+
+from __future__ import annotations
+
+import builtins
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from autograph_jax.operators import builtins as operator_builtins
+from autograph_jax.operators.effects.printing import Text
+from autograph_jax.operators.tracing import impure, state
+from autograph_jax.operators.values.choices import Choice
+from autograph_jax.porting import creating
+from autograph_jax.porting.arrays import MutableArray, result, value_of, wrap
+from autograph_jax.porting.selections import Selection
+
+Function = Callable[..., Any]
+_TRACED_KINDS = (MutableArray, Selection, jax.Array)
+
+
+def stands_for(value: Any) -> Any:
+    """What NumPy would have where there is a traced scalar or an array of ours: of the same type, shape and dtype."""
+    return creating.layouts(value) if isinstance(value, _TRACED_KINDS) else value
+
+
+def isinstance_(value: Any, kinds: Any) -> Any:
+    if isinstance(value, _TRACED_KINDS) and isinstance(stands_for(value), kinds):
+        return True
+    return operator_builtins.isinstance_(value, kinds)
+
+
+def type_(value: Any, *rest: Any, **keywords: Any) -> Any:
+    return builtins.type(value, *rest, **keywords) if rest or keywords else builtins.type(stands_for(value))
+
+
+def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:
+    """A warning; none where traced data decides whether there is one, since at run time nobody listens."""
+    if not state.traces() and not isinstance(message, Text | Choice):
+        impure.warn(message, category, stacklevel + 1, source, **options)
+
+
+def _number(value: Any) -> Any:
+    """An array of one element, where Python takes it as a number."""
+    if isinstance(value, MutableArray) and value.size == 1:
+        return value.value.reshape(())
+    return value
+
+
+def _of_numbers(function: Function) -> Function:
+    return lambda *arguments, **keywords: function(*map(_number, arguments), **keywords)
+
+
+def _row(value: Any) -> Any:
+    return value.value if isinstance(value, MutableArray) and value.ndim == 1 else value
+
+
+def _of_sequence(function: Function, name: str) -> Function:
+    def apply(*arguments: Any, **keywords: Any) -> Any:
+        if len(arguments) == 1 and isinstance(arguments[0], Selection):
+            return getattr(arguments[0], name)(axis=0)
+        return function(*map(_row, arguments), **keywords)
+
+    return apply
+
+
+_NUMBERS = (builtins.bool, builtins.int, builtins.float, builtins.complex, builtins.round)
+_SEQUENCES = (builtins.max, builtins.min, builtins.sum, builtins.any, builtins.all, builtins.sorted)
+OVERRIDES: dict[Any, Function] = {
+    builtins.isinstance: isinstance_,
+    builtins.type: type_,
+    warnings.warn: warn,
+    **{function: _of_numbers(operator_builtins.OVERRIDES[function]) for function in _NUMBERS},
+    **{function: _of_sequence(operator_builtins.OVERRIDES[function], function.__name__) for function in _SEQUENCES},
+}
+
+
+def of_scalar_class(kind: type) -> Function | None:
+    """`np.float64(x)`: a scalar of NumPy's, or an array, also where x is traced."""
+    if not issubclass(kind, np.generic):
+        return None
+
+    def apply(*arguments: Any, **keywords: Any) -> Any:
+        if len(arguments) != 1 or keywords or not isinstance(value_of(arguments[0]), jax.Array | list | tuple):
+            return kind(*(_known(argument) for argument in arguments), **keywords)
+        made = creating.asarray(arguments[0], kind)
+        return made if made.ndim else made.value
+
+    return apply
+
+
+def _known(value: Any) -> Any:
+    return value_of(value)
+
+
+def of_method(method: Any) -> Function | None:
+    """A method of a traced scalar, or of an array that is not one of ours: NumPy's of the same name."""
+    owner = getattr(method, "__self__", None)
+    if not isinstance(owner, jax.Array) or not hasattr(MutableArray, method.__name__):
+        return None
+    return lambda *arguments, **keywords: _given(getattr(wrap(owner), method.__name__)(*arguments, **keywords))
+
+
+def _given(value: Any) -> Any:
+    return result(value.value) if isinstance(value, MutableArray) and not value.ndim else value
