@@ -21,7 +21,7 @@ from autograph_jax.operators.staging.writes import Slot, branch_writes, slots_of
 from autograph_jax.operators.tracing import aliasing, reach, same_containers, state
 from autograph_jax.operators.tracing.cells import arrays_held, bind, of_modules, standing_for, variables
 from autograph_jax.operators.tracing.places import Content, Place
-from autograph_jax.operators.values import facts, objects
+from autograph_jax.operators.values import facts, objects, references
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable, unflatten
 from autograph_jax.operators.values.forms import Array, Form, widened
@@ -111,7 +111,12 @@ def _cond(
     result = widened(_joined_result(what, first, second), axes)
     places = {key: place for branch in (first, second) for key, (place, _) in branch.ends.items() if key in kept}
     ends = {key: widened(_joined_end(place, first, second), axes) for key, place in places.items()}
-    written = {key: slots for key, form in ends.items() if (slots := _slots(places[key], form, first, second))}
+    parted = _parted([result, *ends.values()], first, second)
+    written = {
+        key: slots
+        for key, form in ends.items()
+        if id(places[key].target) not in parted and (slots := _slots(places[key], form, first, second))
+    }
     branches = [_Branch(branch, number, result, ends, places, written) for number, branch in enumerate((first, second))]
     outputs = jax.lax.cond(predicate, _named(then, branches[0]), _named(otherwise, branches[1]))
     outer |= {id(array): array for array in arrays_held(functions, places.values())}
@@ -135,6 +140,13 @@ def _cond(
     value = joined_aliases.of_module(value, RESULT, first, second, modules, predicate)
     bind(functions, names)
     return joined_aliases.with_result_aliases(value, first, second, outer)
+
+
+def _parted(joined: Sequence[Form], first: Traced, second: Traced) -> set[int]:
+    """The ids of the memory of which one branch leaves a view where the other leaves another array: its value is needed there."""
+    ends = [form for branch in (first, second) for form in (branch.result, *(form for _, form in branch.ends.values()))]
+    kept = {id(buffer) for form in joined for buffer in references.viewed(form)}
+    return {id(buffer) for form in ends for buffer in references.viewed(form)} - kept
 
 
 def _trace_both(
@@ -231,15 +243,19 @@ class _Branch:
         equations = [e for slots in self._written.values() for slot in slots if (e := slot.equations[self._number])]
         atoms = [atom for equation in equations for atom in equation.invars[1:]]
         value, values, given = self._branch.run_giving(atoms, without=self._written)
-        raised = self._branch.raised
-        leaves = [zeros(self._result) if raised else coerce(value, self._result)]
+        with references.holding((place for place, _ in self._branch.ends.values()), values):
+            leaves = self._leaves(value, values)
+        known = dict(zip(map(id, atoms), given, strict=True))
+        return leaves + [slot.operands(self._number, known) for slots in self._written.values() for slot in slots]
+
+    def _leaves(self, value: Any, values: dict[Any, Any]) -> list[list[jax.Array]]:
+        leaves = [zeros(self._result) if self._branch.raised else coerce(value, self._result)]
         for key, form in self._ends.items():
             if key not in self._written:
                 unread = self._branch.is_over and not isinstance(self._places[key], Carried)
                 end = values[key] if key in values else self._places[key].read()
                 leaves.append(zeros(form) if unread else coerce(end, form))
-        known = dict(zip(map(id, atoms), given, strict=True))
-        return leaves + [slot.operands(self._number, known) for slots in self._written.values() for slot in slots]
+        return leaves
 
 
 def _nothing() -> None:

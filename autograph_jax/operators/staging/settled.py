@@ -19,6 +19,7 @@ from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.blocks import RESULT, Traced
 from autograph_jax.operators.tracing import aliasing, reach, same_containers, state, views
 from autograph_jax.operators.tracing.places import Aside, Content, Place
+from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 from autograph_jax.operators.values.containers import expanded, flatten, unflatten
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
@@ -223,13 +224,18 @@ class Settled:
         for key, growth in self.growing.items():
             ends[key], items = growth.split(ends[key])
             rows.append(growth.leaves(items))
+        with references.holding((place for place, _ in self.traced.ends.values()), ends):
+            return self._left(carry, exit, ends), more, rows
+
+    def _left(self, carry: dict[str, Any], exit: Any, ends: dict[Any, Any]) -> dict[str, Any]:
+        """The new carry, of what a turn has left."""
         new = {}
         for number, (label, place, form) in enumerate(zip(self._labels, self.places, self.forms, strict=True)):
             if label in carry:
                 new[label] = self._carried(number, coerce(ends[place.key], form))
         if self.has_exit:
             new["exit"] = coerce(exit, self.exit)
-        return new, more, rows
+        return new
 
     def not_left(self, carry: dict[str, Any], going: Any, *, ends: bool = False) -> Any:
         """Go on, given the test: unless the body has left, or an error has ended it or the loop around.

@@ -6,13 +6,15 @@ that the block has made is its value, and is made anew from what lax gives back.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
+from autograph_jax.operators.values.forms import Form, Options, Tree
 from autograph_jax.porting.arrays import Buffer, MutableArray, wrap
 from autograph_jax.porting.casting import canonical
 from autograph_jax.porting.views import Index, Step
@@ -61,6 +63,30 @@ class View:
 
     def __str__(self) -> str:
         return "array"
+
+
+@contextlib.contextmanager
+def holding(places: Iterable[Any], values: dict[Any, Any]) -> Iterator[None]:
+    """Meanwhile the memory of older arrays holds what a block leaves in it, for views of it that become arrays of their own."""
+    buffers = [(place.target, values[place.key]) for place in places if type(place.target) is Buffer and place.key in values]
+    before = [buffer.value for buffer, _ in buffers]
+    try:
+        for buffer, value in buffers:
+            buffer.value = value
+        yield
+    finally:
+        for (buffer, _), value in zip(buffers, before, strict=True):
+            buffer.value = value
+
+
+def viewed(form: Form) -> Iterator[Buffer]:
+    """The memory of the older arrays that a value holds."""
+    match form:
+        case Tree(View() as kind, _):
+            yield kind.buffer
+        case Tree(_, forms) | Options(forms):
+            for part in forms:
+                yield from viewed(part)
 
 
 def is_kind(kind: Any) -> bool:
