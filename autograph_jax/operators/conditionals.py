@@ -111,7 +111,7 @@ def _cond(
     result = widened(_joined_result(what, first, second), axes)
     places = {key: place for branch in (first, second) for key, (place, _) in branch.ends.items() if key in kept}
     ends = {key: widened(_joined_end(place, first, second), axes) for key, place in places.items()}
-    parted = _parted([result, *ends.values()], first, second)
+    parted = _parted(result, ends, first) | _parted(result, ends, second)
     written = {
         key: slots
         for key, form in ends.items()
@@ -142,11 +142,15 @@ def _cond(
     return joined_aliases.with_result_aliases(value, first, second, outer)
 
 
-def _parted(joined: Sequence[Form], first: Traced, second: Traced) -> set[int]:
-    """The ids of the memory of which one branch leaves a view where the other leaves another array: its value is needed there."""
-    ends = [form for branch in (first, second) for form in (branch.result, *(form for _, form in branch.ends.values()))]
-    kept = {id(buffer) for form in joined for buffer in references.viewed(form)}
-    return {id(buffer) for form in ends for buffer in references.viewed(form)} - kept
+def _parted(result: Form, ends: dict[Any, Form], branch: Traced) -> set[int]:
+    """The ids of the memory of which a branch leaves a view where the other leaves another array: its value is needed there."""
+    pairs = [(branch.result, result), *((form, ends[key]) for key, (_, form) in branch.ends.items() if key in ends)]
+    return {
+        id(buffer)
+        for own, joined in pairs
+        for buffer in references.viewed(own)
+        if all(buffer is not other for other in references.viewed(joined))
+    }
 
 
 def _trace_both(

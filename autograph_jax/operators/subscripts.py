@@ -20,7 +20,7 @@ import numpy as np
 
 from autograph_jax.errors import AliasError, ImmutableError, user_location
 from autograph_jax.operators import hooks
-from autograph_jax.operators.conditionals import if_stmt
+from autograph_jax.operators.conditionals import if_expr, if_stmt
 from autograph_jax.operators.effects import attempts
 from autograph_jax.operators.tracing import aliasing, holders, same_containers, state
 from autograph_jax.operators.tracing.cells import standing_for
@@ -61,12 +61,23 @@ def _set_item(value: Any, target: Any, index: Any) -> Any:
     if type(target) is Choice:
         _write_chosen(target, lambda option: put_item(value, option, index), (list, dict), "an item of it is written")
         return target
-    note_content(target)
-    if type(target) in (list, dict) and _is_picked(index):
+    picked = type(target) in (list, dict) and _is_picked(index)
+    if type(target) in (list, dict) and not picked and attempts.is_written_late(target):
+        value = _unless_failed(value, lambda: target[selection.plain_index(target, index)])
+        same_containers.check_container(target)
+        state.note(Content(target))
+    else:
+        note_content(target)
+    if picked:
         selection.put(value, target, index)
     else:
         target[selection.plain_index(target, index)] = value
     return target
+
+
+def _unless_failed(value: Any, old: Callable[[], Any]) -> Any:
+    """What a place holds after a write that Python does not come to where a `try` around it has failed: there, what it held."""
+    return if_expr(attempts.unless_failed(jnp.asarray(True)), standing_for(lambda: value), standing_for(old))
 
 
 def _is_picked(index: Any) -> bool:
@@ -160,7 +171,12 @@ def set_attr(value: Any, target: Any, name: str) -> None:
     if isinstance(member, property) and isinstance(member.fset, types.FunctionType):
         hooks.call(member.fset)(target, value)
         return
-    note_attr(target, name)
+    if attempts.is_written_late(target) and hasattr(target, name):
+        value = _unless_failed(value, lambda: getattr(target, name))
+        same_containers.check_container(target)
+        state.note(Attribute(target, name))
+    else:
+        note_attr(target, name)
     setattr(target, name, value)
 
 

@@ -40,8 +40,7 @@ class Buffer:
         Buffer.made = True
 
     def put(self, value: Value) -> None:
-        hooks.before_write(self)
-        self.value = value
+        self.value = hooks.before_write(self, value)
 
 
 def serial() -> int:

@@ -15,12 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import AutographError, PortingError, user_location
-from . import casting
+from . import casting, linear_algebra, ufuncs
 from .arrays import MutableArray, result, static, value_of, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
 from .names import MATH, jax_function, lacking
-from . import ufuncs
 from .selections import Selection
 from .ufuncs import stored
 from .views import is_static
@@ -63,9 +62,23 @@ def ported(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         return ufuncs.call(ufunc, method, args, dict(kwargs))
     if function in MATH:
         return _of_math(function, args)
+    if linear_algebra.is_lookup(function):
+        return function(*layouts(args), **layouts(kwargs))
+    if linear_algebra.is_fortran(function):
+        return _of_fortran(function, args, kwargs)
     if function in _OWN or not is_static((values(args), values(kwargs))) or _has_array((args, kwargs)):
         return call(function, args, kwargs)
     return _results(function(*args, **kwargs))
+
+
+def _of_fortran(function: Any, args: Any, kwargs: Any) -> Any:
+    given, options = values(args), values(kwargs)
+    if is_static((given, options)) and not linear_algebra.writes(function):
+        return _results(function(*given, **options))
+    ours = linear_algebra.routine(function)
+    if ours is None:
+        raise lacking(function)
+    return ours(*args, **kwargs)
 
 
 def _has_array(x: Any) -> bool:
@@ -123,9 +136,11 @@ def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         found = function(*args, **kwargs)
     else:
         found = _by_jax(function, args, kwargs)
+    if out is None and function in _KEEPING:
+        return stored(found, None, function(*_ones(given), **_ones(options)))
     if out is None:
-        layout = function(*_ones(given), **_ones(options)) if function in _KEEPING else None
-        return _results(found) if layout is None else stored(found, None, layout)
+        small = any(np.ndim(part) == 0 for part in jax.tree.leaves(found))
+        return _results(found, function(*_ones(given), **_ones(options)) if small else None)
     return stored(found, out, rule="unsafe" if function is np.mean else "same_kind")
 
 
@@ -137,7 +152,8 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         args = _promoted(args)
     if function is np.where and len(args) == 3:
         args = (args[0], *_promoted(args[1:]))
-    if function in _INEXACT or getattr(function, "__module__", None) in ("numpy.linalg", "numpy.fft"):
+    module = getattr(function, "__module__", None) or ""
+    if function in _INEXACT or module in ("numpy.linalg", "numpy.fft") or module.startswith("scipy.linalg"):
         args = jax.tree.map(_inexact, args)
     kwargs = {name: value for name, value in kwargs.items() if value is not np._NoValue}
     try:
@@ -155,10 +171,13 @@ def refuse(what: str, way_out: str) -> PortingError:
     return PortingError(f"{what} cannot be had of traced data", location=user_location(), help=way_out)
 
 
-def _results(found: Any) -> Any:
-    if isinstance(found, tuple) and hasattr(found, "_fields"):
-        return type(found)(*(_results(part) for part in found))
-    return type(found)(map(_results, found)) if isinstance(found, (tuple, list)) else result(found)
+def _results(found: Any, like: Any = None) -> Any:
+    """What a function gives, as arrays that can be written; `like` is what NumPy gives, an array also without dimensions."""
+    if isinstance(found, (tuple, list)):
+        likes = like if isinstance(like, (tuple, list)) else [None] * len(found)
+        parts = [_results(part, one) for part, one in zip(found, likes, strict=True)]
+        return type(found)(*parts) if hasattr(found, "_fields") else type(found)(parts)
+    return wrap(found) if isinstance(like, np.ndarray) and isinstance(found, jax.Array) else result(found)
 
 
 def _ones(x: Any) -> Any:

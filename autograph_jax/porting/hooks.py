@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 
-def _nothing(buffer: Any) -> None:
-    return None
+def _as_it_is(buffer: Any, value: Any) -> Any:
+    return value
 
 
-before_write: Callable[[Any], None] = _nothing  # a buffer is about to be written: a staged block notes it
+# A buffer is about to be written: a staged block notes it, and gives the value to be written.
+before_write: Callable[[Any, Any], Any] = _as_it_is

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import PortingError, user_location
+from . import linear_algebra
 
 Function = Callable[..., Any]
 
@@ -60,6 +61,8 @@ def jax_function(function: Function) -> Function | None:
     for theirs, ours in ((np, jnp), (np.linalg, jnp.linalg), (np.fft, jnp.fft)):
         if getattr(theirs, name, None) is function:
             return getattr(ours, name, None)
+    if (found := linear_algebra.jax_function(function)) is not None:
+        return found
     special = sys.modules.get("scipy.special")  # a function of it cannot come before its module
     return getattr(jax.scipy.special, name, None) if special and getattr(special, name, None) is function else None
 
@@ -109,5 +112,7 @@ def lacking(function: Any) -> PortingError:
 
 def is_numeric_function(function: Any) -> bool:
     """Is this a function of math or NumPy that may have to be replaced?"""
+    if linear_algebra.is_fortran(function) or linear_algebra.is_lookup(function) or linear_algebra.jax_function(function):
+        return True
     module = getattr(function, "__module__", None) or ""
     return isinstance(function, np.ufunc) or module == "math" or module.partition(".")[0] == "numpy"

@@ -28,6 +28,7 @@ from autograph_jax.operators.effects import printing
 from autograph_jax.operators.effects.progress import bar_maker
 from autograph_jax.operators.sequences import iterables, lists
 from autograph_jax.operators.tracing import holders, impure, state, views
+from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice, check_callable
 from autograph_jax.porting import functions
 from autograph_jax.porting.names import is_numeric_function, jax_function
@@ -72,10 +73,10 @@ _READING = frozenset(
 def call(function: Any) -> Function:
     """The callable to be called in place of `function`."""
     kind = type(function)
-    if kind is types.FunctionType:
-        return _function(function)
     if is_porting() and (ours := _ported(function)) is not None:
         return ours
+    if kind is types.FunctionType:
+        return _function(function)
     if kind is types.MethodType:
         impure.check_random(function)
         if (bar := bar_maker(function)) is not None:
@@ -107,6 +108,8 @@ def _ported(function: Any) -> Function | None:
         return ported_builtins.of_scalar_class(function)
     if isinstance(inner := getattr(function, "py_func", None), types.FunctionType):  # compiled by Numba
         return call(inner)
+    if type(function) is types.FunctionType and is_numeric_function(function):
+        return _numeric(function)
     return ported_builtins.of_method(function)
 
 
@@ -144,6 +147,8 @@ def _either(taken: Any, option: Any, otherwise: Function, arguments: tuple[Any, 
 
 
 def _builtin(function: types.BuiltinMethodType) -> Function:
+    if type(function.__self__) is dict and function.__name__ == "get" and jax_private.tracing():
+        return functools.partial(selection.get_of, function.__self__)
     if function.__self__ is builtins or function in (functools.reduce, warnings.warn):
         return _in_place_of(function) or function
     return _numeric(function) if is_numeric_function(function) else function

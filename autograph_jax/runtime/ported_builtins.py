@@ -99,9 +99,20 @@ def _known(value: Any) -> Any:
 def of_method(method: Any) -> Function | None:
     """A method of a traced scalar, or of an array that is not one of ours: NumPy's of the same name."""
     owner = getattr(method, "__self__", None)
-    if not isinstance(owner, jax.Array) or not hasattr(MutableArray, method.__name__):
+    if not isinstance(owner, jax.Array | np.ndarray) or not hasattr(MutableArray, method.__name__):
         return None
+    if isinstance(owner, np.ndarray):
+        return lambda *arguments, **keywords: _of_known(owner, method, arguments, keywords)
     return lambda *arguments, **keywords: _given(getattr(wrap(owner), method.__name__)(*arguments, **keywords))
+
+
+def _of_known(owner: np.ndarray, method: Any, arguments: Any, keywords: Any) -> Any:
+    """A method of an array of NumPy's own: what it makes is one of ours, which can be written."""
+    arrays = [part for part in (*arguments, *keywords.values()) if isinstance(part, _TRACED_KINDS)]
+    if arrays:
+        return getattr(wrap(owner), method.__name__)(*arguments, **keywords)
+    found = method(*arguments, **keywords)
+    return wrap(found) if type(found) is np.ndarray and found.base is None else found
 
 
 def _given(value: Any) -> Any:

@@ -128,15 +128,16 @@ class Attempt:
     def _numbers(self, handler: int) -> list[int]:
         return [number for number, own in enumerate(self._handler_of, 1) if own == handler]
 
-    def check_write(self, target: Any) -> None:
-        """Refuse to change what was there before the attempt, where it may have failed: Python would not come here then."""
+    def knows(self, target: Any) -> bool:
+        """Was this there before the attempt, so that who goes on after a failure sees what it is?"""
         frame = self._frame
         while frame is not None:
             if is_user_frame(frame):
                 for value in frame_variables(frame).values():
                     if reach.holds(value, lambda part: part is target):
-                        raise _written_after_failure()
+                        return True
             frame = frame.f_back
+        return False
 
 
 attempt = Attempt
@@ -218,11 +219,15 @@ def after_a_turn(opened: list[bool]) -> None:
         own.is_open, own.ends_loop = before, False
 
 
+def is_written_late(target: Any) -> bool:
+    """May an attempt have failed that would show what is about to be changed? Python would not come here then."""
+    return any(own.is_open and own.knows(target) for own in state.attempts())
+
+
 def check_write(target: Any) -> None:
-    """An object of the user's is about to be changed."""
-    for own in state.attempts():
-        if own.is_open:
-            own.check_write(target)
+    """An object of the user's is about to be changed, in a way that cannot be made to depend on whether an attempt has failed."""
+    if is_written_late(target):
+        raise _written_after_failure()
 
 
 def uncatchable() -> StagingError:

@@ -10,7 +10,7 @@ import jax
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging.blocks import RESULT, Aliases, Traced
-from autograph_jax.operators.tracing import holders, reach
+from autograph_jax.operators.tracing import aliasing, holders, reach
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.operators.values.containers import is_mutable
 from autograph_jax.operators.values import references
@@ -66,7 +66,7 @@ def taken_as_views(traced: Traced, outer: dict[int, jax.Array], places: Sequence
     Then the next turn, and what comes after the loop, begin with one.
     """
     before = len(aliases.views)
-    for key in [*traced.ends, RESULT]:
+    for key in [*(key for key in traced.ends if key not in traced.forgotten), RESULT]:
         for base in _shared(key, traced, outer, places):
             if isinstance(base, _ARRAYS) or key != base and aliases.same.get(key) != base and aliases.same.get(base) != key:
                 _add_view(key, base, aliases)
@@ -100,7 +100,7 @@ def _older_arrays(form: Form) -> Iterator[MutableArray]:
 def _add_view(key: Any, base: Any, aliases: Aliases) -> None:
     is_array = isinstance(base, _ARRAYS)
     known = [other for place, other in aliases.views if place == key and isinstance(other, _ARRAYS) == is_array]
-    if not any(base is other if is_array else base == other for other in known):
+    if not any(aliasing.identity(base) == aliasing.identity(other) if is_array else base == other for other in known):
         aliases.views.append((key, base))
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import jax.numpy as jnp
+
 from autograph_jax.operators.effects import attempts
 from autograph_jax.operators.tracing import holders, state
 from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with
@@ -10,12 +14,15 @@ from autograph_jax.porting import hooks
 from autograph_jax.porting.arrays import Buffer
 
 
-def note_write(buffer: Buffer) -> None:
-    attempts.check_write(buffer)
+def note_write(buffer: Buffer, value: Any) -> Any:
+    """The value to be written: where a `try` around has failed, so that Python does not come here, what was there."""
+    if attempts.is_written_late(buffer):
+        value = jnp.where(attempts.unless_failed(jnp.asarray(True)), value, buffer.value)
     for other in doubtful_with(buffer):
         if holders.holder_of(other, None) is not None:
             raise doubtful_error()
     state.note(Attribute(buffer, "value"))
+    return value
 
 
 hooks.before_write = note_write

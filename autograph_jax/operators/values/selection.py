@@ -110,6 +110,18 @@ def put(value: Any, container: Any, index: Any) -> None:
         container[key] = pick(jnp.asarray(taken, jnp.int32), [old, value])
 
 
+def get_of(container: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    """`container.get(key, default)`."""
+    if not is_traced(key):
+        return container.get(plain_index(container, key) if isinstance(key, jax.Array) else key, default)
+    if isinstance(key, Choice):
+        return of_choice(key, lambda option: container.get(option, default), "as a key")
+    keys = [own for own in container if isinstance(own, int | float)]
+    index = dependence.as_index(key)
+    found = jnp.stack([jnp.asarray(False), *(index == own for own in keys)])
+    return pick(jnp.argmax(found.at[0].set(jnp.logical_not(found.any()))), [default, *(container[own] for own in keys)])
+
+
 def _at_key(container: dict[Any, Any], index: jax.Array) -> Any:
     """The value of a traced number among the keys."""
     keys = [key for key in container if isinstance(key, int | float)]
