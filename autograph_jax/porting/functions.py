@@ -153,8 +153,10 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     if function is np.where and len(args) == 3:
         args = (args[0], *_promoted(args[1:]))
     module = getattr(function, "__module__", None) or ""
-    if function in _INEXACT or module in ("numpy.linalg", "numpy.fft") or module.startswith("scipy.linalg"):
+    if function in _INEXACT or module in ("numpy.linalg", "numpy.fft"):
         args = jax.tree.map(_inexact, args)
+    if module.startswith("scipy.linalg"):
+        args = tuple(map(_inexact, args))
     kwargs = {name: value for name, value in kwargs.items() if value is not np._NoValue}
     try:
         return counterpart(*map(_listed, args), **kwargs)

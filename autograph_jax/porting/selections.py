@@ -71,6 +71,12 @@ class Selection(NDArrayOperatorsMixin):
             return self._by_element(lambda *arrays: function(*arrays, **kwargs), args)
         if function is np.size:
             return self.size
+        if function in (np.asarray, np.asanyarray, np.atleast_1d, np.array, np.ascontiguousarray):
+            dtype = kwargs.get("dtype") or (args[1] if len(args) > 1 else None)
+            return self if dtype is None else self.astype(dtype)
+        if function in (np.zeros_like, np.ones_like, np.empty_like):
+            made = function(np.empty(self.values.shape, self.dtype), **kwargs)
+            return Selection(jnp.asarray(made), self.mask)
         raise refusal(f"`np.{name}` is called with it")
 
     def _by_element(self, function: Callable[..., Any], inputs: Any) -> Selection:

@@ -31,7 +31,7 @@ from autograph_jax.operators.tracing import holders, impure, state, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice, check_callable
 from autograph_jax.porting import functions
-from autograph_jax.porting.names import is_numeric_function, jax_function
+from autograph_jax.porting.names import LackingError, is_numeric_function, jax_function
 from autograph_jax.runtime import classes, ported_builtins, strict
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays
 from autograph_jax.runtime.assigned import note_variables
@@ -159,7 +159,13 @@ def _numeric(function: Function) -> Function:
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
         if is_porting():
-            return functions.ported(function, arguments, keywords)
+            try:
+                return functions.ported(function, arguments, keywords)
+            except LackingError:
+                inner = getattr(function, "_implementation", function)
+                if type(inner) is not types.FunctionType:
+                    raise
+                return convert_function(inner)(*arguments, **keywords)
         traced = any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves((arguments, keywords)))
         ours = jax_function(function) if traced else None
         ours = ours or function
@@ -264,7 +270,23 @@ def _converted(value: Any) -> Any:
 def _class(kind: type) -> Function:
     """A class, with `__new__` and `__init__` converted. What it makes while a block is traced is the block's own."""
     classes.meet(kind)
-    return _making(kind) if state.traces() else kind
+    made = _made_by_new(kind) if isinstance(kind.__new__, types.FunctionType) and is_porting() else kind
+    return _making(made) if state.traces() else made
+
+
+def _made_by_new(kind: type) -> Function:
+    """A class whose `__new__` may give an object of another class, which has not been met when Python calls its `__init__`."""
+    if type(kind).__call__ is not type.__call__:
+        return kind
+
+    def make(*arguments: Any, **keywords: Any) -> Any:
+        new = kind.__new__(kind, *arguments, **keywords)
+        if isinstance(new, kind):
+            classes.meet(type(new))
+            type(new).__init__(new, *arguments, **keywords)  # pyright: ignore[reportCallIssue] - its own
+        return new
+
+    return make
 
 
 def _making(function: Function) -> Function:

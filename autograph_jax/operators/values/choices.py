@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import operator
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, cast
@@ -18,7 +19,7 @@ import jax.core
 import jax.numpy as jnp
 
 from autograph_jax.errors import ChoiceError, user_location
-from autograph_jax.operators import jax_private
+from autograph_jax.operators import hooks, jax_private
 
 
 class Unbound:
@@ -174,11 +175,22 @@ def _shown(option: Any) -> str:
 
 
 def _refusing(name: str) -> Callable[..., Any]:
-    def operation(self: Choice, *_: Any) -> Any:
+    def operation(self: Choice, *others: Any) -> Any:
+        if name in _OPERATORS and hooks.is_porting():
+            return _selection().of_choice(self, lambda option: _OPERATORS[name](option, *others), f"`{name}`")
         raise refusal(self, f"`{name}`")
 
     return operation
 
+
+def _turned(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda option, other: operation(other, option)
+
+
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    name: getattr(operator, name) for name in "add sub mul truediv floordiv mod pow matmul neg pos abs lt le gt ge".split()
+}
+_OPERATORS |= {f"r{name}": _turned(_OPERATORS[name]) for name in "add sub mul truediv floordiv mod pow matmul".split()}
 
 for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg pos abs
     lt le gt ge setitem setattr delattr call bool float int index contains""".split():

@@ -18,7 +18,7 @@ from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.blocks import joined
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values.array_likes import opened_index
-from autograph_jax.operators.values.choices import Choice, refusal
+from autograph_jax.operators.values.choices import UNBOUND, Choice, refusal
 from autograph_jax.operators.values.containers import flatten, is_mutable, unflatten
 from autograph_jax.operators.values.forms import Form, array_forms, same_static
 from autograph_jax.operators.values.joins import as_array, coerce
@@ -142,8 +142,10 @@ def of_choice(choice: Choice, read: Callable[[Any], Any], use: str) -> Any:
             values[position] = read(option)
         except LookupError as error:
             errors[position] = error.with_traceback(None)
-        except (TypeError, AttributeError):
-            raise refusal(choice, use) from None
+        except (TypeError, AttributeError) as error:
+            if option is not None and option is not UNBOUND or not hooks.is_porting():
+                raise refusal(choice, use) from None
+            errors[position] = error.with_traceback(None)
     if not values:
         raise checks.raised(errors[0])
     for position, error in errors.items():
