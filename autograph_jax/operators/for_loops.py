@@ -66,10 +66,12 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
             if rows is iterable:
                 impure.check_loop(iterable, references=_HELD_BY_CALL + 1)
             exit = _staged_for(rows, body, functions, names)
-            if exit is not PYTHON:
+            if exit is not PYTHON and exit is not _FAILED:
                 rows.end(exit)
                 return run_else(exit, orelse, functions, names)
             rows.give_up()
+            if exit is _FAILED and rows.length > _FEW and type(iterable) is range:
+                return _staged_from_the_second(rows, body, names, orelse)
         if rows is None and may_be_traced(None, functions):
             check_strict(body, f"Python takes the elements of a {type(iterable).__name__} one by one")
         impure.check_loop(iterable, references=_HELD_BY_CALL)
@@ -119,6 +121,25 @@ def _python_for(elements: Iterator[Any], body: Block, names: tuple[str, ...], or
     return orelse() if orelse is not None else None
 
 
+def _staged_from_the_second(rows: iterables.View, body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
+    """The first turn in Python, the others staged: `old = None` before a loop, `if i > 0: y = x / old` in it."""
+    functions = (body, orelse)
+
+    def go_on() -> Any:
+        rest = iterables.Rest(rows)
+        exit = _staged_for(rest, body, functions, names)
+        if exit is PYTHON or exit is _FAILED:
+            return _python_for(iter(rest), body, names, orelse)
+        return run_else(exit, orelse, functions, names)
+
+    exit = turn_ended(body(rows.element(0, [array[0] for array in rows.arrays])))
+    return go_on() if exit is None else leave(exit, standing_for(go_on, body, orelse), names)
+
+
+_FAILED = object()  # as PYTHON, because the loop cannot be staged as it is
+_FEW = 8  # turns that are as well unrolled
+
+
 def _turn(element: Any, body: Block, names: tuple[str, ...]) -> Any:
     """A turn; of a generator expression that keeps its elements by traced data, one under that condition."""
     if not comprehensions.is_open(element):
@@ -165,14 +186,14 @@ def _staged_for(
         if must or rows.length > _UNROLL_LIMIT or is_strict(body) or isinstance(error, CollectiveError):
             raise
         state.take_escaped()
-        return PYTHON
+        return _FAILED
     except Exception as error:
         if how or is_strict(body):
             raise cannot_be_staged(error) from error
         if must or rows.length > _UNROLL_LIMIT:
             raise
         state.take_escaped()
-        return PYTHON
+        return _FAILED
     if not how and not rows.traced and not settled.exits_on_traced() and not settled.only_traced_state():
         check_strict(body, "a Python number is computed along the way, which would be rounded or overflow when staged")
         return PYTHON

@@ -71,6 +71,16 @@ def ported(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     return _results(function(*args, **kwargs))
 
 
+def of_compiled(function: Function, args: Any, kwargs: Any) -> Any:
+    """A function in C of a library: it takes what is known, as NumPy's arrays."""
+    if jax_function(function) is not None:
+        return ported(function, args, kwargs)
+    given, options = values(args), values(kwargs)
+    if not is_static((given, options)):
+        raise lacking(function)
+    return _results(function(*given, **options))
+
+
 def _of_fortran(function: Any, args: Any, kwargs: Any) -> Any:
     given, options = values(args), values(kwargs)
     if is_static((given, options)) and not linear_algebra.writes(function):

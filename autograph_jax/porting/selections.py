@@ -55,6 +55,15 @@ class Selection(NDArrayOperatorsMixin):
     def __array__(self, *_: Any, **__: Any) -> np.ndarray:
         raise refusal("it is handed to a function that takes arrays alone")
 
+    def __getitem__(self, key: Any) -> Any:
+        raise refusal("elements of it are read")
+
+    def __setitem__(self, key: Any, new: Any) -> None:
+        raise refusal("elements of it are written")
+
+    def __iter__(self) -> Any:
+        raise refusal("it is iterated over")
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method == "reduce":
             return self._reduced(ufunc, options)

@@ -36,6 +36,7 @@ from autograph_jax.runtime import classes, ported_builtins, strict
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays
 from autograph_jax.runtime.assigned import note_variables
 from autograph_jax.runtime.convert import convert_function, is_converted
+from autograph_jax.runtime.handed_over import entering, left
 from autograph_jax.runtime.libraries import is_array_library, is_left_alone, is_porting, is_users, module_of, takes_arrays
 from autograph_jax.runtime.recaptured import keyed
 from autograph_jax.runtime.unconverted import is_marked, switched_off
@@ -108,9 +109,22 @@ def _ported(function: Any) -> Function | None:
         return ported_builtins.of_scalar_class(function)
     if isinstance(inner := getattr(function, "py_func", None), types.FunctionType):  # compiled by Numba
         return call(inner)
-    if type(function) is types.FunctionType and is_numeric_function(function):
+    if isinstance(function, types.FunctionType | types.BuiltinFunctionType) and is_numeric_function(function):
         return _numeric(function)
+    if _is_compiled(function):
+        return lambda *arguments, **keywords: functions.of_compiled(function, arguments, keywords)
     return ported_builtins.of_method(function)
+
+
+_PYTHONS = (types.FunctionType, types.MethodType, functools.partial, Choice)
+
+
+def _is_compiled(function: Any) -> bool:
+    """Is it a function in C of a library that is ported? Those of NumPy and of Python itself are known."""
+    if isinstance(function, _PYTHONS) or isinstance(getattr(type(function), "__call__", None), types.FunctionType):
+        return False
+    module = getattr(function, "__module__", None)
+    return isinstance(module, str) and not is_left_alone(module) and not isinstance(getattr(function, "__self__", None), type)
 
 
 def _in_place_of(function: Any) -> Function | None:
@@ -159,19 +173,31 @@ def _numeric(function: Function) -> Function:
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
         if is_porting():
-            try:
-                return functions.ported(function, arguments, keywords)
-            except LackingError:
-                inner = getattr(function, "_implementation", function)
-                if type(inner) is not types.FunctionType:
-                    raise
-                return convert_function(inner)(*arguments, **keywords)
+            return _ported_call(function, arguments, keywords)
         traced = any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves((arguments, keywords)))
         ours = jax_function(function) if traced else None
         ours = ours or function
         return lists.STACKING.get(ours, ours)(*arguments, **keywords)
 
     return apply
+
+
+def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -> Any:
+    arguments = tuple(map(ported_builtins.decided, arguments))
+    keywords = {name: ported_builtins.decided(value) for name, value in keywords.items()}
+    given = [_with_arrays(argument) if type(argument) is types.FunctionType else argument for argument in arguments]
+    try:
+        return functions.ported(function, tuple(given), keywords)
+    except LackingError:
+        inner = getattr(function, "_implementation", function)
+        if type(inner) is not types.FunctionType:
+            raise
+        return convert_function(inner)(*arguments, **keywords)
+
+
+def _with_arrays(function: types.FunctionType) -> Function:
+    """A function of ported code that is handed to one of JAX's: it takes and gives arrays of JAX's, and has those of ported code."""
+    return lambda *arguments: left(call(function)(*jax.tree.map(entering, arguments)))
 
 
 hooks.call = call

@@ -183,6 +183,18 @@ class BoundedRows(View):
         return self.values.element(slices)
 
 
+class Rest(View):
+    """The rows of a view of known length after the first."""
+
+    def __init__(self, rows: View) -> None:
+        self._rows, self.length = rows, rows.length - 1
+        self.arrays = tuple(array[1:] for array in rows.arrays)
+        self.traced, self.traced_arrays = rows.traced, rows.traced_arrays
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        return self._rows.element(index + 1, slices)
+
+
 class Count(View):
     """start, start + 1, ... beside the rows of another view."""
 

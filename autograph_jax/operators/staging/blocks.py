@@ -253,7 +253,7 @@ class _Recorder:
         self.parts: dict[Any, list[int]] = {RESULT: aliasing.kin(result)}
         self.older: dict[Any, Uncounted] = {RESULT: self._older_than(result)}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
-        heap = [place for place, _ in trace.log.values() if place.found]
+        heap = [p for p, _ in trace.log.values() if p.found and not references.is_made_since(p.target, trace.serial)]
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
             if self.raised and not self.handled and not isinstance(place, Carried):
                 continue

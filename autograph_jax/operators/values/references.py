@@ -98,6 +98,11 @@ def is_older(value: Any, serial: int) -> bool:
     return isinstance(value, MutableArray) and value._buffer.serial < serial
 
 
+def is_made_since(target: Any, serial: int) -> bool:
+    """Is this the memory of an array that has been made since?"""
+    return type(target) is Buffer and target.serial > serial
+
+
 def traced_indices(array: MutableArray) -> list[jax.Array]:
     return [part for step in array._path if isinstance(step, Index) for part in step.key if isinstance(part, jax.Array)]
 
