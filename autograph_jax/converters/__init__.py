@@ -16,6 +16,7 @@ from autograph_jax.converters import (
     live_loops,
     matches,
     plain,
+    powers,
     stores,
     views,
 )
@@ -38,7 +39,7 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
     The order: `plain` writes out what only works inside a class; `matches` makes if chains; `live_loops` marks loops over
     arrays that they write, and `views` what shares memory with these; `stores` makes item writes into assignments, which
     the blocks then count as written variables; `generators` marks what stays Python's; `blocks` cuts statements into
-    functions, and needs facts about the tree as the stores left it; `comprehensions` and `expressions` last, when tests
+    functions, and needs facts about the tree as the stores left it; `comprehensions`, `powers` and `expressions` last, when tests
     stand where they will be evaluated.
     """
     names = Names(tree)
@@ -56,6 +57,7 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
     deciding = {_position(loop.test): deciding_names(loop) for loop in gast.walk(tree) if isinstance(loop, gast.While)}
     tree = blocks.convert(tree, facts, names)
     tree = comprehensions.convert(tree)
+    tree = powers.convert(tree)
     tree = expressions.convert(tree, facts, names)
     restore_operators(tree, names)
     return Converted(tree, names, facts, deciding)

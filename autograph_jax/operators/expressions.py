@@ -10,7 +10,7 @@ import jax.core
 import jax.numpy as jnp
 
 from autograph_jax.errors import UnboundError, user_location
-from autograph_jax.operators import comparisons, jax_private
+from autograph_jax.operators import comparisons, hooks, jax_private
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import bounded, lists
@@ -145,6 +145,13 @@ def _compares_traced(value: Any, container: Any) -> bool:
         return False
     parts = [value, *(container if issubclass(kind, list | tuple) else ())]  # what is traced has no hash
     return any(map(comparisons.has_traced_parts, parts))
+
+
+def power(base: Any, exponent: Any) -> Any:
+    """`base ** exponent`. Of a Python integer and a traced one it is a float in ported code, as Python's is if that is negative."""
+    if hooks.is_porting() and type(base) is int and isinstance(exponent, jax.Array) and is_traced(exponent):
+        base = float(base) if jnp.issubdtype(exponent.dtype, jnp.integer) else base
+    return base**exponent
 
 
 def not_in(value: Any, container: Any) -> Any:

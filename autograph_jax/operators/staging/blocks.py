@@ -13,7 +13,7 @@ import jax.extend
 
 from autograph_jax.errors import ShapeError, StructureError, user_location
 from autograph_jax.loops.axes import NONE, Axes
-from autograph_jax.operators import jax_private
+from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.sequences import lists
@@ -197,7 +197,7 @@ class _Recorder:
                     trace.active = arguments.pop()
                 opened = state.opened()
                 try:
-                    result = self._block(*arguments)
+                    result = self._run(arguments)
                 except checks.Raised:
                     self.raised, result = True, None
                     self.handled = any(state.opened())
@@ -210,6 +210,18 @@ class _Recorder:
                 for holder, _ in self._aliases.held:
                     holder.clear()
                 trace.roll_back()
+
+    def _run(self, arguments: Sequence[Any]) -> Any:
+        """The block's result. Where None is used as a number in a branch of ported code, that is an error at run time.
+
+        `old = None` before a loop, `if i > 0: y = x / old` in it: in the first round of tracing old is None.
+        """
+        try:
+            return self._block(*arguments)
+        except TypeError as error:
+            if self._memory is not None or "NoneType" not in str(error) or not hooks.is_porting():
+                raise
+            raise checks.raised(error.with_traceback(None)) from None
 
     def _write_inputs(self, leaves: Iterator[Any]) -> dict[Any, Any]:
         starts = {}

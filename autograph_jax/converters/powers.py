@@ -1,0 +1,33 @@
+"""`2 ** n` is a float in Python where n is negative; a power of two integers of JAX's is an integer, and then wrong.
+
+Before:
+    h = 2 ** -n
+
+After:
+    h = ag__.power(2, -n)
+"""
+
+from __future__ import annotations
+
+import gast
+
+from autograph_jax.converters.base import Pass
+from autograph_jax.syntax.template import Template
+
+_POWER = Template("ag__.power(BASE, EXPONENT)")
+
+
+def convert(tree: gast.AST) -> gast.AST:
+    return _Powers().visit(tree)
+
+
+class _Powers(Pass):
+    def visit_BinOp(self, node: gast.BinOp) -> gast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, gast.Pow) or _is_number(node.right):
+            return node
+        return _POWER.expression(at=node, BASE=node.left, EXPONENT=node.right)
+
+
+def _is_number(node: gast.expr) -> bool:
+    return isinstance(node, gast.Constant) or isinstance(node, gast.UnaryOp) and _is_number(node.operand)

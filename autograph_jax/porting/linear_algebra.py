@@ -1,0 +1,206 @@
+"""SciPy's linear algebra and Fourier transforms on traced values: JAX's where it has the function, BLAS and LAPACK by what they compute.
+
+SciPy's Python functions that JAX lacks are converted like any other code; what they call in the end stands here.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax.scipy.linalg as jsl
+
+from .arrays import MutableArray, value_of, wrap
+
+
+Function = Callable[..., Any]
+# How, not what: SciPy's switches of memory, of checks and of the routine that is used.
+_HOW = frozenset(
+    "overwrite_a overwrite_b overwrite_c overwrite_x check_finite lapack_driver driver lwork disp workers plan".split()
+)
+
+
+def jax_function(function: Function) -> Function | None:
+    """The function of jax.scipy.linalg or jax.numpy.linalg that does what a function of scipy.linalg does; None for none."""
+    name = getattr(function, "__name__", "")
+    for module, rooms in (("scipy.linalg", (jsl, jnp.linalg)), ("scipy.fft", (jnp.fft, jax.scipy.fft))):
+        if getattr(sys.modules.get(module), name, None) is function and name not in _OTHERWISE:
+            found = next((getattr(room, name) for room in rooms if hasattr(room, name)), None)
+            return _with_its_arguments(function, found) if found is not None else None
+    return None
+
+
+_OTHERWISE = ("lstsq", "pinv")  # with another meaning; SciPy's own are converted
+
+
+def _with_its_arguments(function: Function, ours: Function) -> Function:
+    known, signature = inspect.signature(ours).parameters, inspect.signature(function)
+    called = {theirs: name for theirs, name in zip(signature.parameters, known, strict=False) if theirs not in known}
+
+    @functools.wraps(function, updated=())
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        kept: dict[str, Any] = {}
+        rest: tuple[Any, ...] = ()
+        for name, value in given.items():
+            kind = signature.parameters[name].kind
+            ours_name = called.get(name, name)
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                rest = value
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                kept |= value
+            elif ours_name in known and name not in _HOW:
+                kept[ours_name] = value
+            elif name not in _HOW and value is not signature.parameters[name].default:
+                raise TypeError(f"jax.scipy.linalg.{function.__name__} has no argument `{name}`")
+        return ours(*rest, **kept) if rest else _by_position(known, ours, kept)
+
+    return call
+
+
+def _by_position(known: Any, ours: Function, kept: dict[str, Any]) -> Any:
+    first = [name for name in known if name in kept and known[name].kind is inspect.Parameter.POSITIONAL_ONLY]
+    return ours(*(kept.pop(name) for name in first), **kept)
+
+
+# ------------------------------------------------------------------ BLAS and LAPACK
+def is_fortran(function: Any) -> bool:
+    return type(function).__name__ == "fortran"
+
+
+def is_lookup(function: Any) -> bool:
+    """Does it choose a routine by the dtypes of arrays?"""
+    return getattr(function, "__name__", "") in ("get_blas_funcs", "get_lapack_funcs") and "scipy.linalg" in function.__module__
+
+
+def writes(function: Any) -> bool:
+    """Does it write into its arguments?"""
+    return _name(function) in ("axpy", "scal", "swap")
+
+
+def routine(function: Any) -> Function | None:
+    """What a routine of BLAS or LAPACK computes, on traced values; None where it is not known."""
+    return _ROUTINES.get(_name(function))
+
+
+def _name(function: Any) -> str:
+    """`axpy` of `daxpy`, whose first letter is the dtype's."""
+    return function.__name__.split()[-1][1:]
+
+
+def _axpy(x: Any, y: Any, n: Any = None, a: Any = 1.0, **_: Any) -> Any:
+    new = jnp.asarray(value_of(y)) + a * jnp.asarray(value_of(x))
+    if isinstance(y, MutableArray):
+        y.put(new)
+        return y
+    return wrap(new)
+
+
+def _scal(a: Any, x: Any, n: Any = None, **_: Any) -> Any:
+    if isinstance(x, MutableArray):
+        x.put(a * jnp.asarray(x.value))
+        return x
+    return wrap(a * jnp.asarray(x))
+
+
+def _swap(x: Any, y: Any, n: Any = None, **_: Any) -> Any:
+    first, second = jnp.asarray(value_of(x)), jnp.asarray(value_of(y))
+    x.put(second)
+    y.put(first)
+    return x, y
+
+
+def _gemv(alpha: Any, a: Any, x: Any, beta: Any = 0.0, y: Any = None, trans: int = 0, **_: Any) -> Any:
+    a = _side(jnp.asarray(value_of(a)), trans)
+    found = alpha * (a @ jnp.asarray(value_of(x)))
+    return wrap(found if y is None else found + beta * jnp.asarray(value_of(y)))
+
+
+def _gemm(alpha: Any, a: Any, b: Any, beta: Any = 0.0, c: Any = None, trans_a: int = 0, trans_b: int = 0, **_: Any) -> Any:
+    found = alpha * (_side(jnp.asarray(value_of(a)), trans_a) @ _side(jnp.asarray(value_of(b)), trans_b))
+    return wrap(found if c is None else found + beta * jnp.asarray(value_of(c)))
+
+
+def _trmm(
+    alpha: Any, a: Any, b: Any, side: int = 0, lower: int = 0, trans_a: int = 0, diag: int = 0, overwrite_b: int = 0
+) -> Any:
+    a = _triangle(jnp.asarray(value_of(a)), lower, diag)
+    b = jnp.asarray(value_of(b))
+    return wrap(alpha * (b @ _side(a, trans_a) if side else _side(a, trans_a) @ b))
+
+
+def _side(a: jax.Array, trans: int) -> jax.Array:
+    return a if trans == 0 else a.T if trans == 1 else a.conj().T
+
+
+def _triangle(a: jax.Array, lower: int, diag: int) -> jax.Array:
+    a = jnp.tril(a) if lower else jnp.triu(a)
+    return a - jnp.diag(jnp.diag(a)) + jnp.eye(a.shape[0], dtype=a.dtype) if diag else a
+
+
+def _lartg(f: Any, g: Any) -> Any:
+    """A plane rotation: c, s, r with c f + s g = r and -s f + c g = 0, signed as LAPACK 3.10 signs them."""
+    f, g = jnp.asarray(value_of(f)), jnp.asarray(value_of(g))
+    size = jnp.sqrt(f * f + g * g)
+    r = jnp.where(size == 0, 1.0, jnp.where(f < 0, -size, size))
+    flat = g == 0
+    c = jnp.where(flat, 1.0, jnp.where(f == 0, 0.0, jnp.abs(f) / jnp.where(size == 0, 1.0, size)))
+    s = jnp.where(flat, 0.0, jnp.where(f == 0, jnp.sign(g), g / r))
+    return c, s, jnp.where(flat, f, jnp.where(f == 0, jnp.abs(g), r))
+
+
+def _potrf(a: Any, lower: int = 0, clean: int = 1, overwrite_a: int = 0) -> Any:
+    a = jnp.asarray(value_of(a))
+    whole = jnp.tril(a) + jnp.tril(a, -1).conj().T if lower else jnp.triu(a) + jnp.triu(a, 1).conj().T
+    factor = jnp.linalg.cholesky(whole)
+    bad = jnp.isnan(factor).any()
+    return wrap(factor if lower else factor.conj().T), jnp.where(bad, 1, 0)
+
+
+def _potrs(c: Any, b: Any, lower: int = 0, overwrite_b: int = 0) -> Any:
+    return wrap(jsl.cho_solve((jnp.asarray(value_of(c)), bool(lower)), jnp.asarray(value_of(b)))), 0
+
+
+def _getrf(a: Any, overwrite_a: int = 0) -> Any:
+    lu, pivots = jsl.lu_factor(jnp.asarray(value_of(a)))
+    return wrap(lu), wrap(pivots), _first_zero(lu)
+
+
+def _first_zero(lu: jax.Array) -> jax.Array:
+    """LAPACK's `info`: which pivot is the first zero, from one; 0 for none."""
+    zero = jnp.diagonal(lu) == 0
+    return jnp.where(zero.any(), jnp.argmax(zero) + 1, 0)
+
+
+def _getrs(lu: Any, piv: Any, b: Any, trans: int = 0, overwrite_b: int = 0) -> Any:
+    return wrap(jsl.lu_solve((jnp.asarray(value_of(lu)), jnp.asarray(value_of(piv))), jnp.asarray(value_of(b)), trans)), 0
+
+
+def _gesv(a: Any, b: Any, **_: Any) -> Any:
+    lu, pivots = jsl.lu_factor(jnp.asarray(value_of(a)))
+    return wrap(lu), wrap(pivots), wrap(jsl.lu_solve((lu, pivots), jnp.asarray(value_of(b)))), _first_zero(lu)
+
+
+def _trtrs(a: Any, b: Any, lower: int = 0, trans: int = 0, unitdiag: int = 0, **_: Any) -> Any:
+    a, b = jnp.asarray(value_of(a)), jnp.asarray(value_of(b))
+    found = jsl.solve_triangular(a, b, trans=trans, lower=bool(lower), unit_diagonal=bool(unitdiag))
+    return wrap(found), 0 if unitdiag else _first_zero(a)
+
+
+_ROUTINES: dict[str, Function] = {
+    "axpy": _axpy, "scal": _scal, "swap": _swap, "gemv": _gemv, "gemm": _gemm, "trmm": _trmm, "lartg": _lartg,
+    "potrf": _potrf, "potrs": _potrs, "getrf": _getrf, "getrs": _getrs, "gesv": _gesv, "trtrs": _trtrs,
+    "dot": lambda x, y, *_, **__: jnp.dot(value_of(x), value_of(y)),
+    "dotu": lambda x, y, *_, **__: jnp.dot(value_of(x), value_of(y)),
+    "dotc": lambda x, y, *_, **__: jnp.vdot(value_of(x), value_of(y)),
+    "nrm2": lambda x, *_, **__: jnp.linalg.norm(jnp.asarray(value_of(x))),
+    "asum": lambda x, *_, **__: jnp.sum(jnp.abs(jnp.asarray(value_of(x)))),
+    "iamax": lambda x, *_, **__: jnp.argmax(jnp.abs(jnp.asarray(value_of(x)))),
+    "copy": lambda x, y, *_, **__: wrap(jnp.asarray(value_of(x))),
+    "ger": lambda alpha, x, y, **_: wrap(alpha * jnp.outer(value_of(x), value_of(y))),
+}  # fmt: skip
