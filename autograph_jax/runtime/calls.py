@@ -183,8 +183,8 @@ def _numeric(function: Function) -> Function:
 
 
 def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -> Any:
-    arguments = tuple(map(ported_builtins.decided, arguments))
-    keywords = {name: ported_builtins.decided(value) for name, value in keywords.items()}
+    arguments = tuple(map(selection.not_none, arguments))
+    keywords = {name: selection.not_none(value) for name, value in keywords.items()}
     given = [_with_arrays(argument) if type(argument) is types.FunctionType else argument for argument in arguments]
     try:
         return functions.ported(function, tuple(given), keywords)

@@ -14,7 +14,7 @@ from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators.effects.printing import Text
 from autograph_jax.operators.tracing import impure, state
 from autograph_jax.operators.values import selection
-from autograph_jax.operators.values.choices import UNBOUND, Choice
+from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import creating
 from autograph_jax.porting.arrays import MutableArray, result, value_of, wrap
 from autograph_jax.porting.selections import Selection
@@ -44,19 +44,6 @@ def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = 
         impure.warn(message, category, stacklevel + 1, source, **options)
 
 
-def decided(value: Any) -> Any:
-    """A value that is None on some path, where a number or an array is needed: at run time an error, if it is the None."""
-    if not isinstance(value, Choice) or not any(option is None or option is UNBOUND for option in value._options):
-        return value
-    return selection.of_choice(value, _not_none, "as a number")
-
-
-def _not_none(option: Any) -> Any:
-    if option is None or option is UNBOUND:
-        raise TypeError("None where a number or an array is needed")
-    return option
-
-
 def _number(value: Any) -> Any:
     """An array of one element, where Python takes it as a number."""
     if isinstance(value, MutableArray) and value.size == 1:
@@ -65,7 +52,7 @@ def _number(value: Any) -> Any:
 
 
 def _of_numbers(function: Function) -> Function:
-    return lambda *arguments, **keywords: function(*(_number(decided(argument)) for argument in arguments), **keywords)
+    return lambda *arguments, **keywords: function(*(_number(selection.not_none(argument)) for argument in arguments), **keywords)
 
 
 def _row(value: Any) -> Any:
@@ -76,7 +63,7 @@ def _of_sequence(function: Function, name: str) -> Function:
     def apply(*arguments: Any, **keywords: Any) -> Any:
         if len(arguments) == 1 and isinstance(arguments[0], Selection):
             return getattr(arguments[0], name)(axis=0)
-        return function(*(_row(decided(argument)) for argument in arguments), **keywords)
+        return function(*(_row(selection.not_none(argument)) for argument in arguments), **keywords)
 
     return apply
 

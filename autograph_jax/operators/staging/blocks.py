@@ -221,6 +221,7 @@ class _Recorder:
         except TypeError as error:
             if self._memory is not None or "NoneType" not in str(error) or not hooks.is_porting():
                 raise
+            error.__context__ = None
             raise checks.raised(error.with_traceback(None)) from None
 
     def _write_inputs(self, leaves: Iterator[Any]) -> dict[Any, Any]:

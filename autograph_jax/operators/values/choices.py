@@ -176,9 +176,10 @@ def _shown(option: Any) -> str:
 
 def _refusing(name: str) -> Callable[..., Any]:
     def operation(self: Choice, *others: Any) -> Any:
-        if name in _OPERATORS and hooks.is_porting():
-            return _selection().of_choice(self, lambda option: _OPERATORS[name](option, *others), f"`{name}`")
-        raise refusal(self, f"`{name}`")
+        number = _selection().not_none(self) if name in _OPERATORS and hooks.is_porting() else self
+        if isinstance(number, Choice):
+            raise refusal(self, f"`{name}`")
+        return _OPERATORS[name](number, *others)
 
     return operation
 

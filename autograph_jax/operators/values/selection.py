@@ -141,17 +141,36 @@ def of_choice(choice: Choice, read: Callable[[Any], Any], use: str) -> Any:
         try:
             values[position] = read(option)
         except LookupError as error:
-            errors[position] = error.with_traceback(None)
+            errors[position] = _alone(error)
         except (TypeError, AttributeError) as error:
             if option is not None and option is not UNBOUND or not hooks.is_porting():
                 raise refusal(choice, use) from None
-            errors[position] = error.with_traceback(None)
+            errors[position] = _alone(error)
     if not values:
         raise checks.raised(errors[0])
     for position, error in errors.items():
         checks.raise_where(choice._index == position, error)
     anything = next(iter(values.values()))
     return pick(choice._index, [values.get(position, anything) for position in range(len(choice._options))])
+
+
+def _alone(error: Exception) -> Exception:
+    """An error without what it holds of the program: frames, whose variables are being traced."""
+    error.__context__ = error.__cause__ = None
+    return error.with_traceback(None)
+
+
+def not_none(value: Any) -> Any:
+    """A value that is None on some path, where a number or an array is needed: at run time an error, if it is the None."""
+    if not isinstance(value, Choice) or not any(option is None or option is UNBOUND for option in value._options):
+        return value
+    return of_choice(value, _number, "as a number")
+
+
+def _number(option: Any) -> Any:
+    if option is None or option is UNBOUND:
+        raise TypeError("unsupported operand type: 'NoneType'")
+    return option
 
 
 def pick(index: jax.Array, values: Sequence[Any]) -> Any:
