@@ -25,7 +25,7 @@ from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Content, Place, outliving
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import flatten, unflatten
-from autograph_jax.operators.values.forms import Form, Mismatch, Options, Tree, array_forms
+from autograph_jax.operators.values.forms import Form, Mismatch, Options, Static, Tree, array_forms
 from autograph_jax.operators.values.joins import join
 from autograph_jax.porting.arrays import MutableArray
 
@@ -133,11 +133,35 @@ def trace(
         state.take_escaped()  # of a program that has ended
     with _room_to_recurse(), kept.apart():
         jaxpr = varied(jax.make_jaxpr(recorder)(*avals), axes | state.axes())
-    found = outliving(recorder.found)
+    found = _outliving(recorder)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
     aliases_found = recorder.ids, recorder.bases, recorder.parts, recorder.older, recorder.starts, recorder.called
     raised = recorder.raised, recorder.handled
     return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, *raised, *aliases_found)
+
+
+def _outliving(recorder: _Recorder) -> list[Place]:
+    """The places of objects that are still there. What is known of the others is dropped, since it may hold further objects."""
+    found = recorder.found
+    while len(kept_ones := outliving(found)) < len(found):
+        there = {place.key for place in kept_ones}
+        for place in found:
+            if place.key not in there:
+                recorder.ends[place.key] = place, _emptied(recorder.ends[place.key][1])
+        found = kept_ones
+    return found
+
+
+def _emptied(form: Form) -> Form:
+    """A Form with the same leaves that holds no object of the user's."""
+    match form:
+        case Static():
+            return Static(None)
+        case Tree(kind, children) if not references.is_kind(kind):
+            return Tree(kind, tuple(map(_emptied, children)))
+        case Options(forms, axes):
+            return Options(tuple(map(_emptied, forms)), axes)
+    return form
 
 
 @contextlib.contextmanager

@@ -193,7 +193,7 @@ def _holds_object(form: Form) -> bool:
     """Is there an object in it that would be kept alive? Whether a block's own objects are gone tells what is state."""
     match form:
         case Static(value):
-            return is_mutable(value)
+            return is_mutable(value) or bool(getattr(value, "__closure__", None)) or hasattr(value, "__self__")
         case Tree(_, children) | Options(children):
             return any(map(_holds_object, children))
     return False

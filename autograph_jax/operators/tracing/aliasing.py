@@ -87,9 +87,11 @@ def doubt_buffers(value: Any, other: Any) -> None:
 
 def kin(value: Any) -> list[int]:
     """The ids of the arrays in a value, and of those that these may be or are views of."""
-    arrays = [array for array in reach.arrays(value) if array.ndim]
-    buffers = [id(other) for buffer in reach.buffers(value) for other in (buffer, *doubtful_with(buffer))]
-    return [id(other) for array in arrays for other in (array, *doubtful_with(array), *bases(array))] + buffers
+    found = []
+    for part in reach.everything(value):
+        if isinstance(part, Buffer) or isinstance(part, jax.Array) and part.ndim:
+            found += [id(other) for other in (part, *doubtful_with(part), *bases(part))]
+    return found
 
 
 def identity(value: Any) -> int:

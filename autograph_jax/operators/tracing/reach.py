@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
+import numpy as np
 
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced
-from autograph_jax.porting.arrays import Buffer, arrays_made
+from autograph_jax.porting.arrays import Buffer, MutableArray, arrays_made
 
+_SLOT = types.MemberDescriptorType
 _EMPTY = object()  # a slot without a value
 _MOST_PARTS = 500  # of one value; beyond it the answer is "not found"
 _ATOMS = (str, bytes, bool, int, float, complex, type(None))
@@ -67,12 +69,17 @@ def is_our_record(kind: type) -> bool:
 
 
 def attributes(value: Any) -> list[str]:
-    slots = [name for base in type(value).__mro__ if "__slots__" in vars(base) for name in vars(base) if has_slot(value, name)]
-    return list(dict.fromkeys([*slots, *getattr(value, "__dict__", ())]))
+    return list(dict.fromkeys([*_slots(type(value)), *getattr(value, "__dict__", ())]))
+
+
+@functools.lru_cache(maxsize=4096)
+def _slots(kind: type) -> tuple[str, ...]:
+    bases = (base for base in kind.__mro__ if "__slots__" in vars(base))
+    return tuple(name for base in bases for name in vars(base) if isinstance(getattr(kind, name, None), _SLOT))
 
 
 def has_slot(value: Any, name: str) -> bool:
-    return isinstance(getattr(type(value), name, None), types.MemberDescriptorType)
+    return isinstance(getattr(type(value), name, None), _SLOT)
 
 
 def attribute(value: Any, name: str, default: Any) -> Any:
@@ -106,6 +113,12 @@ def parts(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from enumerate([value.func, *value.args, *value.keywords.values()])
     elif isinstance(value, Choice):
         yield from enumerate(value._options)
+    elif isinstance(value, MutableArray):
+        yield "_buffer", value._buffer
+    elif isinstance(value, Buffer):
+        yield "value", value.value
+    elif isinstance(value, np.ndarray | np.generic):
+        return
     elif not isinstance(value, type | types.ModuleType | jax.Array) and type(value).__dict__.get("is_record") is not False:
         kept = ((name, attribute(value, name, _EMPTY)) for name in attributes(value))
         yield from ((name, part) for name, part in kept if part is not _EMPTY)
