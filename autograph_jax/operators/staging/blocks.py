@@ -82,6 +82,19 @@ class Traced:
             position += len(array_forms(form))
         return None
 
+    def changes(self, inputs: Sequence[tuple[Place, Form]]) -> bool:
+        """Does it leave anything else in its inputs than it found, or write anything else?"""
+        found, variables = {}, iter(self.jaxpr.jaxpr.invars)
+        for place, form in inputs:
+            found[place.key] = form, [next(variables) for _ in array_forms(form)]
+        for key, (_, end) in self.ends.items():
+            start = self.position(key)
+            form, entered = found.get(key, (None, []))
+            left = self.jaxpr.jaxpr.outvars[start : start + len(entered)] if start is not None else []
+            if form != end or any(a is not b for a, b in zip(entered, left, strict=True)):
+                return True
+        return False
+
     def run_giving(self, atoms: Sequence[Any], *, without: Container[Any]) -> tuple[Any, dict[Any, Any], Sequence[Any]]:
         """Run the jaxpr for its result, the places that are not in `without`, and further values computed in it."""
         kept = {key: form for key, (_, form) in self.ends.items() if key not in without}
