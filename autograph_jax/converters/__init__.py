@@ -39,8 +39,8 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
     The order: `plain` writes out what only works inside a class; `matches` makes if chains; `live_loops` marks loops over
     arrays that they write, and `views` what shares memory with these; `stores` makes item writes into assignments, which
     the blocks then count as written variables; `generators` marks what stays Python's; `blocks` cuts statements into
-    functions, and needs facts about the tree as the stores left it; `comprehensions`, `powers` and `expressions` last, when tests
-    stand where they will be evaluated.
+    functions, and needs facts about the tree as the stores left it; `comprehensions`, `powers` and `expressions` last, when
+    tests stand where they will be evaluated.
     """
     names = Names(tree)
     hide_operators(tree, names)

@@ -148,7 +148,7 @@ def _compares_traced(value: Any, container: Any) -> bool:
 
 
 def power(base: Any, exponent: Any) -> Any:
-    """`base ** exponent`. Of a Python integer and a traced one it is a float in ported code, as Python's is if that is negative."""
+    """`base ** exponent`. Of a Python integer and a traced one it is a float in ported code, which Python's may be."""
     if hooks.is_porting() and type(base) is int and isinstance(exponent, jax.Array) and is_traced(exponent):
         base = float(base) if jnp.issubdtype(exponent.dtype, jnp.integer) else base
     return base**exponent

@@ -41,6 +41,7 @@ def set_item(value: Any, target: Any, index: Any, *aliases: Any) -> Any:
     """
     if aliases:
         same_containers.check_container(target, aliases)
+        aliasing.check_buffers(target, aliases)
     new = _set_item(value, target, index)
     if new is not target:
         holders.check_write(target)

@@ -117,7 +117,9 @@ def _staged_while(
         return _staged_while_with_test_in_body(decide, body, functions, names, must=must, before=before)
     try:
         settled, condition = settle_with_test(decide, body, functions, names)
-        if condition.changes(settled.inputs) or condition.jaxpr.effects:  # a print, or an error: once for each time that Python asks
+        if (
+            condition.changes(settled.inputs) or condition.jaxpr.effects
+        ):  # a print, or an error: once for each time that Python asks
             return _staged_while_with_test_in_body(decide, body, functions, names, must=must, before=before)
     except Exception as error:
         if must:

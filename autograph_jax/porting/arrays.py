@@ -25,7 +25,6 @@ from .methods import Methods
 from .selections import Selection, refusal, selected
 from .views import Index, Part, Reshape, Step, Transpose, Value, is_static, read, step_for, written
 
-
 _serials = itertools.count()
 
 

@@ -284,6 +284,13 @@ def _sort(a: Any, axis: int | None = -1, **options: Any) -> Any:
     return result(np.sort(a.value, axis, **options) if is_static(a.value) else jnp.sort(a.value, axis), a.shadow)
 
 
+def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    value = asarray(a).value
+    if is_static(value):
+        return wrap(np.argsort(value, axis, kind, order, stable=stable))
+    return wrap(jnp.argsort(value, axis, stable=bool(stable) or kind in ("stable", "mergesort")).astype(canonical(np.intp)))
+
+
 def _shares_memory(a: Any, b: Any, *rest: Any, exact: bool = True) -> bool:
     if not (isinstance(a, MutableArray) and isinstance(b, MutableArray)) or a._buffer is not b._buffer:
         return False
@@ -300,7 +307,7 @@ def _places(x: MutableArray) -> Any:
 _OWN: dict[Function, Function] = {
     np.asarray: asarray, np.array: array, np.asanyarray: asarray, np.copyto: _copyto, np.fill_diagonal: _fill_diagonal,
     np.put: _put, np.put_along_axis: _put_along_axis, np.putmask: _putmask, np.full_like: full_like, np.diag: diag,
-    np.sort: _sort, np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
+    np.sort: _sort, np.argsort: _argsort, np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
     np.reshape: lambda a, shape, order="C", *, copy=None: a.reshape(shape, order=order, copy=copy),
     np.ravel: lambda a, order="C": asarray(a).ravel(order), np.copy: lambda a, order="K", subok=False: asarray(a).copy(order),
     np.transpose: lambda a, axes=None: a.transpose(axes), np.real: lambda val: val.real, np.imag: lambda val: val.imag,

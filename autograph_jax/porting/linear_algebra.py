@@ -1,4 +1,5 @@
-"""SciPy's linear algebra and Fourier transforms on traced values: JAX's where it has the function, BLAS and LAPACK by what they compute.
+"""SciPy's linear algebra and Fourier transforms on traced values: JAX's where it has the function, BLAS and LAPACK routines by
+what they compute.
 
 SciPy's Python functions that JAX lacks are converted like any other code; what they call in the end stands here.
 """
@@ -16,7 +17,6 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 
 from .arrays import MutableArray, value_of, wrap
-
 
 Function = Callable[..., Any]
 # How, not what: SciPy's switches of memory, of checks and of the routine that is used.

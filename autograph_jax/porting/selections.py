@@ -2,9 +2,9 @@
 
     p[m] -= f[m] / g[m]          (x[m] > 0).all()          y[m] = np.abs(x[m])
 
-A `Selection` keeps all elements and the mask. What is computed element by element is computed for all, reductions leave out what the
-mask does, and a write puts the elements back where they belong. Elements that are left out stand in for one that is not, so
-that what is computed of them raises no alarm, in derivatives neither.
+A `Selection` keeps all elements and the mask. What is computed element by element is computed for all, reductions leave out
+what the mask does, and a write puts the elements back where they belong. Elements that are left out are replaced by one that is
+not, so that what is computed of them raises no alarm, in derivatives neither.
 """
 
 from __future__ import annotations

@@ -121,7 +121,8 @@ _PYTHONS = (types.FunctionType, types.MethodType, functools.partial, Choice)
 
 def _is_compiled(function: Any) -> bool:
     """Is it a function in C of a library that is ported? Those of NumPy and of Python itself are known."""
-    if isinstance(function, _PYTHONS) or isinstance(getattr(type(function), "__call__", None), types.FunctionType):
+    method = getattr(type(function), "__call__", None)  # noqa: B004 - the function is wanted
+    if isinstance(function, _PYTHONS) or isinstance(method, types.FunctionType):
         return False
     module = getattr(function, "__module__", None)
     return isinstance(module, str) and not is_left_alone(module) and not isinstance(getattr(function, "__self__", None), type)
@@ -196,7 +197,7 @@ def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -
 
 
 def _with_arrays(function: types.FunctionType) -> Function:
-    """A function of ported code that is handed to one of JAX's: it takes and gives arrays of JAX's, and has those of ported code."""
+    """A function of ported code that is handed to one of JAX's, which gives it JAX's arrays and takes such."""
     return lambda *arguments: left(call(function)(*jax.tree.map(entering, arguments)))
 
 
@@ -309,7 +310,7 @@ def _made_by_new(kind: type) -> Function:
         new = kind.__new__(kind, *arguments, **keywords)
         if isinstance(new, kind):
             classes.meet(type(new))
-            type(new).__init__(new, *arguments, **keywords)  # pyright: ignore[reportCallIssue] - its own
+            type(new).__init__(new, *arguments, **keywords)
         return new
 
     return make

@@ -25,9 +25,11 @@ def port() -> Callable[[F], F]: ...
 def port(function: Any = None, /) -> Any:
     """Run unmodified NumPy code, a library's solver say, on traced JAX values.
 
-    The function and whatever Python code it calls are converted as by `ag.autograph`. Its arrays behave as NumPy's do: views share
-    memory, `x[i] = v` and `x += v` write in place, dtypes promote as NumPy's. Array arguments enter as such arrays, results leave as
-    `jax.Array`; what depends on no traced value is computed by NumPy itself. Nothing of the library is changed.
+    The function and whatever Python code it calls are converted as by `ag.autograph`. Its arrays behave as NumPy's do: views
+    share memory, `x[i] = v` and `x += v` write in place, dtypes promote as NumPy's. Array arguments enter as such arrays,
+    results leave as `jax.Array`; what depends on no traced value is computed by NumPy itself, and stays known. `x[mask]` may
+    be computed with and written back. A warning is not given where traced data decides about it. Nothing of the library
+    is changed; its classes are converted for as long as a call runs.
 
         >>> import jax, scipy.optimize
         >>> newton = port(scipy.optimize.newton)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -52,7 +53,9 @@ def _number(value: Any) -> Any:
 
 
 def _of_numbers(function: Function) -> Function:
-    return lambda *arguments, **keywords: function(*(_number(selection.not_none(argument)) for argument in arguments), **keywords)
+    return lambda *arguments, **keywords: function(
+        *(_number(selection.not_none(argument)) for argument in arguments), **keywords
+    )
 
 
 def _row(value: Any) -> Any:
@@ -100,11 +103,19 @@ def _known(value: Any) -> Any:
 def of_method(method: Any) -> Function | None:
     """A method of a traced scalar, or of an array that is not one of ours: NumPy's of the same name."""
     owner = getattr(method, "__self__", None)
-    if not isinstance(owner, jax.Array | np.ndarray) or not hasattr(MutableArray, method.__name__):
-        return None
-    if isinstance(owner, np.ndarray):
+    if isinstance(owner, np.ndarray) and hasattr(MutableArray, method.__name__):
         return lambda *arguments, **keywords: _of_known(owner, method, arguments, keywords)
-    return lambda *arguments, **keywords: _given(getattr(wrap(owner), method.__name__)(*arguments, **keywords))
+    name = _method_names(type(owner)).get(getattr(method, "__func__", None)) if isinstance(owner, jax.Array) else None
+    if name is None:
+        return None
+    return lambda *arguments, **keywords: _given(getattr(wrap(owner), name)(*arguments, **keywords))
+
+
+@functools.lru_cache(maxsize=64)
+def _method_names(kind: type) -> dict[Any, str]:
+    """The methods of JAX's arrays that NumPy's have too, by their functions, which have other names."""
+    shared = ((name, getattr(kind, name, None)) for name in dir(MutableArray) if not name.startswith("_"))
+    return {method: name for name, method in shared if callable(method)}
 
 
 def _of_known(owner: np.ndarray, method: Any, arguments: Any, keywords: Any) -> Any:

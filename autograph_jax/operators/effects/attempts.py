@@ -225,7 +225,7 @@ def is_written_late(target: Any) -> bool:
 
 
 def check_write(target: Any) -> None:
-    """An object of the user's is about to be changed, in a way that cannot be made to depend on whether an attempt has failed."""
+    """An object of the user's is about to be changed, which cannot be made to depend on whether an attempt has failed."""
     if is_written_late(target):
         raise _written_after_failure()
 

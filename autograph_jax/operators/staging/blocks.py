@@ -348,9 +348,7 @@ def _unchanged(start: Any, value: Any) -> bool:
     return False
 
 
-def flatten_end(
-    value: Any, older: Container[int], is_new: Callable[[Any], bool], apart: Any = None
-) -> tuple[Form, list[Any]]:
+def flatten_end(value: Any, older: Container[int], is_new: Callable[[Any], bool], apart: Any = None) -> tuple[Form, list[Any]]:
     """A value that a block left: what it made is taken apart, an object that was there before (`older`) stays that object."""
     serial = state.traces()[-1].serial
 

@@ -12,11 +12,10 @@ from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging.blocks import RESULT, Aliases, Traced
 from autograph_jax.operators.tracing import aliasing, holders, reach
 from autograph_jax.operators.tracing.places import Place
-from autograph_jax.operators.values.containers import is_mutable
 from autograph_jax.operators.values import references
+from autograph_jax.operators.values.containers import is_mutable
 from autograph_jax.operators.values.forms import Array, Form, Options, Static, Tree
 from autograph_jax.porting.arrays import MutableArray
-
 
 _ARRAYS = (jax.Array, MutableArray)
 

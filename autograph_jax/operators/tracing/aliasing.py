@@ -60,7 +60,7 @@ def doubt(first: Any, second: Any) -> None:
     _note(second, first)
 
 
-def _note(array: jax.Array, other: jax.Array) -> None:
+def _note(array: Any, other: Any) -> None:
     """Remember of one array that it may be another one."""
     key, gone = id(array), id(other)
 
@@ -83,6 +83,13 @@ def doubt_buffers(value: Any, other: Any) -> None:
         for old in reach.buffers(other):
             for known in (old, *doubtful_with(old)):
                 doubt(new, known)
+
+
+def check_buffers(target: Any, aliases: Iterable[Any]) -> None:
+    """Refuse to write an array of ported code whose memory one of these values may hold, depending on traced data."""
+    if isinstance(target, MutableArray) and (doubtful := doubtful_with(target._buffer)):
+        if any(part is other for alias in aliases for part in reach.buffers(alias) for other in doubtful):
+            raise doubtful_error()
 
 
 def kin(value: Any) -> list[int]:

@@ -35,7 +35,11 @@ def join(first: Form, second: Form) -> Form:
         return first
     if isinstance(first, Options) or isinstance(second, Options):
         return _join_options(first, second)
-    if not (_is_like(first) and _is_like(second) or _is_reference(first) or _is_reference(second)) and (one := _array_for(first)) and (other := _array_for(second)):
+    if (
+        not (_is_like(first) and _is_like(second) or _is_reference(first) or _is_reference(second))
+        and (one := _array_for(first))
+        and (other := _array_for(second))
+    ):
         return _join_arrays(one, other)
     if isinstance(first, Static) and isinstance(second, Static):
         return _join_statics(first, second)

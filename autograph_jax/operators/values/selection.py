@@ -28,6 +28,7 @@ from autograph_jax.porting.arrays import wrap
 # With what Python calls an index of each that is out of range.
 _SEQUENCES = {list: "list index", tuple: "tuple index", str: "string index", bytes: "index", range: "range object index"}
 
+_CONCATENATING = type(np.r_).__mro__[1]  # `np.r_[1.0, x]`
 _INDEXED_BY_ARRAYS: tuple[Any, ...] = (jax.Array, np.ndarray, list, tuple)
 
 
@@ -35,8 +36,11 @@ def get_item(container: Any, index: Any) -> Any:
     """`container[index]`."""
     if isinstance(container, _INDEXED_BY_ARRAYS):
         index = opened_index(index)
-    if isinstance(container, jax.Array) and hooks.is_porting():
-        return wrap(container)[index]
+    if hooks.is_porting():
+        if isinstance(container, jax.Array):
+            return wrap(container)[index]
+        if isinstance(container, _CONCATENATING):
+            return hooks.call(type(container).__getitem__)(container, index)
     if not is_traced(index) and not isinstance(container, Choice):
         return container[plain_index(container, index)]
     if isinstance(container, Choice):

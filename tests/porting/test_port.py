@@ -1,0 +1,374 @@
+"""`ag.port`: NumPy programs with control flow under jit against NumPy itself, and solvers of SciPy as they are."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.integrate
+import scipy.linalg
+import scipy.optimize
+import scipy.signal
+import scipy.sparse.linalg
+
+import autograph_jax as ag
+
+PROGRAMS: dict[str, Callable[..., Any]] = {}
+VECTORS = ([1.0, 2.0, 3.0], [3.0, -2.0, 0.5], [0.0, 0.0, 0.0], [-1.0, 4.0, 2.0])
+
+
+def program(function: Callable[..., Any]) -> Callable[..., Any]:
+    PROGRAMS[function.__name__.replace("_", " ")] = function
+    return function
+
+
+@program
+def a_write_in_a_loop(b):
+    x = np.zeros(3)
+    y = x
+    for _ in range(10):
+        x += b
+        if x[0] > 5:
+            return x, y
+    return x, y + 1
+
+
+@program
+def a_scalar_that_becomes_a_vector(b):
+    x, d = np.zeros(3), 0.0
+    for _ in range(10):
+        d = b + 0.5 * d
+        x += d
+        if x[0] > 5:
+            break
+    return x, d
+
+
+@program
+def another_array_on_one_path(b):
+    x = np.zeros(3)
+    if b[0] == 0:
+        x = b.copy()
+        return x
+    x += b
+    return x
+
+
+@program
+def early_returns_before_a_loop(b):
+    x = np.zeros(3)
+    if np.linalg.norm(b) == 0:
+        return b.copy(), -1
+    for k in range(6):
+        x += b
+        if x[1] > 5:
+            return x, k
+    return x, 6
+
+
+@program
+def a_row_is_a_view(b):
+    m = np.zeros((2, 3))
+    row = m[1]
+    n = b[0]
+    while n > 0:
+        row += b
+        m[0, 0] -= 1
+        n = n - 1
+    return m, row
+
+
+@program
+def a_view_at_a_traced_place(b):
+    m = np.arange(9.0).reshape(3, 3)
+    k = 0
+    if b[0] > 0:
+        k = 2
+    row = m[k]
+    row[:] = b
+    return m
+
+
+@program
+def swapped_in_a_loop(b):
+    old, new = np.zeros(3), b.copy()
+    n = b[1]
+    while n > 0:
+        old, new = new, old + 2 * new
+        n = n - 1
+    return old, new
+
+
+@program
+def the_array_of_the_last_turn(b):
+    previous = None
+    total = 0.0
+    for i in range(12):
+        current = b * i
+        if i > 0:
+            total = total + (current - previous).sum()
+        previous = current
+        if total > 20:
+            break
+    return total, previous
+
+
+@program
+def none_until_it_is_known(b):
+    rho_old, p, x = None, None, np.zeros(3)
+    for i in range(20):
+        rho = np.dot(b, b) + i
+        if rho > 30:
+            return x, i
+        if i > 0:
+            p = b + rho / (rho_old + 1) * p
+        else:
+            p = b.copy()
+        x += p
+        rho_old = rho
+    return x, -1
+
+
+@program
+def elements_by_a_mask(b):
+    x = b * 2.0
+    m = x > 1
+    x[m] -= np.sqrt(b[m]) * 3
+    ok = (x[m] > 0).all()
+    return x, m.any(), ok, x[m].sum()
+
+
+@program
+def a_mask_of_another_array(b):
+    x, y = b.copy(), np.zeros(3)
+    y[x > 0] = x[x > 0]
+    y[y == 0] = -1
+    return y
+
+
+@program
+def elements_moved_by_masks(b):
+    y = np.zeros(3)
+    y[: int((b > 0).sum() > 5)] = 1
+    return y
+
+
+class Solver:
+    """State in attributes, some of them arrays and a string, written by methods."""
+
+    def __init__(self, y):
+        self.status, self.y, self.y_old, self.steps = "running", y, None, 0
+        self.K = np.empty((2, len(y)))
+
+    def step(self):
+        self.K[0] = self.y
+        self.K[1] = self.y * 0.5
+        self.y_old = self.y
+        self.y = self.y + self.K.T @ np.array([0.5, 0.25])
+        self.steps += 1
+        if self.y[0] > 10 or self.steps > 8:
+            self.status = "finished"
+
+
+@program
+def a_solver_object(b):
+    solver = Solver(b)
+    while solver.status == "running":
+        solver.step()
+    return solver.y, solver.y_old, solver.steps, solver.K
+
+
+class TooMany(Exception):
+    pass
+
+
+@program
+def an_exception_that_ends_a_search(b):
+    calls = [0]
+    best = np.zeros(3)
+
+    def f(x):
+        if calls[0] >= 3 + (b[0] > 0):
+            raise TooMany
+        calls[0] += 1
+        return (x * x).sum()
+
+    try:
+        for k in range(6):
+            best[k % 3] = f(b + k)
+    except TooMany:
+        best[0] = -1
+    return best, calls[0]
+
+
+@program
+def types_as_numpy_has_them(b):
+    s = b[0] * 1
+    assert isinstance(b, np.ndarray) and isinstance(s, float) and isinstance(s, np.floating) and np.isscalar(s)
+    assert type(b) is np.ndarray and type(s) is np.float64 and not isinstance(b, list)
+    assert np.issubdtype(b.dtype, np.floating) and s.item() is not None and s.dtype.char == "d"
+    return np.asarray(s).reshape(1), s.copy(), np.float64(s) + 1
+
+
+@program
+def extremes_and_tables(b):
+    low = max(min(b), -1.0, b[1])
+    flag = 2 if low > 1 else 0
+    return low, {0: "small", 2: "large"}.get(flag, "none"), 2 ** -int(abs(b[0]))
+
+
+@program
+def builtin_functions_of_rows(b):
+    m = np.outer(b, b) + np.eye(3)
+    total = 0.0
+    for row in m:
+        total = total + max(row)
+    return total, sum(b), any(b > 2), all(b > -2), sorted(b)
+
+
+@program
+def written_through_a_list(b):
+    rows = [np.zeros(3), np.ones(3)]
+    first = rows[0]
+    if b[0] > 0:
+        rows[0][1] = 5
+        rows[1] += b
+    return first, rows
+
+
+@program
+def an_out_argument(b):
+    y = np.empty(3)
+    np.multiply(b, 2, out=y)
+    z = np.add(y, 1, out=y)
+    z[0] = 9 if b[0] > 0 else 8
+    return y, z
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("way", ["jit", "eager", "plain"])
+def test_programs(name: str, way: str, x64: None):
+    function = PROGRAMS[name]
+    if name == "elements moved by masks" and way == "jit":
+        with pytest.raises(ag.PortingError, match="a shape, or the bound of a slice, depends on traced data"):
+            jax.jit(ag.port(function))(jnp.array(VECTORS[0]))
+        return
+    ported = ag.port(function)
+    run = ag.jit(ported) if way == "jit" else ported
+    for values in VECTORS:
+        with np.errstate(all="ignore"):
+            want = function(np.array(values))
+        found = run(np.array(values) if way == "plain" else jnp.array(values))
+        assert jax.tree.structure(want) == jax.tree.structure(found)
+        for one, other in zip(jax.tree.leaves(want), jax.tree.leaves(found), strict=True):
+            if isinstance(one, str):
+                assert one == other
+            else:
+                np.testing.assert_allclose(other, one, rtol=1e-12, err_msg=f"{name} at {values}")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda b: _written(b, lambda x, b: x + 1),
+        lambda b: _written(b, lambda x, b: x[::-1]),
+    ],
+    ids=["a new array or the old one", "a view or the old one"],
+)
+def test_doubtful_writes_are_refused(function: Callable[[Any], Any], x64: None):
+    with pytest.raises(ag.AliasError, match="another variable may hold too"):
+        jax.jit(ag.port(function))(jnp.ones(3))
+
+
+def _written(b, other):
+    x = np.zeros(3)
+    y = x
+    if b[0] > 0:
+        x = other(x, b)
+    x[2] = 5
+    return x, y
+
+
+# ------------------------------------------------------------------ libraries, as they are
+
+newton = ag.port(scipy.optimize.newton)
+
+
+def roots(a: Any) -> Any:
+    return newton(lambda x: x**3 - a, 1.0)
+
+
+def test_newton(x64: None):
+    values = jnp.linspace(1.0, 2.0, 5)
+    np.testing.assert_allclose(jax.vmap(jax.jit(roots))(values), np.cbrt(values), rtol=1e-8)
+    for derivative in (jax.grad, jax.jacfwd):
+        np.testing.assert_allclose(derivative(roots)(8.0), 1 / 12, rtol=1e-6)
+
+
+def test_newton_that_fails_tells_so(x64: None):
+    with pytest.raises(RuntimeError, match="Failed to converge after 3 iterations"):
+        ag.jit(lambda a: newton(lambda x: np.exp(x) - a, 40.0, maxiter=3))(2.0)
+
+
+def test_results_leave_as_themselves(x64: None):
+    root, report = ag.jit(lambda a: newton(lambda x: x**3 - a, 1.0, full_output=True, disp=False))(8.0)
+    assert abs(root - 2) < 1e-6 and isinstance(report, scipy.optimize.RootResults)
+    assert report.converged and report.flag == "converged" and report.method == "secant"
+
+
+def lorenz(t: Any, y: Any) -> Any:
+    return np.array([10 * (y[1] - y[0]), y[0] * (28 - y[2]) - y[1], y[0] * y[1] - 8 / 3 * y[2]])
+
+
+def rk45(y0: Any) -> Any:
+    solver = scipy.integrate.RK45(lorenz, 0.0, y0, 0.3, rtol=1e-6)
+    while solver.status == "running":
+        solver.step()
+    return solver.y, solver.nfev
+
+
+def solved(b: Any) -> Any:
+    a = np.diag(np.arange(1.0, 5.0)) + 0.1
+    return scipy.sparse.linalg.cg(a, b, rtol=1e-10)
+
+
+def simulated(a: Any) -> Any:
+    return scipy.signal.lsim((a, np.ones((2, 1)), np.eye(2), np.zeros((2, 1))), np.ones(4), np.linspace(0, 1, 4))[1]
+
+
+LIBRARIES: dict[str, tuple[Callable[..., Any], np.ndarray]] = {
+    "RK45": (rk45, np.array([1.0, 2.0, 20.0])),
+    "cg": (solved, np.array([1.0, -1.0, 2.0, 0.5])),
+    "brent": (lambda a: scipy.optimize.brent(lambda x: np.exp(a[0] * x) - 3 * x, brack=(-1.0, 0.7, 4.0)), np.array([1.2])),
+    "fminbound": (lambda a: scipy.optimize.fminbound(lambda x: (x - a[0]) ** 2 + x, 0.0, 8.0), np.array([2.0])),
+    "lu": (lambda b: scipy.linalg.lu_solve(scipy.linalg.lu_factor(np.outer(b, b) + np.eye(3)), b), np.array([1.0, 2.0, 3.0])),
+    "lsim": (simulated, np.array([[-1.0, 0.5], [0.0, -2.0]])),
+}
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_libraries(name: str, x64: None):
+    function, argument = LIBRARIES[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        want = jax.tree.leaves(function(argument.copy()))
+    found = jax.tree.leaves(jax.jit(ag.port(function))(jnp.array(argument)))
+    for one, other in zip(want, found, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-6, atol=1e-8)
+
+
+def test_a_library_is_as_it_was(x64: None):
+    kinds = [scipy.integrate.RK45, scipy.integrate.RK45.__mro__[1], scipy.sparse.linalg.LinearOperator]
+    before = [dict(vars(kind)) for kind in kinds]
+    code = scipy.optimize.newton.__code__
+    jax.jit(ag.port(rk45))(jnp.array([1.0, 2.0, 20.0]))
+    jax.jit(ag.port(solved))(jnp.ones(4))
+    assert [dict(vars(kind)) for kind in kinds] == before and scipy.optimize.newton.__code__ is code
+
+
+def test_what_has_no_counterpart_is_named(x64: None):
+    with pytest.raises(ag.PortingError, match="airy. has no counterpart on traced values"):
+        jax.jit(ag.port(lambda x: scipy.special.airy(x)[0]))(1.0)
