@@ -1132,6 +1132,118 @@ def loop_over_what_a_call_gives(x):
 either(loop_over_what_a_call_gives, [X])
 
 
+# ------------------------------------------------------------------ what a statement reads after a call in it has written
+def put_first(a, value):
+    a[0] = value
+    return a[1]
+
+
+def element_after_a_call(x):
+    y = x
+    return put_first(x, 9.0) + y[0]
+
+
+either(element_after_a_call, [X])
+
+
+def element_of_a_dict_after_a_call(x):
+    held = {"x": x}
+    return put_first(x, 9.0), held["x"][0]
+
+
+either(element_of_a_dict_after_a_call, [X])
+
+
+def comprehension_after_a_call(x):
+    y = x
+    return put_first(x, 9.0) + sum([v for v in y])
+
+
+either(comprehension_after_a_call, [X])
+
+
+def index_of_the_target_after_a_call(x, m):
+    y = x
+    m[int(y[0])] = put_first(x, 0.0)
+    return m
+
+
+either(index_of_the_target_after_a_call, [X - 1.0, M])
+
+
+def branch_after_a_call(x):
+    y = x
+    return y[0] if put_first(x, 9.0) > 1.0 else y[2]
+
+
+either(branch_after_a_call, [X])
+
+
+def rest_of_a_condition_after_a_call(x):
+    y = x
+    return put_first(x, 9.0) > 0.0 and y[0]
+
+
+either(rest_of_a_condition_after_a_call, [X])
+
+
+def last_of_a_chain_after_a_call(x):
+    y = x
+    return 0.0 < put_first(x, 9.0) < y[0]
+
+
+either(last_of_a_chain_after_a_call, [X])
+
+
+def call_in_each_turn_of_a_comprehension(x):
+    y = x
+    return [y[0] + put_first(x, 9.0) for _ in range(3)]
+
+
+either(call_in_each_turn_of_a_comprehension, [X])
+
+
+def array_that_each_turn_of_a_comprehension_reads(x):
+    return [put_swapped(x) for _ in range(3)]
+
+
+def put_swapped(a):
+    a[0], a[1] = a[1], a[0]
+    return a[0] + 0.0
+
+
+either(array_that_each_turn_of_a_comprehension_reads, [X])
+
+
+class Count:
+    def __init__(self, n):
+        self.n = n
+
+
+def counted(count):
+    if count.n > 1.0:
+        count.n = count.n + 1.0
+    return count
+
+
+def object_that_may_be_another_after_a_call(n, x):
+    count = Count(n)
+    other = count if x > 0 else Count(7.0)
+    return counted(count).n, other.n
+
+
+either(object_that_may_be_another_after_a_call, [3.0, 1.0], [3.0, -1.0])
+
+
+def updated_list_that_may_be_another_in_one_statement(n, x):
+    first = [n, 2.0]
+    other = first if x > 0 else [n, 3.0]
+    return first.append(5.0) or len(other)
+
+
+either(updated_list_that_may_be_another_in_one_statement, [3.0, 1.0], [3.0, -1.0])
+
+
 @table.each_way
 def test_aliases(row, way, record_property):
     check(row, way, record_property)

@@ -156,13 +156,12 @@ def running_functions(direct: bool = True) -> Iterator[_Running]:
         later = hooks.read_later(frame)
         if later is not None:
             if running is None:
-                # The innermost statement has read all that it reads; one that called it may read on after the call.
                 if taken is None:
                     taken = _stored_next(frame) if direct else frozenset()
                     running = _Running(frame, later.names, later.roots, taken, later.in_finally, writer=frame)
                 else:
-                    names = (later.names | later.again) - taken
-                    running = _Running(frame, names, later.roots - taken, taken, later.in_finally)
+                    running = _Running(frame, later.names - taken, later.roots - taken, taken, later.in_finally)
+            running.names |= hooks.unread(frame) - running.taken
             running.variables = {**frame_variables(frame), **running.variables}
             running.frames.append(frame)
             if not hooks.is_block(frame.f_code):
@@ -188,7 +187,7 @@ def _waiting_generators() -> Iterator[_Running]:
         if frame is not None and not generator.gi_running and (later := hooks.read_later(frame)) is not None:
             variables = frame_variables(frame)
             started = inspect.getgeneratorstate(generator) != inspect.GEN_CREATED
-            names = later.names | later.again if started else frozenset(variables)
+            names = later.names | hooks.unread(frame) if started else frozenset(variables)
             names -= set(frame.f_code.co_freevars)
             yield _Running(frame, names, later.roots, frozenset(), later.in_finally, variables=variables)
 
