@@ -1,6 +1,7 @@
 """What a statement under way has read already, and holds while a call in it runs; and what it will read after the call.
 
 s = x + fill(y) + z        x has been read while `fill` runs, and z will be
+x -= fill(y)               x has been read
 return (x, y), o.n         x, y and o.n, while a `finally` runs
 """
 
@@ -26,7 +27,11 @@ def operands(frame: types.FrameType) -> list[Operand]:
     span, extent = read_later(frame), extent_at(frame)
     statements = span.statements if span is not None else ()
     roots = [node for statement in statements for node in gast.iter_child_nodes(statement) if isinstance(node, gast.expr)]
-    return [operand for root in roots for operand in _waiting(root, extent)]
+    found = [operand for root in roots for operand in _waiting(root, extent)]
+    for statement in statements:
+        if isinstance(statement, gast.AugAssign) and extent != _extent(statement):
+            found += _value(statement.target)
+    return found
 
 
 def unread(frame: types.FrameType) -> frozenset[str]:

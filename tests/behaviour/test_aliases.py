@@ -1003,6 +1003,18 @@ def element_before_a_call(x):
 row(element_before_a_call, [X])
 
 
+def updated_variable_before_a_call(x):
+    def fill():
+        x[0] = 9.0
+        return 1.0
+
+    x -= fill()
+    return x
+
+
+either(updated_variable_before_a_call, [X])
+
+
 def argument_before_a_call(x):
     def fill():
         x[0] = 9.0
