@@ -1256,6 +1256,83 @@ def updated_list_that_may_be_another_in_one_statement(n, x):
 either(updated_list_that_may_be_another_in_one_statement, [3.0, 1.0], [3.0, -1.0])
 
 
+# ------------------------------------------------------------------ views of what may be another array
+def view_of_what_a_condition_gives(x, z, c):
+    e = x if c > 0 else z
+    d = x[::-1]
+    d[0] = 9.0
+    return e
+
+
+either(view_of_what_a_condition_gives, [X, X + 3, 1.0], [X, X + 3, -1.0])
+
+
+def view_of_what_a_branch_gives_read(x, z, c):
+    if c > 0:
+        e = x
+    else:
+        e = z
+    d = e[1:]
+    x[1] = 9.0
+    return d + 0.0
+
+
+either(view_of_what_a_branch_gives_read, [X, X + 3, 1.0], [X, X + 3, -1.0])
+
+
+def view_of_what_a_branch_gives_written(x, z, c):
+    if c > 0:
+        e = x
+    else:
+        e = z
+    d = e[1:]
+    d[0] = 9.0
+    return x + 0.0
+
+
+either(view_of_what_a_branch_gives_written, [X, X + 3, 1.0], [X, X + 3, -1.0])
+
+
+def loop_over_what_a_condition_gives(x, z, c):
+    e = x if c > 0 else z
+    total = 0.0
+    for v in e[:2]:
+        put_first(x, v + 1.0)
+        total += v
+    return total
+
+
+either(loop_over_what_a_condition_gives, [X, X + 3, 1.0], [X, X + 3, -1.0])
+
+
+def written_when_a_loop_over_it_is_over(x):
+    total = 0.0
+    for v in x[1:] * 1.0:
+        total += v
+    else:
+        x[0] = total
+    for k, v in enumerate(x):
+        total += v * k
+    else:
+        x[1] = total
+    return x
+
+
+row(written_when_a_loop_over_it_is_over, [X])
+
+
+def written_when_a_loop_is_over_in_a_loop(x):
+    for v in x:
+        for w in x:
+            v += w
+        else:
+            put_first(x, v)
+    return x
+
+
+either(written_when_a_loop_is_over_in_a_loop, [X])
+
+
 @table.each_way
 def test_aliases(row, way, record_property):
     check(row, way, record_property)

@@ -29,7 +29,7 @@ def follow(alias: Any, old: Any, new: Any) -> Any:
     """What another variable holds after `old` was written in place and became `new`."""
     if alias is old:
         return new
-    if new is not old and any(is_doubtful(part, old) for part in reach.arrays(alias)):
+    if new is not old and any(part is other for other in may_share(old) for part in reach.arrays(alias)):
         raise doubtful_error()
     if new is not old and any(part is other for other in related_to(old) for part in reach.arrays(alias)):
         raise AliasError(
@@ -75,14 +75,18 @@ def doubtful_with(array: Any) -> list[jax.Array]:
     return [other for other in others if other is not None]
 
 
+def may_share(array: Any) -> list[jax.Array]:
+    """The arrays that share this one's memory on some path: `e = a if x > 0 else b`, then a write to `a[::-1]`."""
+    own = [array, *related_to(array)]
+    doubted = [other for one in own for other in doubtful_with(one)]
+    found = [part for other in doubted for part in (other, *related_to(other))]
+    return [part for part in found if not any(part is one for one in own)]
+
+
 def kin(value: Any) -> list[int]:
     """The ids of the arrays in a value, and of those that these may be or are views of."""
     arrays = [array for array in reach.arrays(value) if array.ndim]
     return [id(other) for array in arrays for other in (array, *doubtful_with(array), *bases(array))]
-
-
-def is_doubtful(first: Any, second: Any) -> bool:
-    return id(second) in _doubtful.get(id(first), {})
 
 
 def arrays_around(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place]) -> dict[int, jax.Array]:

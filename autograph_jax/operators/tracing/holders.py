@@ -22,7 +22,7 @@ from autograph_jax.errors import AliasError, frame_location, is_user_frame, user
 from autograph_jax.operators import hooks
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.tracing import reach
-from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with
+from autograph_jax.operators.tracing.aliasing import doubtful_error, may_share
 from autograph_jax.operators.tracing.operands import Operand
 from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, Place
 from autograph_jax.operators.tracing.views import related_to
@@ -38,7 +38,8 @@ def check_write(array: Any, *, place: tuple[Any, Any] | None = None, aliases: tu
 
     `place` is the container and the key that the new array is put into, `aliases` are values that follow by themselves.
     """
-    for base in (array, *related_to(array)):
+    doubted = may_share(array)
+    for base in (array, *related_to(array), *doubted):
         for used, error in _in_use.values:
             if used is base:
                 raise error()
@@ -47,7 +48,7 @@ def check_write(array: Any, *, place: tuple[Any, Any] | None = None, aliases: tu
         holder = holder_of(base, place if base is array or picked else None, direct=base is array)
         if holder is not None:
             raise _alias_error(holder, base is array)
-    for other in doubtful_with(array):
+    for other in doubted:
         if holder_of(other, place) is not None or any(part is other for alias in aliases for part in reach.arrays(alias)):
             raise doubtful_error()
 
@@ -69,6 +70,21 @@ def in_use(arrays: Sequence[Any], error: Callable[[], AliasError]) -> Iterator[N
         yield
     finally:
         del _in_use.values[before:]
+
+
+@contextlib.contextmanager
+def no_longer_in_use(arrays: Sequence[Any]) -> Iterator[None]:
+    """Allow writes of these arrays again meanwhile, of each as often as it was refused last: in the `else` of a loop."""
+    before = _in_use.values
+    _in_use.values = list(before)
+    for array in arrays:
+        position = max((n for n, (used, _) in enumerate(_in_use.values) if used is array), default=None)
+        if position is not None:
+            del _in_use.values[position]
+    try:
+        yield
+    finally:
+        _in_use.values = before
 
 
 def holder_of(array: Any, place: tuple[Any, Any] | None, direct: bool = True) -> Holder | None:
