@@ -5,22 +5,26 @@ Before:
     row[1] = v
 
 After:
-    row = ag__.view(x[0], x)
+    row = ag__.view(x[0], x, 0)
     row[1] = v
+
+With the index, what is written to one of the two is followed to the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Iterator, Mapping
 
 import gast
 
 from autograph_jax.analysis import Facts
 from autograph_jax.converters.base import Pass
-from autograph_jax.converters.places import as_load, is_pure, path_of
+from autograph_jax.converters.places import as_load, index_of, is_pure, is_pure_value, path_of
+from autograph_jax.syntax.names import is_operator
 from autograph_jax.syntax.template import Template
 
-_VIEW = Template("ag__.view(VALUE, BASE)")
+_VIEW = Template("ag__.view(VALUE, BASE, INDEX)")
 _ROWS = Template("ag__.rows(BASE)")
 _VIEWS = frozenset({"T", "mT", "real", "imag", "reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal"})
 
@@ -49,27 +53,48 @@ class _Views(Pass):
         if unpacks and isinstance(node.value, gast.Name) and {node.value.id, *names} & self._item_written[-1]:
             node.value = _ROWS.expression(at=node.value, BASE=node.value)  # `first, second = x`
         else:
-            node.value = self._marked(node.value, names)
+            node.value = self._marked(node.value, names, followed=all(isinstance(t, gast.Name) for t in node.targets))
         return node
 
-    def _marked(self, value: gast.expr, names: set[str]) -> gast.expr:
-        """An expression with the views in it marked: itself, or the elements of a tuple, list or `a if c else b`."""
+    def _marked(self, value: gast.expr, names: set[str], *, followed: bool = False) -> gast.expr:
+        """An expression with the views in it marked: itself, or the elements of a tuple, list or `a if c else b`.
+
+        Where a variable takes a view, its writes may be followed.
+        """
         if isinstance(value, gast.Tuple | gast.List):
             value.elts = [self._marked(element, names) for element in value.elts]
         elif isinstance(value, gast.IfExp):
             value.body, value.orelse = self._marked(value.body, names), self._marked(value.orelse, names)
         elif (base := _view_base(value)) is not None and ({_root(base), *names} & self._item_written[-1]):
-            return _VIEW.expression(at=value, VALUE=value, BASE=as_load(base))
+            index = _index(value, base) if followed else []
+            return _VIEW.expression(at=value, VALUE=value, BASE=as_load(base), INDEX=index)
         return value
 
     def visit_Expr(self, node: gast.Expr) -> gast.AST:
         """`fill(x[1], 9.0)` writes a row of x."""
         if isinstance(node.value, gast.Call):
             node.value.args = [
-                _VIEW.expression(at=a, VALUE=a, BASE=as_load(base)) if (base := _view_base(a)) is not None else a
+                _VIEW.expression(at=a, VALUE=a, BASE=as_load(base), INDEX=[]) if (base := _view_base(a)) is not None else a
                 for a in node.value.args
             ]
         return node
+
+
+def _index(value: gast.expr, base: gast.expr) -> list[gast.expr]:
+    """The index of a view of a variable's array, if evaluating it twice changes nothing."""
+    if not (isinstance(value, gast.Subscript) and isinstance(base, gast.Name) and is_pure_value(value.slice)):
+        return []
+    of_dict = isinstance(value.slice, gast.Constant) and isinstance(value.slice.value, str)
+    return [] if of_dict else [index_of(copy.deepcopy(value.slice))]
+
+
+def views_in(function: gast.FunctionDef) -> Iterator[tuple[str, str]]:
+    """Of the views whose index is known: the variable that takes one, and that of the array."""
+    for node in gast.walk(function):
+        if isinstance(node, gast.Assign) and isinstance(node.value, gast.Call) and is_operator(node.value.func, "view"):
+            _, base, *index = node.value.args
+            if index and isinstance(base, gast.Name):
+                yield from ((target.id, base.id) for target in node.targets if isinstance(target, gast.Name))
 
 
 def _item_written(function: gast.AST, aliases: Mapping[str, frozenset[str]]) -> frozenset[str]:

@@ -1333,6 +1333,199 @@ def written_when_a_loop_is_over_in_a_loop(x):
 either(written_when_a_loop_is_over_in_a_loop, [X])
 
 
+# ------------------------------------------------------------------ writes to a view are followed
+def view_written(x):
+    d = x[::-1]
+    d[0] = 9.0
+    return x, d
+
+
+row(view_written, [X], [-X], grad=True, batch=True)
+
+
+def array_of_a_view_written(x, k):
+    d = x[1:]
+    x[2] = k
+    x[1] += d[1]
+    return x, d
+
+
+row(array_of_a_view_written, [X, 5.0], [-X, 3.0], grad=True, batch=True)
+
+
+def views_of_views(x, c):
+    d = x[::-1]
+    e = d[1:]
+    f = x[:2]
+    e[0] = 9.0
+    x[2] = 7.0
+    f[0] = c
+    return x, d, e, f
+
+
+row(views_of_views, [X, 2.0], [-X, 3.0], grad=True, batch=True)
+
+
+def view_written_in_branches(x, c):
+    d = x[::-1]
+    if c > 0:
+        d[0] = 9.0
+    else:
+        x[1] = 5.0
+    return x, d
+
+
+row(view_written_in_branches, [X, 1.0], [X, -1.0], staged="cond", batch=True)
+
+
+def view_taken_in_branches(x, c):
+    if c > 0:
+        d = x[1:]
+        d[0] = 9.0
+    else:
+        d = x[:2]
+        d[0] = 4.0
+    return x, d
+
+
+row(view_taken_in_branches, [X, 1.0], [X, -1.0], staged="cond", batch=True)
+
+
+def rows_written_in_a_loop(m, c):
+    for k in range(2):
+        r = m[k]
+        r[0] = c + k
+        r[1:] = r[0] * 2.0
+    return m
+
+
+row(rows_written_in_a_loop, [M, 5.0], [-M, 1.0], grad=True, batch=True)
+
+
+def rows_written_in_a_while_loop(m, n):
+    k = 0
+    while k < n:
+        r = m[k]
+        r[0] += 0.5 * k
+        m[k, 1] += r[0]
+        k += 1
+    return m, k
+
+
+row(rows_written_in_a_while_loop, [M, 2], [M, 0], staged="loop", batch=True)
+
+
+def index_changes_after_the_view(x):
+    i = 1
+    d = x[i:]
+    i = 0
+    d[i] = 9.0
+    b = x
+    b[1] += 1.0
+    return x, d, b
+
+
+row(index_changes_after_the_view, [X])
+
+
+def traced_row_and_column(m, k):
+    r = m[k]
+    r[:] = r[::-1] + 1.0
+    c = m[:, 0]
+    c[1] = 8.0
+    return m, r, c
+
+
+row(traced_row_and_column, [M, 0], [M, 1], batch=True)
+
+
+def two_rows_which_may_be_one(m, i, j):
+    r, q = m[i], m[j]
+    r[0] = 10.0
+    q[1] = 20.0
+    return m
+
+
+either(two_rows_which_may_be_one, [M, 0, 1], [M, 1, 1])
+
+
+def two_rows_which_may_be_one_in_two_statements(m, i, j):
+    r = m[i]
+    q = m[j]
+    r[0] = 10.0
+    q[1] = 20.0
+    r[:] = r + q
+    return m, r, q
+
+
+row(two_rows_which_may_be_one_in_two_statements, [M, 0, 1], [M, 1, 1], batch=True)
+
+
+def array_replaced_after_the_view(x):
+    d = x[1:]
+    b = x
+    x = x * 2.0
+    d[0] = 3.0
+    return x, b, d
+
+
+row(array_replaced_after_the_view, [X], grad=True)
+
+
+def new_axes(x):
+    d = x[None]
+    e = x[..., None]
+    d[0, 1] = 3.0
+    e[2, 0] = 4.0
+    return x, d, e
+
+
+row(new_axes, [X])
+
+
+def elements_at_indices_are_a_copy(x):
+    k = jnp.array([0, 1])
+    d = x[k]
+    d[0] = 9.0
+    x[1] = 8.0
+    return x, d
+
+
+row(elements_at_indices_are_a_copy, [X])
+
+
+def view_written_in_a_loop_after_it_was_taken(x, n):
+    d = x[1:]
+    while n > 0:
+        d[0] += n
+        n -= 1
+    return x, d
+
+
+either(view_written_in_a_loop_after_it_was_taken, [X, 3], [X, 0])
+
+
+def view_captured(x):
+    d = x[1:]
+    read = lambda: d[0] + x[1]
+    d[0] = 3.0
+    x[1] += 1.0
+    return read(), d
+
+
+row(view_captured, [X])
+
+
+def view_that_a_list_holds_too(x):
+    held = [x]
+    d = x[::-1]
+    d[0] = 3.0
+    return held[0], d
+
+
+either(view_that_a_list_holds_too, [X])
+
+
 @table.each_way
 def test_aliases(row, way, record_property):
     check(row, way, record_property)

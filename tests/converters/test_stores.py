@@ -584,8 +584,8 @@ ROWS = {
         """,
         """
         def f(x):
-            row = ag__.view(x[0], x)
-            row = ag__.set_item(5, row, 1)
+            row = ag__.view(x[0], x, 0)
+            row, x = ag__.set_item(5, row, 1, x)
             column = ag__.view(x.T, x)
             return (x, row)
         """,

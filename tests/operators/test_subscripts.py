@@ -267,7 +267,7 @@ def test_doubtful_pairs_go_with_their_arrays():
     aliasing.doubt(first, second)
     assert any(other is first for other in aliasing.doubtful_with(second))
     with pytest.raises(AliasError):
-        aliasing.follow(first, second, jnp.zeros(2))
+        aliasing.follow(first, second, jnp.zeros(2), views.Renewed(second, jnp.zeros(2)))
     assert aliasing.doubtful_with(second)
     key = id(first)
     del first
@@ -285,7 +285,8 @@ def test_doubt_is_about_two_arrays():
 
 def test_follow():
     old, new, other = jnp.zeros(2), jnp.ones(2), jnp.zeros(2)
-    assert aliasing.follow(old, old, new) is new and aliasing.follow(other, old, new) is other
+    renewed = views.Renewed(old, new)
+    assert aliasing.follow(old, old, new, renewed) is new and aliasing.follow(other, old, new, renewed) is other
 
 
 def test_views_go_with_their_arrays():

@@ -19,19 +19,23 @@ from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.cells import arrays_held
 from autograph_jax.operators.tracing.places import Place
-from autograph_jax.operators.tracing.views import bases, related_to
+from autograph_jax.operators.tracing.views import Renewed, bases, related_to
 
 # Module state: for the id of an array, those that may be one with it, by their ids. An entry goes when one of the two goes.
 _doubtful: dict[int, dict[int, weakref.ref[Any]]] = {}
 
 
-def follow(alias: Any, old: Any, new: Any) -> Any:
+def follow(alias: Any, old: Any, new: Any, renewed: Renewed) -> Any:
     """What another variable holds after `old` was written in place and became `new`."""
     if alias is old:
         return new
-    if new is not old and any(part is other for other in may_share(old) for part in reach.arrays(alias)):
+    if new is old:
+        return alias
+    if isinstance(alias, jax.Array) and (written := renewed(alias)) is not None:
+        return written
+    if any(part is other for other in may_share(old) for part in reach.arrays(alias)):
         raise doubtful_error()
-    if new is not old and any(part is other for other in related_to(old) for part in reach.arrays(alias)):
+    if any(part is other for other in related_to(old) for part in reach.arrays(alias)):
         raise AliasError(
             "an array is written in place, and a variable that shares its memory in NumPy would have to show the write",
             location=user_location(),

@@ -25,7 +25,7 @@ from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.aliasing import doubtful_error, may_share
 from autograph_jax.operators.tracing.operands import Operand
 from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, Place
-from autograph_jax.operators.tracing.views import related_to
+from autograph_jax.operators.tracing.views import Renewed, related_to
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.forms import Static
 from autograph_jax.operators.values.traced import is_traced
@@ -33,10 +33,13 @@ from autograph_jax.operators.values.traced import is_traced
 Holder = tuple[types.FrameType, str]
 
 
-def check_write(array: Any, *, place: tuple[Any, Any] | None = None, aliases: tuple[Any, ...] = ()) -> None:
+def check_write(
+    array: Any, *, place: tuple[Any, Any] | None = None, aliases: tuple[Any, ...] = (), renewed: Renewed | None = None
+) -> None:
     """Refuse an in-place write that somebody else would have to see.
 
     `place` is the container and the key that the new array is put into, `aliases` are values that follow by themselves.
+    Variables that the statement assigns follow too, where they hold what is `renewed`.
     """
     doubted = may_share(array)
     for base in (array, *related_to(array), *doubted):
@@ -45,7 +48,8 @@ def check_write(array: Any, *, place: tuple[Any, Any] | None = None, aliases: tu
                 raise error()
     picked = place is not None and is_traced(place[1])  # of several, which all are written: as they were, or the new one
     for base in (array, *related_to(array)):
-        holder = holder_of(base, place if base is array or picked else None, direct=base is array)
+        follows = base is array or renewed is not None and renewed.knows(base)
+        holder = holder_of(base, place if base is array or picked else None, direct=follows)
         if holder is not None:
             raise _alias_error(holder, base is array)
     for other in doubted:
@@ -177,7 +181,7 @@ def running_functions(direct: bool = True) -> Iterator[_Running]:
                     running = _Running(frame, later.names, later.roots, taken, later.in_finally, writer=frame)
                 else:
                     running = _Running(frame, later.names - taken, later.roots - taken, taken, later.in_finally)
-            running.names |= hooks.unread(frame) - running.taken
+                running.names |= hooks.unread(frame) - taken
             running.variables = {**frame_variables(frame), **running.variables}
             running.frames.append(frame)
             if not hooks.is_block(frame.f_code):
