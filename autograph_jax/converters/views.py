@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import gast
 
@@ -25,12 +26,13 @@ from autograph_jax.syntax.names import is_operator
 from autograph_jax.syntax.template import Template
 
 _VIEW = Template("ag__.view(VALUE, BASE, INDEX)")
+_VIEW_AT = Template("ag__.view_at(BASE, INDEX)")
 _ROWS = Template("ag__.rows(BASE)")
 _VIEWS = frozenset({"T", "mT", "real", "imag", "reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal"})
 
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts]) -> gast.AST:
-    return _Views(facts).visit(tree)
+    return _Kept().visit(_Views(facts).visit(tree))
 
 
 class _Views(Pass):
@@ -80,9 +82,77 @@ class _Views(Pass):
         return node
 
 
+class _Kept(Pass):
+    """Slices that may be kept are marked wherever they stand: returned, handed to a function, put into a container."""
+
+    def visit_Return(self, node: gast.Return) -> gast.AST:
+        self.generic_visit(node)
+        node.value = self._marked(node.value)
+        return node
+
+    visit_Assign = visit_NamedExpr = visit_Return  # which have a value, too
+
+    def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
+        self.generic_visit(node)
+        node.body = self._marked(node.body)
+        return node
+
+    def visit_Call(self, node: gast.Call) -> gast.AST:
+        self.generic_visit(node)
+        if not is_operator(node.func):
+            node.args = list(map(self._marked, node.args))
+            for keyword in node.keywords:
+                keyword.value = self._marked(keyword.value)
+        return node
+
+    def visit_Tuple(self, node: Any) -> gast.AST:
+        self.generic_visit(node)
+        node.elts = list(map(self._marked, node.elts)) if isinstance(node.ctx, gast.Load) else node.elts
+        return node
+
+    visit_List = visit_Tuple
+
+    def visit_Dict(self, node: gast.Dict) -> gast.AST:
+        self.generic_visit(node)
+        node.values = list(map(self._marked, node.values))
+        return node
+
+    def visit_ListComp(self, node: Any) -> gast.AST:
+        self.generic_visit(node)
+        node.elt = self._marked(node.elt)
+        return node
+
+    visit_GeneratorExp = visit_ListComp
+
+    def visit_DictComp(self, node: gast.DictComp) -> gast.AST:
+        self.generic_visit(node)
+        node.value = self._marked(node.value)
+        return node
+
+    def visit_IfExp(self, node: gast.IfExp) -> gast.AST:
+        self.generic_visit(node)
+        node.body, node.orelse = self._marked(node.body), self._marked(node.orelse)
+        return node
+
+    def _marked(self, value: Any) -> Any:
+        if not (isinstance(value, gast.Subscript) and _is_slice(value.slice)):
+            return value
+        if (base := _view_base(value)) is not None:
+            return _VIEW.expression(at=value, VALUE=value, BASE=as_load(base), INDEX=[])
+        if isinstance(value.value, gast.Call):
+            return _VIEW_AT.expression(at=value, BASE=value.value, INDEX=index_of(value.slice))
+        return value
+
+
+def _is_slice(index: gast.AST) -> bool:
+    return any(isinstance(part, gast.Slice) for part in (index.elts if isinstance(index, gast.Tuple) else [index]))
+
+
 def _index(value: gast.expr, base: gast.expr) -> list[gast.expr]:
     """The index of a view of a variable's array, if evaluating it twice changes nothing."""
-    if not (isinstance(value, gast.Subscript) and isinstance(base, gast.Name) and is_pure_value(value.slice)):
+    if not (
+        isinstance(value, gast.Subscript) and value.value is base and isinstance(base, gast.Name) and is_pure_value(value.slice)
+    ):
         return []
     of_dict = isinstance(value.slice, gast.Constant) and isinstance(value.slice.value, str)
     return [] if of_dict else [index_of(copy.deepcopy(value.slice))]
@@ -119,7 +189,7 @@ def _aliases_of(names: set[str], aliases: Mapping[str, frozenset[str]]) -> set[s
 
 
 def _view_base(value: gast.expr) -> gast.expr | None:
-    """What an expression is a view of in NumPy: x of `x[0]`, `x.T`, `x.reshape(-1)`; None for what surely is none."""
+    """What an expression is a view of in NumPy: x of `x[0]`, `x.T[1:]`, `x.reshape(-1)`; None for what surely is none."""
     base = None
     if isinstance(value, gast.Subscript):
         base = value.value
@@ -127,7 +197,7 @@ def _view_base(value: gast.expr) -> gast.expr | None:
         base = value.value
     elif isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute) and value.func.attr in _VIEWS:
         base = value.func.value
-    return base if base is not None and is_pure(base) else None
+    return base if base is None or is_pure(base) else _view_base(base)
 
 
 def _root(base: gast.expr) -> str:

@@ -1526,6 +1526,124 @@ def view_that_a_list_holds_too(x):
 either(view_that_a_list_holds_too, [X])
 
 
+# ------------------------------------------------------------------ views that are handed on before anybody writes
+def tail(v):
+    return v[1:]
+
+
+def tail_by_name(v):
+    w = v[1:]
+    return w
+
+
+def view_of_a_callee_written(x):
+    d = tail(x)
+    d[0] = 9.0
+    return x + 0.0
+
+
+either(view_of_a_callee_written, [X])
+
+
+def array_of_a_view_of_a_callee_written(x):
+    d = tail_by_name(x)
+    x[1] = 9.0
+    return d + 0.0
+
+
+either(array_of_a_view_of_a_callee_written, [X])
+
+
+def view_of_a_view_of_a_callee(x):
+    d = tail(x)[:1]
+    d[0] = 9.0
+    return x + 0.0
+
+
+either(view_of_a_view_of_a_callee, [X])
+
+
+def view_of_a_view_in_one_expression(x):
+    d = x[1:][:1]
+    d[0] = 9.0
+    return x + 0.0
+
+
+either(view_of_a_view_in_one_expression, [X])
+
+
+def view_as_an_argument(x):
+    y = put_first(x[1:], 9.0) + 1.0
+    return x + y
+
+
+either(view_as_an_argument, [X])
+
+
+def view_as_a_keyword_argument(x):
+    y = put_first(a=x[1:], value=9.0) + 1.0
+    return x + y
+
+
+either(view_as_a_keyword_argument, [X])
+
+
+def view_in_a_dict(x):
+    held = {"tail": x[1:]}
+    held["tail"][0] = 9.0
+    return x + 0.0
+
+
+either(view_in_a_dict, [X])
+
+
+def view_in_a_dict_read(x):
+    held = {"tail": x[1:]}
+    x[1] = 9.0
+    return held["tail"] + 0.0
+
+
+either(view_in_a_dict_read, [X])
+
+
+def views_of_a_comprehension(x):
+    parts = [x[k : k + 2] for k in range(2)]
+    parts[0][0] = 9.0
+    x[1] = 8.0
+    return x, parts[1]
+
+
+either(views_of_a_comprehension, [X])
+
+
+def view_by_walrus(x):
+    if (d := x[1:])[0] > 0:
+        d[0] = 9.0
+    return x, (e := x[:2])[0], d, e
+
+
+either(view_by_walrus, [X])
+
+
+def view_of_a_lambda(x):
+    get = lambda: x[1:]
+    d = get()
+    d[0] = 9.0
+    return x + 0.0
+
+
+either(view_of_a_lambda, [X])
+
+
+def loop_over_views(x):
+    for d in (x[1:], x[:1]):
+        d[0] = 9.0
+    return x + 0.0
+
+
+either(loop_over_views, [X])
+
+
 @table.each_way
 def test_aliases(row, way, record_property):
     check(row, way, record_property)

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from autograph_jax.operators.tracing import reach
 
 _UNKNOWN = object()
+_NO_ARRAYS = frozenset({list, tuple, str, bytes, int, float})  # looked at first: to ask for a jax.Array takes longer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,12 +27,19 @@ class _View:
 
 def view(value: Any, base: Any, index: Any = _UNKNOWN) -> Any:
     """`row = x[0]`: in NumPy the row is a view, if it is no scalar. The index is there to follow what is written."""
+    if type(value) in _NO_ARRAYS:
+        return value
     shares = isinstance(value, jax.Array) and isinstance(base, jax.Array) and value is not base and value.ndim > 0
     if shares and not _copies(index):
         key, around = id(value), [*bases(value), base]
         gone = weakref.ref(value, lambda _, views=_views: views.pop(key, None))
         _views[key] = _View(gone, around, index if len(around) == 1 and _is_basic(index) else _UNKNOWN)
     return value
+
+
+def view_at(base: Any, index: Any) -> Any:
+    """`f(x)[1:]`, a view of what a call gives."""
+    return view(base[index], base, index)
 
 
 def _copies(index: Any) -> bool:
