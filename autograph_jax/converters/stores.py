@@ -39,6 +39,7 @@ from autograph_jax.converters.places import (
     symbol_of,
     writes_places,
 )
+from autograph_jax.converters.views import views_in
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
 from autograph_jax.syntax.template import Template
@@ -63,11 +64,13 @@ class _Stores(Pass):
     def __init__(self, facts: dict[gast.AST, Facts], names: Names) -> None:
         self._facts, self._names = facts, names
         self._scopes: list[Facts] = []
+        self._views: list[list[tuple[str, str]]] = []  # per function: variables of which the first takes a view of the second's
         self._captured: list[set[str]] = []  # per function: captured names that an item write has to rebind
         self._numbers = itertools.count(1)
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
         self._scopes.append(self._facts[node])
+        self._views.append(list(views_in(node)))
         self._captured.append(set())
         node.body = self._suite(node.body)
         captured = self._captured.pop()
@@ -75,6 +78,7 @@ class _Stores(Pass):
             # `def fill(): y[0] = 1` writes the array of the function around it.
             node.body.insert(0, gast.copy_location(gast.Nonlocal(sorted(captured)), node.body[0]))
         self._scopes.pop()
+        self._views.pop()
         return node
 
     def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
@@ -219,13 +223,21 @@ class _Stores(Pass):
         return [self._written(root, written, node, rebinds, aliases)]
 
     def _aliases(self, root: gast.expr, node: gast.stmt) -> list[str]:
-        """Other variables that may hold the array that is written, and are read later."""
+        """Other variables that may hold the array that is written, or a view of it, and are read later."""
         if not self._scopes or not isinstance(root, gast.Name):
             return []
         facts = self._scopes[-1]
         later = facts.live_after.get(node, facts.bound) | facts.escaping
         bound = facts.bound - facts.unbound_before.get(node, frozenset())
-        return sorted((facts.aliases.get(root.id, frozenset()) - {root.id}) & later & bound)
+        return sorted((self._sharing(root.id) - {root.id}) & later & bound)
+
+    def _sharing(self, name: str) -> set[str]:
+        names, aliases = {name}, self._scopes[-1].aliases
+        while more := {other for pair in self._views[-1] if names & {*pair} for other in pair} - names | {
+            other for one in names for other in aliases.get(one, ()) if other not in names
+        }:
+            names |= more
+        return names
 
     def _rebinds(self, root: gast.expr, steps: list[Place]) -> bool:
         """Is the root a variable of this function (or of one around it) that takes the new array?"""

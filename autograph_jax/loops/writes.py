@@ -96,11 +96,24 @@ def _chain(output: Any, makers: dict[Any, Any], readers: dict[Any, int], inputs:
     variable = output
     while _is_variable(variable) and variable not in inputs:
         maker = makers.get(variable)
-        if maker is None or maker.primitive.name not in _WRITES or chain and readers[variable] > 1:
+        if maker is None or not _is_write(maker) or _is_of_all(maker) or chain and readers[variable] > 1:
             return []
         chain.append(maker)
         variable = maker.invars[0]
     return chain if _is_variable(variable) else []
+
+
+def _is_write(equation: Any) -> bool:
+    return equation.primitive.name in _WRITES
+
+
+def _is_of_all(equation: Any) -> bool:
+    """Does a write replace a whole array, so that nothing of it stays in place?
+
+    XLA puts the value itself there, and where the call then gives all of a while loop's state, it takes the call out of the
+    loop, which never ends: its GetInvariantGTEsForWhileBody looks at the operands of the body's root as if it were a tuple.
+    """
+    return equation.invars[0].aval.size == equation.invars[_update(equation)].aval.size
 
 
 def _depending(jaxpr: Any, writes: Sequence[Any]) -> list[Any]:
@@ -118,7 +131,7 @@ def _are_last(writes: Sequence[Any], after: Sequence[Any]) -> bool:
     """Is nothing written that depends on what reads a written array?"""
     late = set(_results(after))
     return not any(_is_variable(v) and v in late for equation in writes for v in equation.invars) and not any(
-        equation.primitive.name in _WRITES for equation in after
+        _is_write(equation) for equation in after
     )
 
 

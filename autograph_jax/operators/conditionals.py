@@ -135,7 +135,7 @@ def _cond(
         joined_aliases.relate(new[key], key, places[key], (first, second), new, outer)
         state.write(places[key], new[key])
     if first.raised and second.raised:
-        raise checks.Raised()
+        raise checks.Raised() if checks.is_kept() else checks.raised_by_itself()
     joined_aliases.relate(value, RESULT, None, (first, second), new, outer)
     value = joined_aliases.of_module(value, RESULT, first, second, modules, predicate)
     bind(functions, names)

@@ -7,7 +7,7 @@ range is staged where that changes nothing that plain `jax.jit` would give; else
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -52,6 +52,7 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
     if isinstance(iterable, markers.Marked):
         return _as_marked(iterable, body, names, orelse)
     arrays = (iterable,) if isinstance(iterable, jax.Array) else iterable.arrays if isinstance(iterable, iterables.View) else ()
+    orelse = _when_over(orelse, arrays) if orelse is not None and arrays else orelse
     with holders.in_use(arrays, _written_meanwhile) if arrays else _NOTHING:
         if not jax_private.tracing():
             # Python's own loop stands here, and not in a function of its own: deep recursion needs the frames.
@@ -77,6 +78,16 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
         impure.check_loop(iterable, references=_HELD_BY_CALL)
         elements = _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iter(iterable)
         return _python_for(elements, body, names, orelse)
+
+
+def _when_over(orelse: Block, arrays: Sequence[Any]) -> Block:
+    """The `else` of a loop over these arrays, which may write them: it runs when nothing more is taken from them."""
+
+    def run() -> Any:
+        with holders.no_longer_in_use(arrays):
+            return orelse()
+
+    return standing_for(run, orelse)
 
 
 def _written_meanwhile() -> AliasError:

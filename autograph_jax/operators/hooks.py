@@ -20,6 +20,7 @@ assigned: Callable[[types.CodeType], Collection[str]] = lambda code: ()  # noqa:
 Names = frozenset[str]
 read_later: Callable[[types.FrameType], Any] = _nothing_known  # a runtime.spans.Span; None: not converted code
 operands: Callable[[types.FrameType], Any] = lambda frame: []  # noqa: E731 - what its statement has evaluated, to be used later
+unread: Callable[[types.FrameType], Names] = lambda frame: frozenset()  # noqa: E731 - what it reads after the call it is at
 returned: Callable[[types.FrameType], Any] = lambda frame: []  # noqa: E731 - what a `return` under way returns, in a `finally`
 deciding_names: Callable[[types.FrameType], Names | None] = _nothing_known  # of the while loop that a frame is at
 meet: Callable[[type], None] = lambda kind: None  # noqa: E731 - a class that converted code comes to know

@@ -45,6 +45,12 @@ def staging() -> bool:
     return _is_within(_STAGES)
 
 
+def is_outermost() -> bool:
+    """Is the program that is being made no part of another one, and of nothing else that JAX traces?"""
+    around = getattr(current_trace(), "parent_trace", None)
+    return around is not None and getattr(around, "parent_trace", None) is None
+
+
 def _is_within(kinds: tuple[type, ...]) -> bool:
     if _current is None:  # pragma: no cover
         return isinstance(jnp.zeros(()) + 0, jax.core.Tracer)
@@ -59,6 +65,23 @@ def _is_within(kinds: tuple[type, ...]) -> bool:
 def current_trace() -> object:
     """What JAX does with operations at present: stage them, differentiate them, run them."""
     return object() if _current is None else _current.trace
+
+
+def program_of(trace: Any) -> object:
+    """The program that is being made where this goes on: a trace that maps or differentiates only adds to it."""
+    while trace is not None and not isinstance(trace, _STAGES):
+        trace = getattr(trace, "parent_trace", None)
+    return trace
+
+
+def is_lost(value: Any) -> bool:
+    """Is this a tracer of a trace that is over?"""
+    if _current is None or not isinstance(value, jax.core.Tracer):
+        return False
+    trace = _current.trace
+    while trace is not None and trace is not getattr(value, "_trace", None):
+        trace = getattr(trace, "parent_trace", None)
+    return trace is None
 
 
 def is_abstract(tracer: jax.core.Tracer) -> bool:

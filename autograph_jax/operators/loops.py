@@ -8,7 +8,7 @@ from typing import Any
 from autograph_jax.errors import StagingError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import unless
-from autograph_jax.operators.effects.checks import Raised
+from autograph_jax.operators.effects import checks
 from autograph_jax.operators.exits import BREAK, turn_ended
 from autograph_jax.operators.tracing import reach, recursion
 from autograph_jax.operators.tracing.cells import bind, cells_of, standing_for
@@ -73,7 +73,11 @@ def run_turn(body: Block, *arguments: Any) -> Any:
     """Trace a turn, and give how it leaves the loop. One that raises leaves it; the error itself is raised at run time."""
     try:
         return turn_ended(body(*arguments))
-    except Raised:
+    except Exception as error:
+        if not checks.in_staged_branch() or not checks.raised_later(error):
+            raise
+        return BREAK
+    except checks.Raised:
         return BREAK
 
 

@@ -22,7 +22,7 @@ from autograph_jax.errors import AliasError, ImmutableError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import if_expr, if_stmt
 from autograph_jax.operators.effects import attempts
-from autograph_jax.operators.tracing import aliasing, holders, same_containers, state
+from autograph_jax.operators.tracing import aliasing, holders, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import Attribute, Content
 from autograph_jax.operators.values import selection
@@ -43,9 +43,10 @@ def set_item(value: Any, target: Any, index: Any, *aliases: Any) -> Any:
         same_containers.check_container(target, aliases)
         aliasing.check_buffers(target, aliases)
     new = _set_item(value, target, index)
+    renewed = views.Renewed(target, new)
     if new is not target:
-        holders.check_write(target)
-    return (new, *(aliasing.follow(alias, target, new) for alias in aliases)) if aliases else new
+        holders.check_write(target, renewed=renewed)
+    return (new, *(aliasing.follow(alias, target, new, renewed) for alias in aliases)) if aliases else new
 
 
 def _set_item(value: Any, target: Any, index: Any) -> Any:

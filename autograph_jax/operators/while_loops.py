@@ -94,6 +94,8 @@ def _test_apart(test: Block, functions: tuple[Block | None, ...], names: tuple[s
         known.append(TRACED if is_traced(value) else lists.truth(value))
 
     traced = trace(evaluate, functions, variables(functions, names) if names else ())
+    if traced.raised:
+        evaluate()
     return known[0], bool(traced.ends)
 
 
@@ -157,7 +159,9 @@ def _staged_while_with_test_in_body(
     def turn_and_test() -> Any:
         exit = run_turn(body)
         if exit is None:
-            return None, decide()
+            answers: list[Any] = []
+            exit = run_turn(lambda: answers.append(decide()))  # a test that raises ends the loop, too
+            return exit, answers[0] if answers else False
         if not isinstance(exit, Choice):
             return exit, False
         go_on = unless(exit._map(lambda option: None if option is None else LEFT), again, *names)

@@ -1,13 +1,14 @@
-"""What a statement under way has read already, and holds while a call in it runs.
+"""What a statement under way has read already, and holds while a call in it runs; and what it will read after the call.
 
-s = x + fill(y)            x, while `fill` runs
+s = x + fill(y) + z        x has been read while `fill` runs, and z will be
+x -= fill(y)               x has been read
 return (x, y), o.n         x, y and o.n, while a `finally` runs
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import gast
@@ -26,7 +27,62 @@ def operands(frame: types.FrameType) -> list[Operand]:
     span, extent = read_later(frame), extent_at(frame)
     statements = span.statements if span is not None else ()
     roots = [node for statement in statements for node in gast.iter_child_nodes(statement) if isinstance(node, gast.expr)]
-    return [operand for root in roots for operand in _waiting(root, extent)]
+    found = [operand for root in roots for operand in _waiting(root, extent)]
+    for statement in statements:
+        if isinstance(statement, gast.AugAssign) and extent != _extent(statement):
+            found += _value(statement.target)
+    return found
+
+
+def unread(frame: types.FrameType) -> frozenset[str]:
+    """The variables that the statement a converted function is at may read after the call that it is at."""
+    span, extent = read_later(frame), extent_at(frame)
+    statements = span.statements if span is not None else ()
+    if any(_extent(statement) == extent for statement in statements):
+        return frozenset()
+    return _read_after(statements, extent) or frozenset()
+
+
+def _read_after(nodes: Iterable[gast.AST], extent: _Extent) -> frozenset[str] | None:
+    """Of parts in the order of their evaluation: what is read after the call at this extent, None if it is in none of them."""
+    found: frozenset[str] | None = None
+    for node in nodes:
+        if found is not None:
+            found |= _reads(node)
+        elif extent in (_extent(node), _own_extent(node)):
+            found = frozenset()
+        elif (found := _read_after(_evaluated(node), extent)) is not None and _is_repeated(node, extent):
+            found |= _reads(node)
+    return found
+
+
+def _evaluated(node: Any) -> Iterable[gast.AST]:
+    """The parts of a node in the order in which they are evaluated; no statements, which have spans of their own."""
+    match node:
+        case gast.Assign():
+            return [node.value, *node.targets]
+        case gast.Dict():
+            return [part for pair in zip(node.keys, node.values, strict=True) for part in pair if part is not None]
+        case gast.ListComp() | gast.SetComp() | gast.GeneratorExp():
+            return [*node.generators, node.elt]
+        case gast.DictComp():
+            return [*node.generators, node.key, node.value]
+        case gast.comprehension():
+            return [node.iter, *node.ifs]
+        case _:
+            return [child for child in gast.iter_child_nodes(node) if not isinstance(child, gast.stmt)]
+
+
+def _is_repeated(node: gast.AST, extent: _Extent) -> bool:
+    """May the call run more than once while the node is evaluated?"""
+    if isinstance(node, gast.ListComp | gast.SetComp | gast.DictComp | gast.GeneratorExp):
+        return _read_after([node.generators[0].iter], extent) is None
+    return isinstance(node, gast.While)
+
+
+def _reads(node: gast.AST) -> frozenset[str]:
+    names = (inner for inner in gast.walk(node) if isinstance(inner, gast.Name))
+    return frozenset(name.id for name in names if isinstance(name.ctx, gast.Load))
 
 
 def returned(frame: types.FrameType) -> list[Operand]:
@@ -114,9 +170,14 @@ def _extent(node: Any) -> Any:
     if isinstance(node, gast.Call) and is_operator(node.func):
         parts = [extent for argument in node.args if (extent := _extent(argument)) is not None]
         return (min(start for start, _ in parts), max(end for _, end in parts)) if parts else None
+    return _own_extent(node)
+
+
+def _own_extent(node: Any) -> Any:
     end = getattr(node, "end_lineno", None), getattr(node, "end_col_offset", None)
     return ((node.lineno, node.col_offset), end) if None not in end else None
 
 
 hooks.operands = operands
+hooks.unread = unread
 hooks.returned = returned

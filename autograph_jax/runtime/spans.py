@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 from typing import Any
 
@@ -10,7 +9,6 @@ import gast
 
 from autograph_jax.analysis import Facts, writes
 from autograph_jax.syntax import emit
-from autograph_jax.syntax.names import is_operator
 
 Position = tuple[int, int]
 _COMPOUND = (gast.If, gast.While, gast.For, gast.With, gast.Try, gast.TryStar)
@@ -23,7 +21,6 @@ class Span:
     start: Position
     end: Position
     names: frozenset[str]
-    again: frozenset[str] = frozenset()  # what the statement may read once more itself, after a call in it
     roots: frozenset[str] = frozenset()  # of `d['a'][i] = v`: d takes the result, but stays the same container
     statements: tuple[gast.stmt, ...] = ()
     in_finally: bool = False  # may a `return` be under way?
@@ -86,9 +83,8 @@ def _span(start: Position, end: Position, statements: list[tuple[gast.stmt, Fact
     stores = statements[1:] or statements
     written = frozenset(name for statement, _ in stores for name in _rebound(statement))
     names = frozenset(name for statement, scope in statements for name in _names(statement, scope))
-    twice = frozenset(name for statement, _ in statements for name in _read_twice(statement))
     roots = frozenset(name for statement, _ in statements for name in _roots(statement))
-    return Span(start, end, names - written, twice, roots, tuple(statement for statement, _ in statements))
+    return Span(start, end, names - written, roots, tuple(statement for statement, _ in statements))
 
 
 def _rebound(statement: gast.stmt) -> frozenset[str]:
@@ -101,15 +97,6 @@ def _names(statement: gast.stmt, facts: Facts) -> frozenset[str]:
         after = frozenset(name for s in inner for name in facts.live_before.get(s, frozenset()))
         return facts.live_after[statement] | after | facts.escaping
     return facts.live_after[statement] | facts.escaping
-
-
-def _read_twice(statement: gast.stmt) -> frozenset[str]:
-    """`s = fill(y, 5) + y[0]` reads y again after the call has written it."""
-    loads = collections.Counter(
-        node.id for node in gast.walk(statement) if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load)
-    )
-    has_call = any(isinstance(node, gast.Call) and not is_operator(node.func) for node in gast.walk(statement))
-    return frozenset(name for name, count in loads.items() if count > 1) if has_call else frozenset()
 
 
 def _roots(statement: gast.stmt) -> frozenset[str]:

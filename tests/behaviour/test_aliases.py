@@ -1003,6 +1003,18 @@ def element_before_a_call(x):
 row(element_before_a_call, [X])
 
 
+def updated_variable_before_a_call(x):
+    def fill():
+        x[0] = 9.0
+        return 1.0
+
+    x -= fill()
+    return x
+
+
+either(updated_variable_before_a_call, [X])
+
+
 def argument_before_a_call(x):
     def fill():
         x[0] = 9.0
@@ -1130,6 +1142,506 @@ def loop_over_what_a_call_gives(x):
 
 
 either(loop_over_what_a_call_gives, [X])
+
+
+# ------------------------------------------------------------------ what a statement reads after a call in it has written
+def put_first(a, value):
+    a[0] = value
+    return a[1]
+
+
+def element_after_a_call(x):
+    y = x
+    return put_first(x, 9.0) + y[0]
+
+
+either(element_after_a_call, [X])
+
+
+def element_of_a_dict_after_a_call(x):
+    held = {"x": x}
+    return put_first(x, 9.0), held["x"][0]
+
+
+either(element_of_a_dict_after_a_call, [X])
+
+
+def comprehension_after_a_call(x):
+    y = x
+    return put_first(x, 9.0) + sum([v for v in y])
+
+
+either(comprehension_after_a_call, [X])
+
+
+def index_of_the_target_after_a_call(x, m):
+    y = x
+    m[int(y[0])] = put_first(x, 0.0)
+    return m
+
+
+either(index_of_the_target_after_a_call, [X - 1.0, M])
+
+
+def branch_after_a_call(x):
+    y = x
+    return y[0] if put_first(x, 9.0) > 1.0 else y[2]
+
+
+either(branch_after_a_call, [X])
+
+
+def rest_of_a_condition_after_a_call(x):
+    y = x
+    return put_first(x, 9.0) > 0.0 and y[0]
+
+
+either(rest_of_a_condition_after_a_call, [X])
+
+
+def last_of_a_chain_after_a_call(x):
+    y = x
+    return 0.0 < put_first(x, 9.0) < y[0]
+
+
+either(last_of_a_chain_after_a_call, [X])
+
+
+def call_in_each_turn_of_a_comprehension(x):
+    y = x
+    return [y[0] + put_first(x, 9.0) for _ in range(3)]
+
+
+either(call_in_each_turn_of_a_comprehension, [X])
+
+
+def array_that_each_turn_of_a_comprehension_reads(x):
+    return [put_swapped(x) for _ in range(3)]
+
+
+def put_swapped(a):
+    a[0], a[1] = a[1], a[0]
+    return a[0] + 0.0
+
+
+either(array_that_each_turn_of_a_comprehension_reads, [X])
+
+
+class Count:
+    def __init__(self, n):
+        self.n = n
+
+
+def counted(count):
+    if count.n > 1.0:
+        count.n = count.n + 1.0
+    return count
+
+
+def object_that_may_be_another_after_a_call(n, x):
+    count = Count(n)
+    other = count if x > 0 else Count(7.0)
+    return counted(count).n, other.n
+
+
+either(object_that_may_be_another_after_a_call, [3.0, 1.0], [3.0, -1.0])
+
+
+def updated_list_that_may_be_another_in_one_statement(n, x):
+    first = [n, 2.0]
+    other = first if x > 0 else [n, 3.0]
+    return first.append(5.0) or len(other)
+
+
+either(updated_list_that_may_be_another_in_one_statement, [3.0, 1.0], [3.0, -1.0])
+
+
+# ------------------------------------------------------------------ views of what may be another array
+def view_of_what_a_condition_gives(x, z, c):
+    e = x if c > 0 else z
+    d = x[::-1]
+    d[0] = 9.0
+    return e
+
+
+either(view_of_what_a_condition_gives, [X, X + 3, 1.0], [X, X + 3, -1.0])
+
+
+def view_of_what_a_branch_gives_read(x, z, c):
+    if c > 0:
+        e = x
+    else:
+        e = z
+    d = e[1:]
+    x[1] = 9.0
+    return d + 0.0
+
+
+either(view_of_what_a_branch_gives_read, [X, X + 3, 1.0], [X, X + 3, -1.0])
+
+
+def view_of_what_a_branch_gives_written(x, z, c):
+    if c > 0:
+        e = x
+    else:
+        e = z
+    d = e[1:]
+    d[0] = 9.0
+    return x + 0.0
+
+
+either(view_of_what_a_branch_gives_written, [X, X + 3, 1.0], [X, X + 3, -1.0])
+
+
+def loop_over_what_a_condition_gives(x, z, c):
+    e = x if c > 0 else z
+    total = 0.0
+    for v in e[:2]:
+        put_first(x, v + 1.0)
+        total += v
+    return total
+
+
+either(loop_over_what_a_condition_gives, [X, X + 3, 1.0], [X, X + 3, -1.0])
+
+
+def written_when_a_loop_over_it_is_over(x):
+    total = 0.0
+    for v in x[1:] * 1.0:
+        total += v
+    else:
+        x[0] = total
+    for k, v in enumerate(x):
+        total += v * k
+    else:
+        x[1] = total
+    return x
+
+
+row(written_when_a_loop_over_it_is_over, [X])
+
+
+def written_when_a_loop_is_over_in_a_loop(x):
+    for v in x:
+        for w in x:
+            v += w
+        else:
+            put_first(x, v)
+    return x
+
+
+either(written_when_a_loop_is_over_in_a_loop, [X])
+
+
+# ------------------------------------------------------------------ writes to a view are followed
+def view_written(x):
+    d = x[::-1]
+    d[0] = 9.0
+    return x, d
+
+
+row(view_written, [X], [-X], grad=True, batch=True)
+
+
+def array_of_a_view_written(x, k):
+    d = x[1:]
+    x[2] = k
+    x[1] += d[1]
+    return x, d
+
+
+row(array_of_a_view_written, [X, 5.0], [-X, 3.0], grad=True, batch=True)
+
+
+def views_of_views(x, c):
+    d = x[::-1]
+    e = d[1:]
+    f = x[:2]
+    e[0] = 9.0
+    x[2] = 7.0
+    f[0] = c
+    return x, d, e, f
+
+
+row(views_of_views, [X, 2.0], [-X, 3.0], grad=True, batch=True)
+
+
+def view_written_in_branches(x, c):
+    d = x[::-1]
+    if c > 0:
+        d[0] = 9.0
+    else:
+        x[1] = 5.0
+    return x, d
+
+
+row(view_written_in_branches, [X, 1.0], [X, -1.0], staged="cond", batch=True)
+
+
+def view_taken_in_branches(x, c):
+    if c > 0:
+        d = x[1:]
+        d[0] = 9.0
+    else:
+        d = x[:2]
+        d[0] = 4.0
+    return x, d
+
+
+row(view_taken_in_branches, [X, 1.0], [X, -1.0], staged="cond", batch=True)
+
+
+def rows_written_in_a_loop(m, c):
+    for k in range(2):
+        r = m[k]
+        r[0] = c + k
+        r[1:] = r[0] * 2.0
+    return m
+
+
+row(rows_written_in_a_loop, [M, 5.0], [-M, 1.0], grad=True, batch=True)
+
+
+def rows_written_in_a_while_loop(m, n):
+    k = 0
+    while k < n:
+        r = m[k]
+        r[0] += 0.5 * k
+        m[k, 1] += r[0]
+        k += 1
+    return m, k
+
+
+row(rows_written_in_a_while_loop, [M, 2], [M, 0], staged="loop", batch=True)
+
+
+def index_changes_after_the_view(x):
+    i = 1
+    d = x[i:]
+    i = 0
+    d[i] = 9.0
+    b = x
+    b[1] += 1.0
+    return x, d, b
+
+
+row(index_changes_after_the_view, [X])
+
+
+def traced_row_and_column(m, k):
+    r = m[k]
+    r[:] = r[::-1] + 1.0
+    c = m[:, 0]
+    c[1] = 8.0
+    return m, r, c
+
+
+row(traced_row_and_column, [M, 0], [M, 1], batch=True)
+
+
+def two_rows_which_may_be_one(m, i, j):
+    r, q = m[i], m[j]
+    r[0] = 10.0
+    q[1] = 20.0
+    return m
+
+
+either(two_rows_which_may_be_one, [M, 0, 1], [M, 1, 1])
+
+
+def two_rows_which_may_be_one_in_two_statements(m, i, j):
+    r = m[i]
+    q = m[j]
+    r[0] = 10.0
+    q[1] = 20.0
+    r[:] = r + q
+    return m, r, q
+
+
+row(two_rows_which_may_be_one_in_two_statements, [M, 0, 1], [M, 1, 1], batch=True)
+
+
+def array_replaced_after_the_view(x):
+    d = x[1:]
+    b = x
+    x = x * 2.0
+    d[0] = 3.0
+    return x, b, d
+
+
+row(array_replaced_after_the_view, [X], grad=True)
+
+
+def new_axes(x):
+    d = x[None]
+    e = x[..., None]
+    d[0, 1] = 3.0
+    e[2, 0] = 4.0
+    return x, d, e
+
+
+row(new_axes, [X])
+
+
+def elements_at_indices_are_a_copy(x):
+    k = jnp.array([0, 1])
+    d = x[k]
+    d[0] = 9.0
+    x[1] = 8.0
+    return x, d
+
+
+row(elements_at_indices_are_a_copy, [X])
+
+
+def view_written_in_a_loop_after_it_was_taken(x, n):
+    d = x[1:]
+    while n > 0:
+        d[0] += n
+        n -= 1
+    return x, d
+
+
+either(view_written_in_a_loop_after_it_was_taken, [X, 3], [X, 0])
+
+
+def view_captured(x):
+    d = x[1:]
+    read = lambda: d[0] + x[1]
+    d[0] = 3.0
+    x[1] += 1.0
+    return read(), d
+
+
+row(view_captured, [X])
+
+
+def view_that_a_list_holds_too(x):
+    held = [x]
+    d = x[::-1]
+    d[0] = 3.0
+    return held[0], d
+
+
+either(view_that_a_list_holds_too, [X])
+
+
+# ------------------------------------------------------------------ views that are handed on before anybody writes
+def tail(v):
+    return v[1:]
+
+
+def tail_by_name(v):
+    w = v[1:]
+    return w
+
+
+def view_of_a_callee_written(x):
+    d = tail(x)
+    d[0] = 9.0
+    return x + 0.0
+
+
+either(view_of_a_callee_written, [X])
+
+
+def array_of_a_view_of_a_callee_written(x):
+    d = tail_by_name(x)
+    x[1] = 9.0
+    return d + 0.0
+
+
+either(array_of_a_view_of_a_callee_written, [X])
+
+
+def view_of_a_view_of_a_callee(x):
+    d = tail(x)[:1]
+    d[0] = 9.0
+    return x + 0.0
+
+
+either(view_of_a_view_of_a_callee, [X])
+
+
+def view_of_a_view_in_one_expression(x):
+    d = x[1:][:1]
+    d[0] = 9.0
+    return x + 0.0
+
+
+either(view_of_a_view_in_one_expression, [X])
+
+
+def view_as_an_argument(x):
+    y = put_first(x[1:], 9.0) + 1.0
+    return x + y
+
+
+either(view_as_an_argument, [X])
+
+
+def view_as_a_keyword_argument(x):
+    y = put_first(a=x[1:], value=9.0) + 1.0
+    return x + y
+
+
+either(view_as_a_keyword_argument, [X])
+
+
+def view_in_a_dict(x):
+    held = {"tail": x[1:]}
+    held["tail"][0] = 9.0
+    return x + 0.0
+
+
+either(view_in_a_dict, [X])
+
+
+def view_in_a_dict_read(x):
+    held = {"tail": x[1:]}
+    x[1] = 9.0
+    return held["tail"] + 0.0
+
+
+either(view_in_a_dict_read, [X])
+
+
+def views_of_a_comprehension(x):
+    parts = [x[k : k + 2] for k in range(2)]
+    parts[0][0] = 9.0
+    x[1] = 8.0
+    return x, parts[1]
+
+
+either(views_of_a_comprehension, [X])
+
+
+def view_by_walrus(x):
+    if (d := x[1:])[0] > 0:
+        d[0] = 9.0
+    return x, (e := x[:2])[0], d, e
+
+
+either(view_by_walrus, [X])
+
+
+def view_of_a_lambda(x):
+    get = lambda: x[1:]
+    d = get()
+    d[0] = 9.0
+    return x + 0.0
+
+
+either(view_of_a_lambda, [X])
+
+
+def loop_over_views(x):
+    for d in (x[1:], x[:1]):
+        d[0] = 9.0
+    return x + 0.0
+
+
+either(loop_over_views, [X])
 
 
 @table.each_way

@@ -185,6 +185,26 @@ def everything(v):
 row(everything, [VECTOR], batch=False)
 
 
+def everything_in_each_turn(v, k):
+    while k < v[2] % 5:
+        k += 1.0
+        v[:] = sum(v) % 31
+    return k, v
+
+
+row(everything_in_each_turn, [np.array([9.0, 5.0, 14.0]), 1.0], staged="loop")
+
+
+def only_element_in_each_turn(v, k):
+    while k < v[0] % 5:
+        k += 1.0
+        v[0] = v[0] * 3 % 31
+    return k, v
+
+
+row(only_element_in_each_turn, [np.array([9.0]), 1.0], staged="loop")
+
+
 def strided(x):
     y = jnp.ones(6)
     y[::2] += x

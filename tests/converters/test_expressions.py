@@ -262,7 +262,7 @@ ROWS = {
             names = ['x', *'yz']
             word = 'text'
             key = ag__.if_expr(k, lambda: 'a', lambda: 'b')
-            return (ag__.get_item(table, key), ag__.get_item(names, i), names[-1], names[1:], ag__.get_item(word, i), ag__.get_item(('p', 'q'), k), ag__.call(ag__.get_item({0: len, 1: max}, k))([5]), ag__.if_expr(k > 1, lambda: ag__.get_item(i, key), lambda: 0))
+            return (ag__.get_item(table, key), ag__.get_item(names, i), names[-1], ag__.view(names[1:], names), ag__.get_item(word, i), ag__.get_item(('p', 'q'), k), ag__.call(ag__.get_item({0: len, 1: max}, k))([5]), ag__.if_expr(k > 1, lambda: ag__.get_item(i, key), lambda: 0))
         """,  # noqa: E501
         [(0, 1), (1, 2), (1, -1), (1, 3), (2, 0)],
     ),
@@ -443,7 +443,7 @@ ROWS = {
         """,  # noqa: E501
         """
         def f(a, b):
-            return ({ag__.call(say)('k'): ag__.or_(ag__.call(say)(a), lambda: ag__.call(say)(b))}, [ag__.compare(ag__.call(say)(1), '<', ag__.call(say)(2), '<', lambda: ag__.call(say)(0)), *(ag__.if_expr(a, lambda: ag__.call(say)(b), lambda: ag__.call(say)('n')),)], ag__.call(say)(a)[ag__.call(say)(0):ag__.call(say)(1)])
+            return ({ag__.call(say)('k'): ag__.or_(ag__.call(say)(a), lambda: ag__.call(say)(b))}, [ag__.compare(ag__.call(say)(1), '<', ag__.call(say)(2), '<', lambda: ag__.call(say)(0)), *(ag__.if_expr(a, lambda: ag__.call(say)(b), lambda: ag__.call(say)('n')),)], ag__.view_at(ag__.call(say)(a), ag__.at[ag__.call(say)(0):ag__.call(say)(1)]))
         """,  # noqa: E501
         [([1], "b"), ([], "b"), ("", "")],
     ),
@@ -500,7 +500,7 @@ ROWS = {
         """,
         """
         def f(x, i):
-            return (x[i], x[ag__.or_(i, lambda: 0):ag__.or_(ag__.not_(i), lambda: None)], x[-1])
+            return (x[i], ag__.view(x[ag__.or_(i, lambda: 0):ag__.or_(ag__.not_(i), lambda: None)], x), x[-1])
         """,
         [([1, 2], 0), ([1, 2], 1), ([], 0)],
     ),

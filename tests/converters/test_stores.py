@@ -55,7 +55,7 @@ ROWS = {
         """
         def f(y, d):
             y = ag__.set_item([0], y, ag__.at[1:3])
-            y = ag__.set_item([7] * ag__.call(len)(y[::2]), y, ag__.at[::2])
+            y = ag__.set_item([7] * ag__.call(len)(ag__.view(y[::2], y)), y, ag__.at[::2])
             d = ag__.set_item(3, d, (1, 2))
             d = ag__.set_item(4, d, ...)
             d = ag__.set_item(5, d, ag__.at[1:2, ::3])
@@ -584,8 +584,8 @@ ROWS = {
         """,
         """
         def f(x):
-            row = ag__.view(x[0], x)
-            row = ag__.set_item(5, row, 1)
+            row = ag__.view(x[0], x, 0)
+            row, x = ag__.set_item(5, row, 1, x)
             column = ag__.view(x.T, x)
             return (x, row)
         """,

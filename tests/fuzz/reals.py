@@ -49,7 +49,8 @@ def real_of_comprehension(g: Generator, depth: int) -> str | None:
     over = g.variable("reals") or g.variable("real list")
     each = g.pick((f"v * {g.expression('real', 0)}", f"(v if {g.expression('bool', 0)} else {g.expression('real', 0)})"))
     kept = g.pick(("", f" if v < {g.expression('real', 0)}"))
-    return over and f"sum({g.pick((f'[{each} for v in {over}]', f'{each} for v in {over}{kept}'))})"
+    filtered = f"({each} for v in {over}{kept}), 0.0" if kept else f"{each} for v in {over}"  # the sum of nothing is a float
+    return over and f"sum({g.pick((f'[{each} for v in {over}]', filtered))})"
 
 
 @rule("statement", "recurrence", 6)

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import pytest
 
 from autograph_jax import autograph, jit
+from autograph_jax.errors import StagingError
 from autograph_jax.operators.effects import checks
 
 
@@ -102,6 +103,131 @@ def test_vmap_asks_only_the_lanes_that_get_there(function: Any, good: Any, bad: 
     assert mapped(jnp.asarray(good)).tolist() == [function(x) for x in good]
     with caplog.at_level(logging.CRITICAL), pytest.raises(Exception, match="has no value here"):
         jax.block_until_ready(mapped(jnp.asarray(bad)))
+
+
+class Stop(Exception):
+    pass
+
+
+def stop_after_an_assertion(x):
+    assert x < 0
+    raise Stop(3)
+
+
+def class_after_an_assertion(x):
+    def failing(v):
+        assert v < 0
+        raise Stop
+
+    return failing(x) + 1
+
+
+def unbound_after_an_error(x):
+    if x > 0:
+        m = 1
+        raise Stop(m)
+    return m
+
+
+def assertion_after_an_assertion(x):
+    assert x < 0
+    assert isinstance(x, str), "no text"
+    return x
+
+
+def stop_after_a_loop(x):
+    for k in range(3):
+        assert x < k
+    raise Stop(x)
+
+
+def another_after_an_error_in_a_branch(x):
+    if x > 0:
+        if x > 1:
+            raise Stop(x)
+        raise KeyError(x)
+    raise Stop(0)
+
+
+def in_a_function_to_scan(x):
+    def stop(carry, _):
+        raise Stop(3)
+
+    if x > 0:
+        x, _ = jax.lax.scan(stop, x, jnp.ones(3))
+    return x
+
+
+def in_a_function_to_compile(x):
+    @jax.jit
+    def stop(v):
+        raise Stop(3)
+
+    if x > 0:
+        x = stop(x)
+    return x
+
+
+def in_a_function_to_map_in_a_loop(x):
+    def stop(v):
+        raise Stop(3)
+
+    while x > 0:
+        x = jax.vmap(stop)(jnp.ones(3))[0]
+    return x
+
+
+FIRST = [
+    stop_after_an_assertion,
+    class_after_an_assertion,
+    unbound_after_an_error,
+    assertion_after_an_assertion,
+    stop_after_a_loop,
+    another_after_an_error_in_a_branch,
+    in_a_function_to_scan,
+    in_a_function_to_compile,
+    in_a_function_to_map_in_a_loop,
+]
+
+
+@pytest.mark.parametrize("function", FIRST, ids=lambda f: f.__name__)
+def test_the_first_error_reaches_the_caller(function: Any):
+    compiled = jit(function)
+    for argument in (2.0, -1.0, 0.5, 2.0):
+        assert outcome(compiled, argument) == outcome(function, argument)
+
+
+def outcome(function: Any, argument: float) -> Any:
+    try:
+        return float(function(argument))
+    except Exception as error:
+        numbers = [value if isinstance(value, str) else float(value) for value in error.args]
+        return type(error), [] if isinstance(error, AssertionError) else numbers  # pytest writes texts of its own into those
+
+
+def both_ways_in_a_function_to_scan(x):
+    def stop(carry, v):
+        if v > 0:
+            raise Stop(1)
+        else:
+            raise Stop(2)
+
+    return jax.lax.scan(stop, x, jnp.ones(3))[0]
+
+
+def with_a_value_of_a_function_to_scan(x):
+    def stop(carry, v):
+        raise Stop(carry)
+
+    if x > 0:
+        x, _ = jax.lax.scan(stop, x, jnp.ones(3))
+    return x
+
+
+@pytest.mark.parametrize("function", [both_ways_in_a_function_to_scan, with_a_value_of_a_function_to_scan])
+def test_what_jax_traces_by_itself_does_not_raise_on_every_path(function: Any):
+    with pytest.raises(StagingError, match="raises here on every path"):
+        jit(function)(1.0)
 
 
 def test_raise_where(caplog: pytest.LogCaptureFixture):

@@ -8,13 +8,14 @@ type and message in its text; `ag.checkify` gives it as a value.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.errors import AutographError, user_location
+from autograph_jax.errors import AutographError, StagingError, user_location
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.effects import attempts, handlers, ordered, printing, progress_bars
 from autograph_jax.operators.effects.attempts import Raised
@@ -24,12 +25,31 @@ from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.traced import is_traced, truth
 
 
+class _Here(threading.local):
+    program: object = None  # what JAX makes of the function of `ag.jit` that is being traced
+    error: tuple[int, type] | None = None  # what Python was given last to raise: its id, since held it would hold tracers
+
+
+_here = _Here()
+
+
 def result_of(function: Callable[..., Any], *values: Any) -> Any:
-    """What a function returns; None where it raises on every path, which the staged program does as well."""
+    """What a function returns; None where it raises on every path, which the staged program does as well.
+
+    `assert x > 0` before `raise Stop`: which of the two the caller gets is only known at run time.
+    """
+    before, around = made(), _here.program
+    _here.program = jax_private.program_of(jax_private.current_trace())
     try:
         return function(*values)
     except Raised:
         return None
+    except Exception as error:
+        if made() == before or not jax_private.is_outermost() or not raised_later(error):
+            raise
+        return None
+    finally:
+        _here.program = around
 
 
 def raised(error: Error, caught: bool = False) -> BaseException | type[BaseException]:
@@ -37,7 +57,11 @@ def raised(error: Error, caught: bool = False) -> BaseException | type[BaseExcep
 
     `caught` says that a handler around the block would catch it: whether it runs, no staged program can tell.
     """
-    if not in_staged_branch():
+    if not jax_private.tracing():
+        return error
+    if not in_staged_branch() or not is_kept():
+        error = error() if isinstance(error, type) else error
+        _here.error = id(error), type(error)
         return error
     found = attempts.catching(error)
     if found is not None and found[0].is_here():
@@ -46,6 +70,31 @@ def raised(error: Error, caught: bool = False) -> BaseException | type[BaseExcep
         raise attempts.uncatchable()
     raise_where(jnp.asarray(True), error)
     return Raised()
+
+
+def is_kept() -> bool:
+    """Does what is staged now stay, where an exception ends it? Not in a function that JAX traces by itself."""
+    own = jax_private.program_of(state.traces()[-1].jax_trace) if state.traces() else _here.program
+    return own is None or jax_private.program_of(jax_private.current_trace()) is own
+
+
+def raised_later(error: Exception) -> bool:
+    """Is this an exception that a `raise` of the user's has raised while JAX traced? Then it is one at run time."""
+    if (id(error), type(error)) != _here.error:
+        return False
+    if any(map(jax_private.is_lost, jax.tree.leaves((error.args, vars(error))))):
+        raise raised_by_itself() from None
+    error.__traceback__ = error.__cause__ = error.__context__ = None  # whose frames hold tracers
+    raise_where(jnp.asarray(True), error)
+    return True
+
+
+def raised_by_itself() -> StagingError:
+    return StagingError(
+        "a function that JAX traces by itself, to scan or compile it, raises here on every path, at run time",
+        location=user_location(),
+        help="return a flag from it, and raise outside",
+    )
 
 
 def in_staged_branch() -> bool:
@@ -68,9 +117,11 @@ def checked(condition: Any, message: Callable[[], Any] | None = None, caught: st
     `caught` says where a handler may catch what it raises: "here", in the same block, or "outside" of it.
     """
     condition = objects.condition(condition)
-    if not is_traced(condition) and (condition or caught == "here" or not in_staged_branch()):
+    if not is_traced(condition) and (condition or caught == "here" or not jax_private.tracing()):
         return condition
     error = AssertionError() if message is None else AssertionError(message())
+    if not is_traced(condition) and not in_staged_branch():
+        raise raised(error)
     if caught and attempts.catching(error) is None:
         raise attempts.uncatchable()
     if not is_traced(condition):

@@ -235,9 +235,13 @@ class _Recorder:
                 opened = state.opened()
                 try:
                     result = self._run(arguments)
+                except Exception as error:
+                    if not checks.in_staged_branch() or not checks.raised_later(error):
+                        raise
+                    self.raised, result = True, None
                 except checks.Raised:
                     self.raised, result = True, None
-                    self.handled = any(state.opened())
+                self.handled = self.raised and any(state.opened())
                 if self._memory is not None:
                     attempts.after_a_turn(opened)
                 return self._ends(trace, starts, result)

@@ -19,7 +19,7 @@ from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.cells import arrays_held
 from autograph_jax.operators.tracing.places import Place
-from autograph_jax.operators.tracing.views import bases, related_to
+from autograph_jax.operators.tracing.views import Renewed, bases, related_to
 from autograph_jax.porting.arrays import Buffer, MutableArray
 
 _MEMORY = (jax.Array, Buffer)
@@ -27,13 +27,17 @@ _MEMORY = (jax.Array, Buffer)
 _doubtful: dict[int, dict[int, weakref.ref[Any]]] = {}
 
 
-def follow(alias: Any, old: Any, new: Any) -> Any:
+def follow(alias: Any, old: Any, new: Any, renewed: Renewed) -> Any:
     """What another variable holds after `old` was written in place and became `new`."""
     if alias is old:
         return new
-    if new is not old and any(is_doubtful(part, old) for part in reach.arrays(alias)):
+    if new is old:
+        return alias
+    if isinstance(alias, jax.Array) and (written := renewed(alias)) is not None:
+        return written
+    if any(part is other for other in may_share(old) for part in reach.arrays(alias)):
         raise doubtful_error()
-    if new is not old and any(part is other for other in related_to(old) for part in reach.arrays(alias)):
+    if any(part is other for other in related_to(old) for part in reach.arrays(alias)):
         raise AliasError(
             "an array is written in place, and a variable that shares its memory in NumPy would have to show the write",
             location=user_location(),
@@ -92,6 +96,14 @@ def check_buffers(target: Any, aliases: Iterable[Any]) -> None:
             raise doubtful_error()
 
 
+def may_share(array: Any) -> list[jax.Array]:
+    """The arrays that share this one's memory on some path: `e = a if x > 0 else b`, then a write to `a[::-1]`."""
+    own = [array, *related_to(array)]
+    doubted = [other for one in own for other in doubtful_with(one)]
+    found = [part for other in doubted for part in (other, *related_to(other))]
+    return [part for part in found if not any(part is one for one in own)]
+
+
 def kin(value: Any) -> list[int]:
     """The ids of the arrays in a value, and of those that these may be or are views of."""
     found = []
@@ -104,10 +116,6 @@ def kin(value: Any) -> list[int]:
 def identity(value: Any) -> int:
     """The id of a value; of an array of ported code, that of its memory."""
     return id(value._buffer) if isinstance(value, MutableArray) else id(value)
-
-
-def is_doubtful(first: Any, second: Any) -> bool:
-    return id(second) in _doubtful.get(id(first), {})
 
 
 def arrays_around(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place]) -> dict[int, jax.Array]:

@@ -22,10 +22,10 @@ from autograph_jax.errors import AliasError, frame_location, is_user_frame, user
 from autograph_jax.operators import hooks
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.tracing import reach
-from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with
+from autograph_jax.operators.tracing.aliasing import doubtful_error, may_share
 from autograph_jax.operators.tracing.operands import Operand
 from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, Place
-from autograph_jax.operators.tracing.views import related_to
+from autograph_jax.operators.tracing.views import Renewed, related_to
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.forms import Static
 from autograph_jax.operators.values.traced import is_traced
@@ -33,21 +33,26 @@ from autograph_jax.operators.values.traced import is_traced
 Holder = tuple[types.FrameType, str]
 
 
-def check_write(array: Any, *, place: tuple[Any, Any] | None = None, aliases: tuple[Any, ...] = ()) -> None:
+def check_write(
+    array: Any, *, place: tuple[Any, Any] | None = None, aliases: tuple[Any, ...] = (), renewed: Renewed | None = None
+) -> None:
     """Refuse an in-place write that somebody else would have to see.
 
     `place` is the container and the key that the new array is put into, `aliases` are values that follow by themselves.
+    Variables that the statement assigns follow too, where they hold what is `renewed`.
     """
-    for base in (array, *related_to(array)):
+    doubted = may_share(array)
+    for base in (array, *related_to(array), *doubted):
         for used, error in _in_use.values:
             if used is base:
                 raise error()
     picked = place is not None and is_traced(place[1])  # of several, which all are written: as they were, or the new one
     for base in (array, *related_to(array)):
-        holder = holder_of(base, place if base is array or picked else None, direct=base is array)
+        follows = base is array or renewed is not None and renewed.knows(base)
+        holder = holder_of(base, place if base is array or picked else None, direct=follows)
         if holder is not None:
             raise _alias_error(holder, base is array)
-    for other in doubtful_with(array):
+    for other in doubted:
         if holder_of(other, place) is not None or any(part is other for alias in aliases for part in reach.arrays(alias)):
             raise doubtful_error()
 
@@ -69,6 +74,21 @@ def in_use(arrays: Sequence[Any], error: Callable[[], AliasError]) -> Iterator[N
         yield
     finally:
         del _in_use.values[before:]
+
+
+@contextlib.contextmanager
+def no_longer_in_use(arrays: Sequence[Any]) -> Iterator[None]:
+    """Allow writes of these arrays again meanwhile, of each as often as it was refused last: in the `else` of a loop."""
+    before = _in_use.values
+    _in_use.values = list(before)
+    for array in arrays:
+        position = max((n for n, (used, _) in enumerate(_in_use.values) if used is array), default=None)
+        if position is not None:
+            del _in_use.values[position]
+    try:
+        yield
+    finally:
+        _in_use.values = before
 
 
 def holder_of(array: Any, place: tuple[Any, Any] | None, direct: bool = True) -> Holder | None:
@@ -156,13 +176,12 @@ def running_functions(direct: bool = True) -> Iterator[_Running]:
         later = hooks.read_later(frame)
         if later is not None:
             if running is None:
-                # The innermost statement has read all that it reads; one that called it may read on after the call.
                 if taken is None:
                     taken = _stored_next(frame) if direct else frozenset()
                     running = _Running(frame, later.names, later.roots, taken, later.in_finally, writer=frame)
                 else:
-                    names = (later.names | later.again) - taken
-                    running = _Running(frame, names, later.roots - taken, taken, later.in_finally)
+                    running = _Running(frame, later.names - taken, later.roots - taken, taken, later.in_finally)
+                running.names |= hooks.unread(frame) - taken
             running.variables = {**frame_variables(frame), **running.variables}
             running.frames.append(frame)
             if not hooks.is_block(frame.f_code):
@@ -188,7 +207,7 @@ def _waiting_generators() -> Iterator[_Running]:
         if frame is not None and not generator.gi_running and (later := hooks.read_later(frame)) is not None:
             variables = frame_variables(frame)
             started = inspect.getgeneratorstate(generator) != inspect.GEN_CREATED
-            names = later.names | later.again if started else frozenset(variables)
+            names = later.names | hooks.unread(frame) if started else frozenset(variables)
             names -= set(frame.f_code.co_freevars)
             yield _Running(frame, names, later.roots, frozenset(), later.in_finally, variables=variables)
 

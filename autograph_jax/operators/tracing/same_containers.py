@@ -33,7 +33,7 @@ def doubt_container(new: Any, old: Any) -> None:
     key = id(new), id(old)
     if key not in _joined_containers:
         keep(old)
-    _joined_containers[key] = (weakref.ref(leaf, lambda _: _forget(key)), old)
+    _joined_containers[key] = (weakref.ref(leaf, lambda _, forget=_forget: forget(key)), old)
 
 
 def _forget(key: tuple[int, int], known: Any = _joined_containers, drop: Any = drop) -> None:  # globals go before arrays do

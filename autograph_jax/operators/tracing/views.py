@@ -1,22 +1,116 @@
-"""Arrays that share memory in NumPy: `row = x[0]`, `y = x.T`. Remembered weakly."""
+"""Arrays that share memory in NumPy: `row = x[0]`, `y = x.T`. Remembered while the view lives."""
 
 from __future__ import annotations
 
+import dataclasses
 import weakref
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import jax
+import jax.numpy as jnp
 
 from autograph_jax.operators.tracing import reach
 
+_UNKNOWN = object()
+_NO_ARRAYS = frozenset({list, tuple, str, bytes, int, float})  # looked at first: to ask for a jax.Array takes longer
 
-def view(value: Any, base: Any) -> Any:
-    """`row = x[0]`: in NumPy the row is a view, if it is no scalar."""
-    if isinstance(value, jax.Array) and isinstance(base, jax.Array) and value is not base and value.ndim > 0:
-        key, references = id(value), [weakref.ref(known) for known in (*bases(value), base)]
-        _views[key] = (weakref.ref(value, lambda _, views=_views: views.pop(key, None)), references)
+
+@dataclasses.dataclass(frozen=True)
+class _View:
+    """What a view is a view of; where that is one array for sure, the index there, if it is known."""
+
+    value: weakref.ref[Any]
+    bases: list[Any]  # kept as long as the view, as NumPy keeps them: another view may be of the same
+    index: Any
+
+
+def view(value: Any, base: Any, index: Any = _UNKNOWN) -> Any:
+    """`row = x[0]`: in NumPy the row is a view, if it is no scalar. The index is there to follow what is written."""
+    if type(value) in _NO_ARRAYS:
+        return value
+    shares = isinstance(value, jax.Array) and isinstance(base, jax.Array) and value is not base and value.ndim > 0
+    if shares and not _copies(index):
+        key, around = id(value), [*bases(value), base]
+        gone = weakref.ref(value, lambda _, views=_views: views.pop(key, None))
+        _views[key] = _View(gone, around, index if len(around) == 1 and _is_basic(index) else _UNKNOWN)
     return value
+
+
+def view_at(base: Any, index: Any) -> Any:
+    """`f(x)[1:]`, a view of what a call gives."""
+    return view(base[index], base, index)
+
+
+def _copies(index: Any) -> bool:
+    """Does NumPy make a copy for this index, as it does for lists and arrays?"""
+    return any(isinstance(part, list) or getattr(part, "ndim", 0) > 0 for part in _parts(index))
+
+
+def _is_basic(index: Any) -> bool:
+    """Is it one of integers and slices?"""
+    return all(part is None or part is ... or isinstance(part, slice) or _is_integer(part) for part in _parts(index))
+
+
+def _parts(index: Any) -> tuple[Any, ...]:
+    return index if isinstance(index, tuple) else (index,)
+
+
+def _is_integer(part: Any) -> bool:
+    if isinstance(part, int):
+        return not isinstance(part, bool)
+    return getattr(part, "ndim", None) == 0 and jnp.issubdtype(part.dtype, jnp.integer)
+
+
+class Renewed:
+    """What arrays that share memory become when one of them is written: `d = x[::-1]`, `d[0] = v` gives another x as well."""
+
+    def __init__(self, old: Any, new: Any) -> None:
+        self._new = {id(old): new}
+        self._ways: dict[int, Any] = {}  # by the id of an array: the view through which it is written
+        while (taken := _taken_from(old)) is not None:
+            self._ways[id(taken[0])] = old
+            old = taken[0]
+
+    def __call__(self, array: Any) -> Any:
+        """The new array in place of this one; None where the two share no memory, or it is not known how."""
+        if not self.knows(array):
+            return None
+        if id(array) not in self._new:
+            self._new[id(array)] = self._written(array) if id(array) in self._ways else self._taken_anew(array)
+        return self._new[id(array)]
+
+    def knows(self, array: Any) -> bool:
+        """Is there a new array in place of this one?"""
+        if id(array) in self._new or id(array) in self._ways:
+            return True
+        return (taken := _taken_from(array)) is not None and self.knows(taken[0])
+
+    def _written(self, base: Any) -> Any:
+        """An array through a view of which it was written."""
+        way = self._ways[id(base)]
+        _, index = cast(Any, _taken_from(way))
+        part = self(way)
+        new = base.at[index].set(part)
+        view(part, new, index)
+        return new
+
+    def _taken_anew(self, array: Any) -> Any:
+        """A view of one that was written."""
+        base, index = cast(Any, _taken_from(array))
+        new = self(base)
+        return view(new[index], new, index)
+
+
+def _taken_from(value: Any) -> tuple[Any, Any] | None:
+    """The array that this one is a view of, and the index there, if that is known."""
+    entry = _entry(value)
+    return (entry.bases[-1], entry.index) if entry is not None and entry.index is not _UNKNOWN else None
+
+
+def _entry(value: Any) -> _View | None:
+    entry = _views.get(id(value))
+    return entry if entry is not None and entry.value() is value else None
 
 
 def view_parts(value: Any, base: Any) -> None:
@@ -28,10 +122,8 @@ def view_parts(value: Any, base: Any) -> None:
 
 def bases(value: Any) -> list[jax.Array]:
     """The arrays that this one is a view of: several where traced data has chosen between views."""
-    entry = _views.get(id(value))
-    if entry is None or entry[0]() is not value:
-        return []
-    return [base for reference in entry[1] if (base := reference()) is not None]
+    entry = _entry(value)
+    return entry.bases if entry is not None else []
 
 
 def rows(base: Any) -> Any:
@@ -39,8 +131,8 @@ def rows(base: Any) -> Any:
     return [view(row, base) for row in base] if isinstance(base, jax.Array) and base.ndim > 1 else base
 
 
-# Module state: by id of the view, the view and what it is a view of. An entry goes when the view goes.
-_views: dict[int, tuple[weakref.ref[Any], list[weakref.ref[Any]]]] = {}
+# Module state: by id, the views. An entry goes when the view goes.
+_views: dict[int, _View] = {}
 
 
 def related_to(array: Any) -> Iterator[Any]:
@@ -52,11 +144,14 @@ def related_to(array: Any) -> Iterator[Any]:
             if value is not None and value is not array and not any(value is known for known in related):
                 related.append(value)
 
+    def views_of(base: Any) -> Iterator[Any]:
+        return (own.value() for own in list(_views.values()) if any(one is base for one in own.bases))
+
     add(bases(array))
     for base in related:
         add(bases(base))
     for base in [array, *related]:
-        add(own() for own, its_bases in list(_views.values()) if any(its_base() is base for its_base in its_bases))
+        add(views_of(base))
     for base in related:
-        add(own() for own, its_bases in list(_views.values()) if any(its_base() is base for its_base in its_bases))
+        add(views_of(base))
     yield from related
