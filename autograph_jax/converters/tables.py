@@ -5,6 +5,7 @@ slice, becomes `ag__.get_item(x, i)` where
 - x is a display, `{'a': 1.0, 'b': 2.0}[method]`, or the element itself is called, `steps[k](x)`;
 - x is no variable of the function: a table of the module, `TABLE[method]`;
 - x is an element of such a table, `rows[k][i]`;
+- x is NumPy's `r_` or `c_`, which make an array of what stands in the brackets;
 - x, or i, is a variable that the function assigns such a thing: a tuple, list or dict, a comprehension, a string,
   one of several of these (`'a' if x > 0 else 'b'`), what `+` or `*` makes of them, or another such variable.
 
@@ -24,6 +25,7 @@ from autograph_jax.syntax.names import is_operator
 _DISPLAYS = (gast.Tuple, gast.List, gast.Dict, gast.ListComp, gast.DictComp)
 _MAKERS = frozenset({"list", "tuple", "dict", "sorted", "range"})
 _FUNCTIONS = (gast.FunctionDef, gast.Lambda)
+_CONCATENATING = frozenset({"r_", "c_"})
 Names = frozenset[str]
 Test = Callable[[gast.AST, Names], bool]
 
@@ -43,9 +45,11 @@ class Tables:
 
     def is_lookup(self, node: gast.Subscript) -> bool:
         """Does this read an element of a table, or may it?"""
-        if not isinstance(node.ctx, gast.Load) or _is_fixed(node.slice):
-            return False
         container = node.value
+        if not isinstance(node.ctx, gast.Load) or _is_fixed(node.slice) and not _concatenates(container):
+            return False
+        if _concatenates(container):
+            return True
         if isinstance(container, gast.Name) and container.id not in self._bound:
             return True
         return self._is_part(container) or _is_string(container, self._keys) or _is_string(node.slice, self._keys)
@@ -112,3 +116,8 @@ def _is_fixed(index: gast.AST) -> bool:
     """A constant, a slice, or several indexes: what arrays have."""
     inner = index.operand if isinstance(index, gast.UnaryOp) else index
     return isinstance(inner, gast.Constant | gast.Slice | gast.Tuple)
+
+
+def _concatenates(node: gast.expr) -> bool:
+    name = node.id if isinstance(node, gast.Name) else node.attr if isinstance(node, gast.Attribute) else ""
+    return name in _CONCATENATING

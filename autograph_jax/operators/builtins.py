@@ -214,7 +214,8 @@ def _as_number(array: Any, kind: type) -> jax.Array:
 
 
 def _is_traced_scalar(value: Any) -> bool:
-    return isinstance(value, jax.Array) and value.size == 1 and is_traced(value)
+    """Also under an eager `jax.grad`, where a tracer has a value: `float(x)` of it keeps its derivative."""
+    return isinstance(value, jax.core.Tracer) and value.size == 1
 
 
 def converting(builtin: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from . import casting
 from .arrays import MutableArray, static, value_of, wrap
 from .casting import canonical
 from .selections import Selection
+from .views import is_static
 
 
 def asarray(x: Any, dtype: Any = None, order: Any = None, *, copy: bool | None = None, like: Any = None) -> MutableArray:
@@ -50,6 +51,24 @@ def diag(v: Any, k: int = 0) -> Any:
     places = np.arange(len(v))
     made[places + max(-k, 0), places + max(k, 0)] = v
     return made
+
+
+def concatenated(maker: Any, key: Any) -> Any:
+    """`np.r_[1.0, x[2:]]`, `np.c_[x, y]`: ranges, numbers and arrays one behind the other."""
+    parts = key if isinstance(key, tuple) else (key,)
+    if is_static(values(parts)) or any(isinstance(part, str) for part in parts):
+        return wrap(maker[tuple(values(part) for part in parts)])
+    return np.concatenate([_part_for(maker, part) for part in parts], axis=maker.axis)
+
+
+def _part_for(maker: Any, part: Any) -> Any:
+    made = wrap(np.r_[part]) if isinstance(part, slice) else asarray(part)
+    missing = maker.ndmin - made.ndim
+    if missing <= 0:
+        return made
+    # A vector in `c_` is a column: new axes come behind its own, as many as `trans1d` says before.
+    before = missing if maker.trans1d == -1 or isinstance(part, slice) and maker.ndmin == 1 else maker.trans1d
+    return made[(None,) * before + (...,) + (None,) * (missing - before)]
 
 
 def values(x: Any) -> Any:

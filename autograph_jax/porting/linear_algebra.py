@@ -20,22 +20,31 @@ from .arrays import MutableArray, value_of, wrap
 
 Function = Callable[..., Any]
 # How, not what: SciPy's switches of memory, of checks and of the routine that is used.
-_HOW = frozenset(
-    "overwrite_a overwrite_b overwrite_c overwrite_x check_finite lapack_driver driver lwork disp workers plan".split()
-)
+_HOW = frozenset("overwrite_a overwrite_b overwrite_c overwrite_x check_finite lapack_driver driver lwork workers plan".split())
 
 
 def jax_function(function: Function) -> Function | None:
     """The function of jax.scipy.linalg or jax.numpy.linalg that does what a function of scipy.linalg does; None for none."""
     name = getattr(function, "__name__", "")
+    if (measure := _distance(function)) is not None:
+        return measure
     for module, rooms in (("scipy.linalg", (jsl, jnp.linalg)), ("scipy.fft", (jnp.fft, jax.scipy.fft))):
         if getattr(sys.modules.get(module), name, None) is function and name not in _OTHERWISE:
-            found = next((getattr(room, name) for room in rooms if hasattr(room, name)), None)
+            found = _OURS.get(name) or next((getattr(room, name) for room in rooms if hasattr(room, name)), None)
             return _with_its_arguments(function, found) if found is not None else None
     return None
 
 
-_OTHERWISE = ("lstsq", "pinv")  # with another meaning; SciPy's own are converted
+_OTHERWISE = ("lstsq",)  # with another meaning; SciPy's own is converted
+
+
+def _pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False, check_finite: bool = True) -> Any:
+    if return_rank or atol is not None:
+        raise TypeError("the pseudo-inverse of a traced matrix takes no `atol` and gives no rank")
+    return jnp.linalg.pinv(a, rtol=max(a.shape) * jnp.finfo(a.dtype).eps if rtol is None else rtol)
+
+
+_OURS: dict[str, Function] = {"pinv": _pinv}
 
 
 def _with_its_arguments(function: Function, ours: Function) -> Function:
@@ -66,6 +75,30 @@ def _with_its_arguments(function: Function, ours: Function) -> Function:
 def _by_position(known: Any, ours: Function, kept: dict[str, Any]) -> Any:
     first = [name for name in known if name in kept and known[name].kind is inspect.Parameter.POSITIONAL_ONLY]
     return ours(*(kept.pop(name) for name in first), **kept)
+
+
+def _distance(function: Function) -> Function | None:
+    """SciPy's `cdist` and `pdist` call one of these for each metric."""
+    kind, _, metric = getattr(function, "__name__", "").partition("_")
+    if getattr(function, "__module__", None) != "scipy.spatial._distance_pybind" or metric not in _METRICS:
+        return None
+    return functools.partial(_pairs if kind == "pdist" else _all_pairs, _METRICS[metric])
+
+
+_METRICS: dict[str, Function] = {
+    "euclidean": lambda d: jnp.sqrt(jnp.sum(d * d, -1)), "sqeuclidean": lambda d: jnp.sum(d * d, -1),
+    "cityblock": lambda d: jnp.sum(jnp.abs(d), -1), "chebyshev": lambda d: jnp.max(jnp.abs(d), -1),
+}  # fmt: skip
+
+
+def _all_pairs(metric: Function, first: Any, second: Any, out: Any = None) -> Any:
+    return metric(jnp.asarray(first)[:, None] - jnp.asarray(second)[None])
+
+
+def _pairs(metric: Function, points: Any, out: Any = None) -> Any:
+    rows, columns = jnp.triu_indices(len(points), 1)
+    points = jnp.asarray(points)
+    return metric(points[rows] - points[columns])
 
 
 # ------------------------------------------------------------------ BLAS and LAPACK

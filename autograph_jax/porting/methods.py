@@ -118,6 +118,10 @@ class Methods(NDArrayOperatorsMixin):
 
         raise refuse("the bytes of an array read as another dtype", "`x.astype(dtype)` converts the numbers")
 
+    def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
+        if write is not None:
+            self.shadow.setflags(write=write)
+
     device = "cpu"  # of the array API: of NumPy's arrays, wherever JAX has them
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:

@@ -73,8 +73,15 @@ _UFUNCS: dict[np.ufunc, Function] = {
     np.floor_divide: lambda a, b: _unless_zero(jnp.floor_divide, a, b),
     np.remainder: lambda a, b: _unless_zero(jnp.remainder, a, b),
     np.fmod: lambda a, b: _unless_zero(jnp.fmod, a, b),
+    np.nextafter: lambda a, b: _next_after(a, b),
     np.divmod: lambda a, b: (_unless_zero(jnp.floor_divide, a, b), _unless_zero(jnp.remainder, a, b)),
 }
+
+
+def _next_after(a: Any, b: Any) -> jax.Array:
+    """JAX has no derivative of it; it goes along with its first argument."""
+    here, there = jax.lax.stop_gradient(jnp.asarray(a)), jax.lax.stop_gradient(jnp.asarray(b))
+    return jnp.nextafter(here, there) + (jnp.asarray(a) - here)
 
 
 def _power(a: Any, b: Any) -> jax.Array:

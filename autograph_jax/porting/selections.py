@@ -56,6 +56,9 @@ class Selection(NDArrayOperatorsMixin):
         raise refusal("it is handed to a function that takes arrays alone")
 
     def __getitem__(self, key: Any) -> Any:
+        """`x[mask][:, None]`: all of the elements, and something of the axes that the mask leaves alone."""
+        if isinstance(key, tuple) and isinstance(key[0], slice) and key[0] == slice(None):
+            return Selection(self.values[(slice(None),) * self.mask.ndim + key[1:]], self.mask)
         raise refusal("elements of it are read")
 
     def __setitem__(self, key: Any, new: Any) -> None:

@@ -74,6 +74,8 @@ _READING = frozenset(
 def call(function: Any) -> Function:
     """The callable to be called in place of `function`."""
     kind = type(function)
+    if kind is Choice:
+        return _chosen(function)
     if is_porting() and (ours := _ported(function)) is not None:
         return ours
     if kind is types.FunctionType:
@@ -94,8 +96,6 @@ def call(function: Any) -> Function:
         return _in_place_of(function) or bar_maker(function) or _class(function)
     if kind is functools.partial:
         return functools.partial(call(function.func), *function.args, **function.keywords)
-    if kind is Choice:
-        return _chosen(function)
     if kind in _SLOT_KINDS:
         return _slot(function)
     if is_numeric_function(function):

@@ -25,7 +25,12 @@ _TRACED_KINDS = (MutableArray, Selection, jax.Array)
 
 
 def stands_for(value: Any) -> Any:
-    """What NumPy would have where there is a traced scalar or an array of ours: of the same type, shape and dtype."""
+    """What NumPy would have where there is a traced scalar or an array of ours: of the same type, shape and dtype.
+
+    A weakly typed scalar has been a Python number.
+    """
+    if isinstance(value, jax.Array) and not value.ndim and getattr(jax.typeof(value), "weak_type", False):
+        return {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}[value.dtype.kind]
     return creating.layouts(value) if isinstance(value, _TRACED_KINDS) else value
 
 

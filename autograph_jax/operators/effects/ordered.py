@@ -57,8 +57,12 @@ def wait(out: Any) -> BaseException | None:
         _kept.clear()
 
 
-def call(function: Callable[..., Any], *operands: Any, raises: bool = False) -> None:
-    """Call a function with the values that operands have at run time. `raises`: its exceptions are meant for the caller."""
+def call(function: Callable[..., Any], due: Any, *operands: Any, raises: bool = False) -> None:
+    """Call a function with the values that operands have at run time. `raises`: its exceptions are meant for the caller.
+
+    It does nothing where the first operand, `due`, is 0 or False: under vmap it is not called for lanes in which it is.
+    """
+    operands = (due, *operands)
     if _EFFECT is None:  # pragma: no cover
         jax.debug.callback(function, *operands, ordered=True)
         return
@@ -141,13 +145,28 @@ def _nobody_raises(location: Location | None) -> StagingError:
     )
 
 
-def _lanes(operands: Sequence[Any], axes: Sequence[Any], **parameters: Any) -> Any:
-    """Under vmap: a call for each lane."""
-    size = next(operand.shape[axis] for operand, axis in zip(operands, axes, strict=True) if axis is not None)
-    for lane in range(size):
-        own = zip(operands, axes, strict=True)
-        _ordered.bind(*[o if a is None else jax.lax.index_in_dim(o, lane, a, keepdims=False) for o, a in own], **parameters)
+def _lanes(
+    operands: Sequence[Any], axes: Sequence[Any], *, call: Callable[..., Any], collected: bool, **parameters: Any
+) -> Any:
+    """Under vmap: one call of all lanes."""
+    moved = [o if axis is None else jnp.moveaxis(o, axis, 0) for o, axis in zip(operands, axes, strict=True)]
+    mapped = tuple(axis is not None for axis in (axes[1:] if collected else axes))
+    _ordered.bind(*moved, call=functools.partial(_each, call, mapped), collected=collected, **parameters)
     return [], []
+
+
+def _each(call: Callable[..., Any], mapped: Sequence[bool], due: Any, *operands: Any) -> None:
+    """Call a function for each lane in which something is due."""
+    first, *rest = mapped
+    size = len(next(operand for operand, is_mapped in zip((due, *operands), mapped, strict=True) if is_mapped))
+    for lane in np.flatnonzero(_is_due(due)) if first else range(size):
+        own = (o[lane] if is_mapped else o for o, is_mapped in zip(operands, rest, strict=True))
+        call(due[lane] if first else due, *own)
+
+
+def _is_due(due: np.ndarray) -> np.ndarray:
+    """For each lane, where that is one of another vmap: in any lane of that?"""
+    return due.reshape(len(due), -1).any(axis=1)
 
 
 def _run(*operands: Any, call: Callable[..., Any] | None, collected: bool, **_: Any) -> list[Any]:

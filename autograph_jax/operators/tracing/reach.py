@@ -74,7 +74,8 @@ def is_our_record(kind: type) -> bool:
 
 
 def attributes(value: Any) -> list[str]:
-    return list(dict.fromkeys([*_slots(type(value)), *getattr(value, "__dict__", ())]))
+    own = getattr(value, "__dict__", None)  # of an object that has any attribute it is asked for, this may be anything
+    return list(dict.fromkeys([*_slots(type(value)), *(own if isinstance(own, dict) else ())]))
 
 
 @functools.lru_cache(maxsize=4096)

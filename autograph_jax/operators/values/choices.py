@@ -93,9 +93,15 @@ class Choice:
 
     def __getattr__(self, name: str) -> Any:
         """The attribute of the option taken, where all have one."""
-        if name.startswith("__"):
+        if (
+            name.startswith("__") or name in ("aval", "dtype") and not all(hasattr(option, name) for option in self._options)
+        ):  # JAX asks for these to tell what a value is
             raise AttributeError(name)
         return _selection().of_choice(self, lambda option: getattr(option, name), f"its attribute `{name}` is read")
+
+    def __jax_array__(self) -> jax.Array:
+        """The array of a value that is None on another path: at run time an error, if it is the None."""
+        return _selection().array_of(self)
 
     def __len__(self) -> int:
         lengths = {len(option) if isinstance(option, tuple | list | dict | str) else None for option in self._options}

@@ -23,6 +23,7 @@ from autograph_jax.operators.values.containers import flatten, is_mutable, unfla
 from autograph_jax.operators.values.forms import Form, array_forms, same_static
 from autograph_jax.operators.values.joins import as_array, coerce
 from autograph_jax.operators.values.traced import is_traced
+from autograph_jax.porting import creating
 from autograph_jax.porting.arrays import wrap
 
 # With what Python calls an index of each that is out of range.
@@ -40,7 +41,7 @@ def get_item(container: Any, index: Any) -> Any:
         if isinstance(container, jax.Array):
             return wrap(container)[index]
         if isinstance(container, _CONCATENATING):
-            return hooks.call(type(container).__getitem__)(container, index)
+            return creating.concatenated(container, index)
     if not is_traced(index) and not isinstance(container, Choice):
         return container[plain_index(container, index)]
     if isinstance(container, Choice):
@@ -169,6 +170,15 @@ def not_none(value: Any) -> Any:
     if not isinstance(value, Choice) or not any(option is None or option is UNBOUND for option in value._options):
         return value
     return of_choice(value, _number, "as a number")
+
+
+def array_of(choice: Choice) -> jax.Array:
+    """The array of a value that is None on another path: at run time an error, if it is the None."""
+    there = choice._only(lambda option: option is not None)
+    if isinstance(there, Choice):
+        raise refusal(choice, "as an array")
+    checks.raise_where(choice._where(lambda option: option is None), TypeError("None where an array is needed"))
+    return jnp.asarray(there)
 
 
 def _number(option: Any) -> Any:
