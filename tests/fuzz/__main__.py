@@ -78,7 +78,9 @@ def read_options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=10**9, help="stop after so many programs")
     parser.add_argument("--seed", type=int, default=0, help="the first program (0); the others follow")
     parser.add_argument("--jobs", type=int, default=1, help="processes (1)")
-    parser.add_argument("--modes", nargs="+", default=list(MODES), choices=MODES, help="all, where it is a program's turn")
+    parser.add_argument(
+        "--modes", nargs="+", default=list(MODES), choices=(*MODES, "port"), help="all but port, where it is a program's turn"
+    )
     parser.add_argument("--without", nargs="*", default=[], choices=sorted(CONSTRUCTS), help="constructs to switch off")
     parser.add_argument("--verbose", action="store_true", help="also name the seeds that are refused")
     return parser.parse_args(arguments)

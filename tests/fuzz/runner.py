@@ -156,6 +156,13 @@ class Comparison:
             got = observe(compiled, arrays(row))
             yield compare("jit", got, want, row)
 
+    def port(self) -> Iterator[Mismatch | None]:
+        """As NumPy code, ported and compiled once for all rows."""
+        compiled = ag.jit(ag.port(self.names["run"]))
+        for row, want in zip(self.rows, self.want, strict=True):
+            got = self.with_numpy(compiled, arrays(row))
+            yield compare("port", got, want, row)
+
     def vmap(self) -> Iterator[Mismatch | None]:
         """Converted, all rows at once. Those that raise are left out: an exception of one lane is one of all."""
         lanes = [(row, want) for row, want in zip(self.rows, self.want, strict=True) if want.error is None]

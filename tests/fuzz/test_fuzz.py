@@ -38,6 +38,18 @@ def test_programs(part: int, tmp_path_factory: pytest.TempPathFactory):
     assert len(counts) < PARTS or sum(counts) <= MOST_REFUSED * PROGRAMS
 
 
+@pytest.mark.usefixtures("x64")
+@pytest.mark.filterwarnings("ignore")
+def test_ported_programs():
+    """The same programs as NumPy code that is ported: arrays are references, and hardly anything is refused."""
+    refused = 0
+    for seed in range(40):
+        verdict = check(of_seed(seed), ["port"])
+        assert not verdict.mismatches, verdict.mismatches[0].detail
+        refused += bool(verdict.refusals)
+    assert refused <= 4
+
+
 def counts_of_all_parts(part: int, refused: int, factory: pytest.TempPathFactory) -> list[int]:
     """How many were refused in each part that has ended, whichever worker ran it: the last one sees them all."""
     base = factory.getbasetemp()
