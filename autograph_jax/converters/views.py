@@ -8,7 +8,8 @@ After:
     row = ag__.view(x[0], x, 0)
     row[1] = v
 
-With the index, what is written to one of the two is followed to the other.
+With the index, what is written to one of the two is followed to the other. Slices are marked wherever they may be kept:
+`return x[1:]` is `return ag__.view(x[1:], x)`.
 """
 
 from __future__ import annotations

@@ -222,7 +222,7 @@ def holders_are_not_looked_for():
 @contextlib.contextmanager
 def alias_is_lost():
     """And nobody looks who holds the array."""
-    with replaced(aliasing, "follow", lambda _: lambda alias, old, new: alias), holders_are_not_looked_for():
+    with replaced(aliasing, "follow", lambda _: lambda alias, old, new, renewed: alias), holders_are_not_looked_for():
         yield
 
 

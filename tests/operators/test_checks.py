@@ -177,6 +177,23 @@ def in_a_function_to_map_in_a_loop(x):
     return x
 
 
+def unbound_in_the_test_of_a_loop(x):
+    z = x
+    del z
+    if x < 0:
+        while z == x:  # noqa: F821 - that it has no value is the point
+            pass
+    return x
+
+
+def deleted_in_a_loop(x):
+    if x > 0:
+        z = x
+        while z < 5:
+            del z
+    return x
+
+
 FIRST = [
     stop_after_an_assertion,
     class_after_an_assertion,
@@ -187,6 +204,8 @@ FIRST = [
     in_a_function_to_scan,
     in_a_function_to_compile,
     in_a_function_to_map_in_a_loop,
+    unbound_in_the_test_of_a_loop,
+    deleted_in_a_loop,
 ]
 
 
