@@ -201,7 +201,7 @@ def user_location() -> Location | None:
 def is_user_frame(frame: types.FrameType) -> bool:
     filename = frame.f_code.co_filename
     module = frame.f_globals.get("__name__", "")
-    library = module.partition(".")[0] in ("jax", "jaxlib", "contextlib", "functools", "importlib")
+    library = module.partition(".")[0] in ("jax", "jaxlib", "numpy", "contextlib", "functools", "importlib")
     return not (filename.startswith(_ROOMS) or library or filename.startswith("<frozen"))
 
 

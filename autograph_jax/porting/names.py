@@ -122,8 +122,11 @@ def lacking(function: Any) -> PortingError:
 
 
 def is_numeric_function(function: Any) -> bool:
-    """Is this a function of math or NumPy that may have to be replaced?"""
-    if linear_algebra.is_fortran(function) or linear_algebra.is_lookup(function) or linear_algebra.jax_function(function):
-        return True
+    """Is this a function of math, NumPy or SciPy's linear algebra that may have to be replaced?"""
     module = getattr(function, "__module__", None) or ""
-    return isinstance(function, np.ufunc) or module == "math" or module.partition(".")[0] == "numpy"
+    root = module.partition(".")[0]
+    if isinstance(function, np.ufunc) or root in ("math", "numpy"):
+        return True
+    if root == "scipy":
+        return linear_algebra.is_lookup(function) or linear_algebra.jax_function(function) is not None
+    return linear_algebra.is_fortran(function)

@@ -70,8 +70,8 @@ def takes_arrays(module: str | None) -> bool:
 
 def is_left_alone(module: str | None) -> bool:
     """Is this module part of the standard library or of a listed library?"""
-    root = _root(module)
-    listed = _NEVER_PORTED if is_porting() else LEFT_ALONE
+    root = (module or "").partition(".")[0]  # calls nothing: near Python's limit of recursion few frames are left
+    listed = _NEVER_PORTED if _mode.depth else LEFT_ALONE
     return root in ARRAY_LIBRARIES or root in listed or root in sys.stdlib_module_names and root != "__main__"
 
 

@@ -34,6 +34,7 @@ from autograph_jax.converters import (
     live_loops,
     matches,
     plain,
+    powers,
     stores,
     views,
 )
@@ -41,7 +42,7 @@ from autograph_jax.runtime.convert import convert_function
 from autograph_jax.syntax import emit
 from autograph_jax.syntax.names import Names
 
-PASSES = tuple("plain matches attempts live_loops views stores generators blocks comprehensions expressions".split())
+PASSES = tuple("plain matches attempts live_loops views stores generators blocks comprehensions powers expressions".split())
 _numbers = itertools.count()
 
 
@@ -104,6 +105,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 tree = blocks.convert(tree, facts, names)
             case "comprehensions":
                 tree = comprehensions.convert(tree)
+            case "powers":
+                tree = powers.convert(tree)
             case "expressions":
                 tree = expressions.convert(tree, facts, names)
     return tree

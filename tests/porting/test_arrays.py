@@ -163,7 +163,8 @@ def test_under_jit_it_is_what_numpy_gives(function: Callable[[Any], Any], x64: N
 
 
 REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "a mask": (lambda x: x[x > 0], "the shape of `x[mask]` depends on traced data"),
+    "how many": (lambda x: len(x[x > 0]), "the shape of `x[mask]` depends on traced data, and its length is asked for"),
+    "another mask": (lambda x: x[x > 0] + x[x > 1], "it is combined with elements of another mask"),
     "a bound": (lambda x: x[: x[0, 0].astype(int)], "a shape, or the bound of a slice, depends on traced data"),
     "positions": (lambda x: np.nonzero(x), "the shape of what `nonzero` gives cannot be had of traced data"),
     "a function": (lambda x: np.linalg.eigvals(x[:, :2]) if False else np.busday_count(x, x), "has no counterpart"),

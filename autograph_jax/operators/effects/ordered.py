@@ -164,7 +164,7 @@ def _each(call: Callable[..., Any], mapped: Sequence[bool], due: Any, *operands:
         call(due[lane] if first else due, *own)
 
 
-def _is_due(due: np.ndarray) -> np.ndarray:
+def _is_due(due: Any) -> Any:
     """For each lane, where that is one of another vmap: in any lane of that?"""
     return due.reshape(len(due), -1).any(axis=1)
 
