@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 
 from autograph_jax.operators import comprehensions, hooks, jax_private

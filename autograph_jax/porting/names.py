@@ -129,4 +129,4 @@ def is_numeric_function(function: Any) -> bool:
         return True
     if root == "scipy":
         return linear_algebra.is_lookup(function) or linear_algebra.jax_function(function) is not None
-    return linear_algebra.is_fortran(function)
+    return type(function).__name__ == "fortran"  # no call: near Python's limit of recursion few frames are left

@@ -93,15 +93,15 @@ class Choice:
 
     def __getattr__(self, name: str) -> Any:
         """The attribute of the option taken, where all have one."""
-        if (
-            name.startswith("__") or name in ("aval", "dtype") and not all(hasattr(option, name) for option in self._options)
-        ):  # JAX asks for these to tell what a value is
+        if name == "__jax_array__" and self._is_array_or_none():
+            return functools.partial(_selection().array_of, self)
+        if name.startswith("__") or name in ("aval", "dtype") and self._is_array_or_none():  # JAX tells by them what this is
             raise AttributeError(name)
         return _selection().of_choice(self, lambda option: getattr(option, name), f"its attribute `{name}` is read")
 
-    def __jax_array__(self) -> jax.Array:
-        """The array of a value that is None on another path: at run time an error, if it is the None."""
-        return _selection().array_of(self)
+    def _is_array_or_none(self) -> bool:
+        others = [option for option in self._options if option is not None]
+        return len(others) == 1 < len(self._options) and isinstance(others[0], jax.Array)
 
     def __len__(self) -> int:
         lengths = {len(option) if isinstance(option, tuple | list | dict | str) else None for option in self._options}
@@ -204,7 +204,7 @@ for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv m
     setattr(Choice, f"__{_name}__", _refusing(_name))
 
 
-_OWN = ("_index", "_options", "_where", "_only", "_map")
+_OWN = ("_index", "_options", "_where", "_only", "_map", "_is_array_or_none")
 
 
 def _is_open(index: Any) -> bool:
