@@ -174,7 +174,7 @@ def augmented_assignment_assigns():
     return tampered(tamper)
 
 
-@planted("plain")
+@planted("plain", only=frozenset(CONSTRUCTS) - {"comprehension"})
 def keyword_arguments_are_swapped():
     def tamper(node: Any) -> Any:
         if isinstance(node, gast.Call) and len(node.keywords) > 1:
