@@ -6,7 +6,6 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
@@ -50,10 +49,6 @@ class Methods(NDArrayOperatorsMixin):
         if copy is False:
             raise ValueError("a MutableArray is not a NumPy array: it has to be copied")
         return np.array(self.value, dtype=dtype)
-
-    def __jax_array__(self) -> Any:
-        """What JAX's own functions take it as."""
-        return jnp.asarray(self.value)
 
     def __pow__(self, other: Any) -> Any:
         if type(other) in (int, float):  # `flags**2` has a dtype of its own in NumPy, which squares

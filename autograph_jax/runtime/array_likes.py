@@ -1,4 +1,4 @@
-"""Objects with `__jax_array__` in calls of JAX's functions, which are handed their arrays."""
+"""Objects with `__jax_array__`, and arrays of ported code, in calls of JAX's functions, which are handed JAX's arrays."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import is_array_like
 from autograph_jax.operators.values.choices import Choice
+from autograph_jax.porting.arrays import MutableArray
 
 
 def array_of(value: Any) -> Any:
@@ -20,6 +22,8 @@ def array_of(value: Any) -> Any:
     if type(value) is Choice:
         likes = any(map(is_array_like, value._options))
         return selection.of_choice(value, array_of, "as an array") if likes else value
+    if type(value) is MutableArray:
+        return jnp.asarray(value.value)
     return value.__jax_array__() if is_array_like(value) else value
 
 
@@ -64,6 +68,6 @@ def giving_arrays(function: types.FunctionType) -> Callable[..., Any]:
 def arrays_of(tree: Any) -> Any:
     """A tree with arrays in place of what stands for them."""
     leaves, structure = jax.tree.flatten(tree, is_leaf=lambda part: type(part) is Choice)
-    if not any(is_array_like(leaf) or type(leaf) is Choice for leaf in leaves):
+    if not any(type(leaf) in (Choice, MutableArray) or is_array_like(leaf) for leaf in leaves):
         return tree
     return structure.unflatten(map(array_of, leaves))

@@ -297,6 +297,18 @@ def _written(b, other):
 newton = ag.port(scipy.optimize.newton)
 
 
+def test_functions_of_jax_take_the_arrays(x64: None):
+    def f(b: Any) -> Any:
+        x = np.zeros(3)
+        x += b
+        y = jnp.sin(x) + jax.nn.relu(x)
+        x[0] = 5
+        return y, x, jnp.dot(x, x)
+
+    for one, other in zip(f(np.arange(3.0)), jax.jit(ag.port(f))(jnp.arange(3.0)), strict=True):
+        np.testing.assert_allclose(one, other)
+
+
 def roots(a: Any) -> Any:
     return newton(lambda x: x**3 - a, 1.0)
 
