@@ -440,17 +440,18 @@ ROWS = {
     "a row is written": Row(
         """
         def f(x):
-            row = x[0]
+            rows = [x[0]]
+            row = rows[0]
             row[1] = 5.0
             return x
         """,
         "jit(f)(x33)",
         """
         AliasError: an array is written in place, and `x` would have to show the write  [AG0301]
-          model.py:3, in f
+          model.py:4, in f
             row[1] = 5.0
             ^^^^^^
-          `x` (model.py:3, in f) shares its memory with this array in NumPy, and is read later.
+          `x` (model.py:4, in f) shares its memory with this array in NumPy, and is read later.
           help: return the new array and use that, or make a copy first: `y = x.copy()`
         """,
     ),
