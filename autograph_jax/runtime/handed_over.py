@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.core
 import numpy as np
 
+from autograph_jax.errors import PortingError, user_location
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.places import Attribute, Content
 from autograph_jax.porting.arrays import MutableArray, wrap
@@ -15,6 +17,19 @@ from autograph_jax.porting.arrays import MutableArray, wrap
 def entering(leaf: Any) -> Any:
     """An array argument as one that can be written; what has no dimensions is a number."""
     return wrap(leaf) if isinstance(leaf, jax.Array | np.ndarray) and leaf.ndim else leaf
+
+
+def written_back(leaf: Any, entered: Any) -> None:
+    """A NumPy array of the caller's shows what ported code has written into it, if that is known."""
+    if not isinstance(leaf, np.ndarray) or not isinstance(entered, MutableArray) or entered.value is leaf:
+        return
+    if isinstance(entered.value, jax.core.Tracer):
+        raise PortingError(
+            "a traced value is written into an argument that is a NumPy array",
+            location=user_location(),
+            help="pass `jnp.asarray(x)`, and return what is written",
+        )
+    leaf[...] = entered.value
 
 
 def left(value: Any) -> Any:

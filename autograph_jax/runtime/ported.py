@@ -11,7 +11,7 @@ import jax
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import buffers as buffers  # sets the arrays' hook
 from autograph_jax.runtime.calls import call
-from autograph_jax.runtime.handed_over import entering, left
+from autograph_jax.runtime.handed_over import entering, left, written_back
 from autograph_jax.runtime.libraries import is_porting, porting
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,7 +29,8 @@ def port(function: Any = None, /) -> Any:
     share memory, `x[i] = v` and `x += v` write in place, dtypes promote as NumPy's. Array arguments enter as such arrays,
     results leave as `jax.Array`; what depends on no traced value is computed by NumPy itself, and stays known. `x[mask]` may
     be computed with and written back. A warning is not given where traced data decides about it. Nothing of the library
-    is changed; its classes are converted for as long as a call runs.
+    is changed; its classes are converted for as long as a call runs. What is written into an argument shows in a NumPy array of
+    the caller's; a `jax.Array` does not change, and has to be returned.
 
         >>> import jax, scipy.optimize
         >>> newton = port(scipy.optimize.newton)
@@ -45,7 +46,8 @@ def port(function: Any = None, /) -> Any:
     def ported(*arguments: Any, **keywords: Any) -> Any:
         entered, entered_by_name = jax.tree.map(entering, (arguments, keywords))
         with porting():
-            given = call(function)(*entered, **entered_by_name)
-            return left(given)
+            given = left(call(function)(*entered, **entered_by_name))
+        jax.tree.map(written_back, (arguments, keywords), (entered, entered_by_name))
+        return given
 
     return ported

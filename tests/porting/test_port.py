@@ -297,6 +297,21 @@ def _written(b, other):
 newton = ag.port(scipy.optimize.newton)
 
 
+def test_what_is_written_into_an_argument(x64: None):
+    @ag.port
+    def fill(x: Any, v: Any) -> None:
+        x[1] = v
+
+    x = np.zeros(3)
+    fill(x, 2.0)
+    assert x.tolist() == [0, 2, 0]
+    fill(x, jnp.float64(4.0))
+    assert x.tolist() == [0, 4, 0]
+    with pytest.raises(ag.PortingError, match="written into an argument that is a NumPy array"):
+        jax.jit(lambda v: fill(x, v))(1.0)
+    assert x.tolist() == [0, 4, 0]
+
+
 def test_functions_of_jax_take_the_arrays(x64: None):
     def f(b: Any) -> Any:
         x = np.zeros(3)
