@@ -182,6 +182,7 @@ class PortingError(AutographError, TypeError):
     """Ported NumPy code needs what JAX has not: a function, or a shape that depends on data."""
 
     code = "AG0501"
+    lacks: object = None  # the function that has no counterpart on traced values, where it is that
 
 
 _CLASSES = [AutographError, *AutographError.__subclasses__()]

@@ -107,18 +107,16 @@ def numpy_ufunc(ufunc: np.ufunc) -> Function:
     return found
 
 
-class LackingError(PortingError):
-    """There is no counterpart of a function on traced values."""
-
-
 def lacking(function: Any) -> PortingError:
     name = getattr(function, "__name__", repr(function))
     module = getattr(function, "__module__", None) or "numpy"
-    return LackingError(
+    error = PortingError(
         f"`{module}.{name}` has no counterpart on traced values",
         location=user_location(),
         help=f"compute it from functions that jax.numpy has, or call `{name}` on values that are known",
     )
+    error.lacks = function
+    return error
 
 
 def is_numeric_function(function: Any) -> bool:

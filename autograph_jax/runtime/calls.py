@@ -21,6 +21,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from autograph_jax.errors import PortingError
 from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators import hooks, jax_private, subscripts
 from autograph_jax.operators.conditionals import if_expr
@@ -31,7 +32,7 @@ from autograph_jax.operators.tracing import holders, impure, state, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice, check_callable
 from autograph_jax.porting import functions
-from autograph_jax.porting.names import LackingError, is_numeric_function, jax_function
+from autograph_jax.porting.names import is_numeric_function, jax_function
 from autograph_jax.runtime import classes, ported_builtins, strict
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays
 from autograph_jax.runtime.assigned import note_variables
@@ -189,9 +190,9 @@ def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -
     given = [_with_arrays(argument) if type(argument) is types.FunctionType else argument for argument in arguments]
     try:
         return functions.ported(function, tuple(given), keywords)
-    except LackingError:
+    except PortingError as error:
         inner = getattr(function, "_implementation", function)
-        if type(inner) is not types.FunctionType:
+        if error.lacks is not function or type(inner) is not types.FunctionType:
             raise
         return convert_function(inner)(*arguments, **keywords)
 

@@ -399,3 +399,11 @@ def test_a_library_is_as_it_was(x64: None):
 def test_what_has_no_counterpart_is_named(x64: None):
     with pytest.raises(ag.PortingError, match="airy. has no counterpart on traced values"):
         jax.jit(ag.port(lambda x: scipy.special.airy(x)[0]))(1.0)
+
+
+def test_numpys_own_python_is_converted_where_jax_has_no_counterpart(x64: None):
+    def f(b: Any) -> Any:
+        return np.ma.isMaskedArray(b), np.ediff1d(b)
+
+    masked, differences = ag.jit(ag.port(f))(jnp.array([1.0, 4.0, 9.0]))
+    assert not masked and differences.tolist() == [3, 5]
