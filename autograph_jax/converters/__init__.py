@@ -21,6 +21,7 @@ from autograph_jax.converters import (
     views,
 )
 from autograph_jax.syntax.names import Names, hide_operators, restore_operators
+from autograph_jax.syntax.walk import walk
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +55,7 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
     tree = stores.convert(tree, facts, names)
     tree = generators.convert(tree)
     facts = analyse(tree)
-    deciding = {_position(loop.test): deciding_names(loop) for loop in gast.walk(tree) if isinstance(loop, gast.While)}
+    deciding = {_position(loop.test): deciding_names(loop) for loop in walk(tree) if isinstance(loop, gast.While)}
     tree = blocks.convert(tree, facts, names)
     tree = comprehensions.convert(tree)
     tree = powers.convert(tree)

@@ -33,6 +33,7 @@ from autograph_jax.converters.tables import Tables
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names, is_operator
 from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import walk
 
 _CALL = Template("ag__.call(FUNCTION)")
 _IF_EXPR = Template("ag__.if_expr(TEST, THEN, OTHERWISE, BINDS)")
@@ -151,7 +152,7 @@ class _Expressions(Pass):
         """`with suppress(KeyError)` ends an exception too."""
         node.items = [self.visit(item) for item in node.items]
         node.body = self._suite(node.body)
-        calls = [n for s in node.body for n in gast.walk(s) if isinstance(n, gast.Call) and is_operator(n.func)]
+        calls = [n for s in node.body for n in walk(s) if isinstance(n, gast.Call) and is_operator(n.func)]
         staged = any(isinstance(call.func, gast.Attribute) and call.func.attr.endswith("_stmt") for call in calls)
         return [node, *_CAUGHT(at=node)] if staged and self._names.attempt_of(node) is None else node
 

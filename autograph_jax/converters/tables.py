@@ -21,6 +21,7 @@ import gast
 from autograph_jax.analysis import writes
 from autograph_jax.analysis.collect import parameters
 from autograph_jax.syntax.names import is_operator
+from autograph_jax.syntax.walk import walk
 
 _DISPLAYS = (gast.Tuple, gast.List, gast.Dict, gast.ListComp, gast.DictComp)
 _MAKERS = frozenset({"list", "tuple", "dict", "sorted", "range"})
@@ -34,9 +35,9 @@ class Tables:
     """The variables of a tree that may hold a tuple, list or dict, or a string that is looked up in one."""
 
     def __init__(self, tree: gast.AST) -> None:
-        functions = [node for node in gast.walk(tree) if isinstance(node, _FUNCTIONS)]
+        functions = [node for node in walk(tree) if isinstance(node, _FUNCTIONS)]
         self._bound = {parameter.id for function in functions for parameter in parameters(function)}
-        names = [node for node in gast.walk(tree) if isinstance(node, gast.Name)]
+        names = [node for node in walk(tree) if isinstance(node, gast.Name)]
         self._bound |= {name.id for name in names if not isinstance(name.ctx, gast.Load)}
         self._bound |= {name for function in functions for name in writes(function.body)}
         assigned = list(_assigned(tree))
@@ -101,7 +102,7 @@ def _closure(assigned: Sequence[tuple[str, gast.expr]], test: Test) -> Names:
 
 
 def _assigned(tree: gast.AST) -> Iterator[tuple[str, gast.expr]]:
-    for node in gast.walk(tree):
+    for node in walk(tree):
         if not isinstance(node, gast.Assign | gast.NamedExpr):
             continue
         for target in node.targets if isinstance(node, gast.Assign) else [node.target]:

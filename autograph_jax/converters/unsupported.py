@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import gast
 
 from autograph_jax.syntax.source import FunctionTree
+from autograph_jax.syntax.walk import children
 
 # These read the local variables of the calling frame, and a converted block is a frame of its own.
 _FRAME_READERS = frozenset({"locals", "exec", "eval", "vars", "dir", "_getframe", "currentframe", "stack"})
@@ -81,7 +82,7 @@ def _outside_of_functions(nodes: Sequence[gast.AST]) -> Iterator[gast.AST]:
         node = pending.pop()
         yield node
         if not isinstance(node, gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda | gast.ClassDef):
-            pending.extend(gast.iter_child_nodes(node))
+            pending.extend(children(node))
 
 
 def _called(node: gast.Call) -> str | None:

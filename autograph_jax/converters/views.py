@@ -25,6 +25,7 @@ from autograph_jax.converters.base import Pass
 from autograph_jax.converters.places import as_load, index_of, is_pure, is_pure_value, path_of
 from autograph_jax.syntax.names import is_operator
 from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import walk
 
 _VIEW = Template("ag__.view(VALUE, BASE, INDEX)")
 _VIEW_AT = Template("ag__.view_at(BASE, INDEX)")
@@ -51,7 +52,7 @@ class _Views(Pass):
         return node
 
     def visit_Assign(self, node: gast.Assign) -> gast.AST:
-        names = {name.id for target in node.targets for name in gast.walk(target) if isinstance(name, gast.Name)}
+        names = {name.id for target in node.targets for name in walk(target) if isinstance(name, gast.Name)}
         unpacks = any(isinstance(target, gast.Tuple | gast.List) for target in node.targets)
         if unpacks and isinstance(node.value, gast.Name) and {node.value.id, *names} & self._item_written[-1]:
             node.value = _ROWS.expression(at=node.value, BASE=node.value)  # `first, second = x`
@@ -161,7 +162,7 @@ def _index(value: gast.expr, base: gast.expr) -> list[gast.expr]:
 
 def views_in(function: gast.FunctionDef) -> Iterator[tuple[str, str]]:
     """Of the views whose index is known: the variable that takes one, and that of the array."""
-    for node in gast.walk(function):
+    for node in walk(function):
         if isinstance(node, gast.Assign) and isinstance(node.value, gast.Call) and is_operator(node.value.func, "view"):
             _, base, *index = node.value.args
             if index and isinstance(base, gast.Name):
@@ -170,9 +171,9 @@ def views_in(function: gast.FunctionDef) -> Iterator[tuple[str, str]]:
 
 def _item_written(function: gast.AST, aliases: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """The variables whose arrays are written by items, under this name or another, and those that these are views of."""
-    subscripts = [n for n in gast.walk(function) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
+    subscripts = [n for n in walk(function) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
     names = {root.id for n in subscripts if isinstance(root := path_of(n)[0], gast.Name)}
-    assigned = [n for n in gast.walk(function) if isinstance(n, gast.Assign)]
+    assigned = [n for n in walk(function) if isinstance(n, gast.Assign)]
     views = [
         (target.id, _root(base))
         for node in assigned
@@ -202,4 +203,4 @@ def _view_base(value: gast.expr) -> gast.expr | None:
 
 
 def _root(base: gast.expr) -> str:
-    return next(node.id for node in gast.walk(base) if isinstance(node, gast.Name))
+    return next(node.id for node in walk(base) if isinstance(node, gast.Name))

@@ -16,6 +16,8 @@ from typing import Any
 
 import gast
 
+from autograph_jax.syntax.walk import walk
+
 _POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
@@ -48,7 +50,7 @@ def _dedent(source: str) -> str:
 
 def _names(node: gast.AST) -> list[str]:
     found = []
-    for child in gast.walk(node):
+    for child in walk(node):
         for _, value in gast.iter_fields(child):
             found += [value] if isinstance(value, str) else []
             found += [v for v in value if isinstance(v, str)] if isinstance(value, list) else []
