@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
@@ -37,6 +38,8 @@ def port(function: Any = None, /) -> Any:
         >>> print(jax.jit(lambda a: newton(lambda x: x**2 - a, 1.0))(2.0))
         1.4142135
 
+    NumPy computes with 64 bits. Where JAX's are switched off (`jax_enable_x64`), a UserWarning says so, once.
+
     Raises PortingError for what has no counterpart on traced values.
     """
     if function is None:
@@ -44,6 +47,8 @@ def port(function: Any = None, /) -> Any:
 
     @functools.wraps(function, updated=())
     def ported(*arguments: Any, **keywords: Any) -> Any:
+        if not jax.config.jax_enable_x64:  # pyright: ignore[reportAttributeAccessIssue]
+            _warn_of_32_bits()
         entered, entered_by_name = jax.tree.map(entering, (arguments, keywords))
         with porting():
             given = left(call(function)(*entered, **entered_by_name))
@@ -51,3 +56,10 @@ def port(function: Any = None, /) -> Any:
         return given
 
     return ported
+
+
+@functools.cache
+def _warn_of_32_bits() -> None:
+    """Once in a process."""
+    text = 'NumPy code computes with 64 bits, which JAX has switched off: jax.config.update("jax_enable_x64", True)'
+    warnings.warn(text, stacklevel=3)

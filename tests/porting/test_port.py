@@ -15,6 +15,7 @@ import scipy.signal
 import scipy.sparse.linalg
 
 import autograph_jax as ag
+from autograph_jax.runtime import ported as ported_module
 
 PROGRAMS: dict[str, Callable[..., Any]] = {}
 VECTORS = ([1.0, 2.0, 3.0], [3.0, -2.0, 0.5], [0.0, 0.0, 0.0], [-1.0, 4.0, 2.0])
@@ -407,3 +408,18 @@ def test_numpys_own_python_is_converted_where_jax_has_no_counterpart(x64: None):
 
     masked, differences = ag.jit(ag.port(f))(jnp.array([1.0, 4.0, 9.0]))
     assert not masked and differences.tolist() == [3, 5]
+
+
+def test_32_bits_are_told_of_once():
+    ported_module._warn_of_32_bits.cache_clear()
+    doubled = ag.port(lambda x: np.multiply(x, 2.0))
+    with pytest.warns(UserWarning, match="jax_enable_x64") as told:
+        doubled(1.0)
+        doubled(2.0)
+    assert [warning.filename for warning in told] == [__file__]
+
+
+@pytest.mark.usefixtures("x64")
+def test_64_bits_are_not_told_of():
+    ported_module._warn_of_32_bits.cache_clear()
+    assert ag.port(lambda x: np.multiply(x, 2.0))(1.0) == 2.0  # a warning is an error here
