@@ -423,3 +423,31 @@ def test_32_bits_are_told_of_once():
 def test_64_bits_are_not_told_of():
     ported_module._warn_of_32_bits.cache_clear()
     assert ag.port(lambda x: np.multiply(x, 2.0))(1.0) == 2.0  # a warning is an error here
+
+
+@pytest.mark.usefixtures("x64")
+def test_random_numbers_are_drawn_while_the_code_is_traced():
+    @ag.port
+    def noisy(x):
+        noise = np.random.default_rng(0).normal(size=3)
+        noise[0] = x
+        return noise
+
+    expected = np.random.default_rng(0).normal(size=3)
+    expected[0] = 2.0
+    np.testing.assert_array_equal(jax.jit(noisy)(2.0), expected)
+
+
+@pytest.mark.usefixtures("x64")
+def test_random_numbers_of_a_traced_distribution_are_refused():
+    with pytest.raises(ag.PortingError, match="normal` has no counterpart"):
+        jax.jit(ag.port(lambda x: np.random.default_rng(0).normal(x, 1.0)))(2.0)
+    with pytest.raises(ag.StagingError, match="random number"):
+        jax.jit(ag.port(until_three))(2.0)
+
+
+def until_three(x):
+    generator = np.random.default_rng(0)
+    while x < 3:
+        x = x + generator.uniform()
+    return x
