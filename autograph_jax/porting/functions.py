@@ -7,8 +7,9 @@ dtype alone is asked of the layout; all others are jax.numpy's, of the current v
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +26,10 @@ from .ufuncs import stored
 from .views import is_static
 
 Function = Callable[..., Any]
+Way = Literal[
+    "arrays that share memory or are written", "known without the values", "by jax.numpy or jax.scipy",
+    "by the library's own Python code, converted",
+]  # fmt: skip
 
 _MOVES = (
     np.moveaxis, np.rollaxis, np.swapaxes, np.squeeze, np.expand_dims, np.diagonal, np.split, np.array_split, np.hsplit,
@@ -315,3 +320,15 @@ _OWN: dict[Function, Function] = {
     np.ascontiguousarray: lambda a, dtype=None: np.atleast_1d(asarray(a, dtype, "C")),
     np.asarray_chkfinite: asarray, np.require: lambda a, dtype=None, requirements=None: asarray(a, dtype),
 }  # fmt: skip
+
+
+def way_of(function: Any) -> Way | None:
+    """How ported code has this function of NumPy, math or SciPy on traced values; None where it is refused."""
+    if function in (*_OWN, *_MOVES):
+        return "arrays that share memory or are written"
+    if function in (*_FACTS, *_LIKE):
+        return "known without the values"
+    if function in (*_BY_UFUNC, *_ALONG) or jax_function(function) is not None:
+        return "by jax.numpy or jax.scipy"
+    inner = getattr(function, "_implementation", function)
+    return "by the library's own Python code, converted" if isinstance(inner, types.FunctionType) else None

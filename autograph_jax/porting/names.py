@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import linear_algebra
+from . import linear_algebra, special
 
 Function = Callable[..., Any]
 
@@ -63,8 +63,8 @@ def jax_function(function: Function) -> Function | None:
             return getattr(ours, name, None)
     if (found := linear_algebra.jax_function(function)) is not None:
         return found
-    special = sys.modules.get("scipy.special")  # a function of it cannot come before its module
-    return getattr(jax.scipy.special, name, None) if special and getattr(special, name, None) is function else None
+    theirs = sys.modules.get("scipy.special")  # a function of it cannot come before its module
+    return special.jax_function(name) if theirs and getattr(theirs, name, None) is function else None
 
 
 # Where jax.numpy computes something else than NumPy does.
