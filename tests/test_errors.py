@@ -1,31 +1,19 @@
 """The whole text of every error that the package raises, and what Python error each is."""
 
-import importlib.util
-import itertools
 import linecache
 import logging
 import pickle
 import re
 import textwrap
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import jax
-import jax.numpy as jnp
 import pytest
 
 import autograph_jax as ag
-from autograph_jax import autograph, errors
+from autograph_jax import errors
 from autograph_jax.errors import AutographError, Location
-
-
-class Row(NamedTuple):
-    """A program with `f`, a call that fails, and the message. `model.py` is the program's file."""
-
-    program: str
-    call: str
-    message: str
-
+from tests.messages import Row, failure, message
 
 ROWS = {
     "not a function": Row(
@@ -35,6 +23,7 @@ ROWS = {
         "autograph(f)",
         """
         NotAFunctionError: `autograph` got 3, which is not a Python function  [AG0001]
+          <string>:1, in <module>
           help: decorate a function, a method or a class
         """,
     ),
@@ -45,6 +34,7 @@ ROWS = {
         "autograph(f)",
         """
         NotAFunctionError: `autograph` got <built-in function len>, which is not a Python function  [AG0001]
+          <string>:1, in <module>
           help: decorate a function, a method or a class
         """,
     ),
@@ -59,6 +49,7 @@ ROWS = {
         "autograph(f)",
         """
         NotAFunctionError: `autograph` got <PjitFunction of <function f>>, whose source it cannot see  [AG0001]
+          <string>:1, in <module>
           help: decorate the Python function itself: `@autograph` goes below `@jax.jit`
         """,
     ),
@@ -69,6 +60,7 @@ ROWS = {
         "ag.source(f)",
         """
         NotAFunctionError: 3 is not a Python function  [AG0001]
+          <string>:1, in <module>
           help: name a function or a method
         """,
     ),
@@ -584,38 +576,10 @@ ROWS = {
     ),
 }
 
-_numbers = itertools.count()
-
 
 @pytest.mark.parametrize("name", ROWS)
 def test_message(name: str, tmp_path: Path):
-    row = ROWS[name]
-    assert message(tmp_path, textwrap.dedent(row.program).strip("\n"), row.call) == textwrap.dedent(row.message).strip("\n")
-
-
-def message(folder: Path, program: str, call: str) -> str:
-    """The text of the error that a call raises, with the program's folder left out."""
-    error = failure(folder, program, call)
-    assert isinstance(error, AutographError)
-    text = f"{type(error).__name__}: {error}"
-    return re.sub(r" at 0x\w+", "", re.sub(rf"{folder}/\d+/", "", text))
-
-
-def failure(folder: Path, program: str, call: str) -> BaseException:
-    folder = folder / str(next(_numbers))
-    folder.mkdir()
-    (folder / "model.py").write_text(program + "\n")
-    spec = importlib.util.spec_from_file_location("model", folder / "model.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    values = dict(
-        autograph=autograph, ag=ag, jit=lambda f: jax.jit(autograph(f)), x3=jnp.ones(3), x33=jnp.ones((3, 3)), f=module.f
-    )
-    try:
-        jax.block_until_ready(eval(call, values))
-    except Exception as error:
-        return error
-    raise AssertionError("no error")
+    assert ROWS[name].got(tmp_path) == ROWS[name].expected
 
 
 def test_dicts_of_different_keys_are_told_apart(tmp_path: Path):

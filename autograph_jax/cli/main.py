@@ -1,6 +1,7 @@
-"""`autograph-jax show`, `demo` and `env`: options, exit codes and how errors are printed.
+"""`autograph-jax show`, `check`, `demo` and `env`: options, exit codes and how errors are printed.
 
-Exit codes: 0, it went well; 1, the function was refused or a result is wrong; 2, the command was not understood.
+Exit codes: 0, it went well; 1, a function was refused, `check` found something, or a result is wrong; 2, the command was not
+understood.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import traceback
 from collections.abc import Iterator, Sequence
 
 from autograph_jax import __version__
-from autograph_jax.cli import demo, show
+from autograph_jax.cli import check, demo, show
+from autograph_jax.cli.targets import TargetError
 from autograph_jax.errors import AutographError
 
 _LIBRARIES = ("jax", "jaxlib", "numpy", "gast")
@@ -25,8 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     try:
         return _run(options)
-    except show.TargetError as error:
-        print(f"autograph-jax show: error: {error}", file=sys.stderr)
+    except TargetError as error:
+        print(f"autograph-jax {options.command}: error: {error}", file=sys.stderr)
         return 2
     except AutographError as error:
         print("".join(traceback.format_exception_only(error)), end="", file=sys.stderr)
@@ -50,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     text = "Python if, while, for, break, return and x[i] = v, staged as JAX control flow."
     parser = argparse.ArgumentParser(prog="autograph-jax", description=text)
     parser.add_argument("--version", action="version", version=f"autograph-jax {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(metavar="COMMAND", dest="command", required=True)
 
     command = commands.add_parser(
         "show",
@@ -61,6 +63,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     show.add_arguments(command)
     command.set_defaults(run=show.run)
+
+    command = commands.add_parser(
+        "check",
+        help="say what does not convert in files and folders",
+        description=check.DESCRIPTION,
+        epilog=check.EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    check.add_arguments(command)
+    command.set_defaults(run=check.run)
 
     text = "fit hares and lynxes with a solver in plain Python, and compare with SciPy"
     command = commands.add_parser("demo", help=text, description=f"{text[0].upper()}{text[1:]}.")

@@ -13,6 +13,8 @@ from autograph_jax.syntax.walk import children
 _FRAME_READERS = frozenset({"locals", "exec", "eval", "vars", "dir", "_getframe", "currentframe", "stack"})
 _NEED_ARGUMENTS = frozenset({"vars", "dir"})  # with an argument they don't look at the frame
 
+WAY_OUT = "move its control flow into a function of its own, and decorate that"
+
 
 def reason_to_leave(function: FunctionTree) -> tuple[str, gast.AST] | None:
     """Why a function cannot be converted without being noticed, and where; None where it can."""

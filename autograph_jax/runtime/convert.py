@@ -15,7 +15,7 @@ from typing import Any
 import gast
 
 from autograph_jax.converters import convert_tree
-from autograph_jax.converters.unsupported import reason_to_leave
+from autograph_jax.converters.unsupported import WAY_OUT, reason_to_leave
 from autograph_jax.errors import Location, SourceError, UnconvertibleError, node_location
 from autograph_jax.runtime.namespace import operators
 from autograph_jax.runtime.spans import Position, Span, spans_of
@@ -192,7 +192,7 @@ def _refusal(function: types.FunctionType, conversion: Conversion) -> Unconverti
     return UnconvertibleError(
         f"`{function.__qualname__}` cannot be converted: {conversion.reason}",
         location=conversion.location,
-        help="move its control flow into a function of its own, and decorate that",
+        help=WAY_OUT,
     )
 
 

@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, overload
 
-from autograph_jax.errors import NotAFunctionError
+from autograph_jax.errors import NotAFunctionError, user_location
 from autograph_jax.operators import loop_options
 from autograph_jax.operators.tracing.cached import CachedProperty
 from autograph_jax.runtime import frames
@@ -110,10 +110,12 @@ def _converted(target: Any, options: _Options) -> Any:
     if callable(target) and not isinstance(target, types.BuiltinFunctionType):
         raise NotAFunctionError(
             f"`autograph` got {target!r}, whose source it cannot see",
+            location=user_location(),
             help="decorate the Python function itself: `@autograph` goes below `@jax.jit`",
         )
     raise NotAFunctionError(
         f"`autograph` got {target!r}, which is not a Python function",
+        location=user_location(),
         help="decorate a function, a method or a class",
     )
 
@@ -158,4 +160,6 @@ def _innermost(target: Any) -> types.FunctionType:
     method = getattr(type(target), "__call__", None)  # noqa: B004 - the function is wanted
     if isinstance(method, types.FunctionType):
         return method
-    raise NotAFunctionError(f"{target!r} is not a Python function", help="name a function or a method")
+    raise NotAFunctionError(
+        f"{target!r} is not a Python function", location=user_location(), help="name a function or a method"
+    )

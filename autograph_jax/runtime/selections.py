@@ -119,7 +119,8 @@ def resolved(callee: Callee, argnums: Any, argnames: Any, captures: Any) -> list
         details = (*error.details, f"It closes over {held}.")
         raise ArgumentError(error.what, location=error.location, details=details, help=error.help) from None
     if len(set(captured)) < len(captured):
-        raise ArgumentError(f"a captured value of `{callee.name}` is meant twice: {captured}", location=user_location())
+        what = f"a captured value of `{callee.name}` is meant twice: {captured}"
+        raise ArgumentError(what, location=user_location(), help="name each once")
     return [Captured(name) if name in captured else next(arguments) for name in names]
 
 

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import pytest
 
 import autograph_jax as ag
-from autograph_jax.cli import show, text
+from autograph_jax.cli import show, targets, text
 from autograph_jax.cli.main import main
 
 SOLVERS = '''\
@@ -338,8 +338,8 @@ def test_nothing_of_the_user_and_no_jax_is_imported(folder):
 
 def shown(source):
     """The readable text of the one function in `source`, and that it is the program that is compiled."""
-    file = show.File("f.py", source.split("\n"), ast.parse(source))
-    [definition] = show._definitions(file.tree.body)
+    file = targets.File("f.py", source.split("\n"), ast.parse(source))
+    [definition] = targets.definitions(file.tree.body)
     raw, _ = show.converted(file, definition)
     new = text.readable(raw, definition.node, file.lines, definition.name, drop=file.autograph_names)
     assert ast.unparse(ast.parse(new)) == ast.unparse(ast.parse(raw))

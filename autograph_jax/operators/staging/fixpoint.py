@@ -60,6 +60,7 @@ def settle(
         "the variables of this loop don't settle: each turn makes something new of them",
         location=user_location(),
         details=["Still changing: " + ", ".join(shown(place) for place in run.places)],
+        help="give each its final type, shape and structure before the loop, or let Python run it: `for x in ag.unroll(xs)`",
     )
 
 
