@@ -34,8 +34,8 @@ class Converted:
     deciding: dict[tuple[int, int], frozenset[str]]  # by position of its test: what decides about a while loop
 
 
-def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
-    """Convert the tree of a function or lambda. Changes the tree it is given.
+def convert_tree(tree: gast.AST, class_name: str | None = None, *, ported: bool = False) -> Converted:
+    """Convert the tree of a function or lambda. Changes the tree it is given. Of `ported` code all subscripts are converted.
 
     The order: `plain` writes out what only works inside a class; `matches` makes if chains; `live_loops` marks loops over
     arrays that they write, and `views` what shares memory with these; `stores` makes item writes into assignments, which
@@ -59,7 +59,7 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
     tree = blocks.convert(tree, facts, names)
     tree = comprehensions.convert(tree)
     tree = powers.convert(tree)
-    tree = expressions.convert(tree, facts, names)
+    tree = expressions.convert(tree, facts, names, ported=ported)
     restore_operators(tree, names)
     return Converted(tree, names, facts, deciding)
 

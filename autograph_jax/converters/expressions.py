@@ -29,6 +29,7 @@ from autograph_jax.analysis import Facts, writes
 from autograph_jax.analysis.collect import parameters
 from autograph_jax.converters import exits, walrus
 from autograph_jax.converters.base import Pass
+from autograph_jax.converters.places import index_of
 from autograph_jax.converters.tables import Tables
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names, is_operator
@@ -66,9 +67,9 @@ _TEXT = Template("ag__.text(PARTS)")
 _FIELD = Template("ag__.field(VALUE, CONVERSION, SPEC)")
 
 
-def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.AST:
+def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names, *, ported: bool = False) -> gast.AST:
     unbound = frozenset(n for scope in facts.values() for n in scope.maybe_unbound | scope.maybe_unbound_targets)
-    return _Expressions(unbound, names, Tables(tree)).visit(tree)
+    return _Expressions(unbound, names, Tables(tree, ported=ported)).visit(tree)
 
 
 class _Expressions(Pass):
@@ -169,7 +170,7 @@ class _Expressions(Pass):
         called = node in self._called and not isinstance(node.slice, gast.Constant | gast.Slice | gast.Tuple)
         is_lookup = called or self._tables.is_lookup(node)
         self.generic_visit(node)
-        return _GET_ITEM.expression(at=node, CONTAINER=node.value, INDEX=node.slice) if is_lookup else node
+        return _GET_ITEM.expression(at=node, CONTAINER=node.value, INDEX=index_of(node.slice)) if is_lookup else node
 
     # What may be left out
 

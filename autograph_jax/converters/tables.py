@@ -9,6 +9,8 @@ slice, becomes `ag__.get_item(x, i)` where
 - x, or i, is a variable that the function assigns such a thing: a tuple, list or dict, a comprehension, a string,
   one of several of these (`'a' if x > 0 else 'b'`), what `+` or `*` makes of them, or another such variable.
 
+In ported code `x[i]` may be a list's element anywhere: `self.graph[node][i]`.
+
 A comparison with a tuple, list or dict, or with such a variable, compares parts that may be traced: `(n, 2) == (3, 2)`.
 """
 
@@ -34,7 +36,8 @@ Test = Callable[[gast.AST, Names], bool]
 class Tables:
     """The variables of a tree that may hold a tuple, list or dict, or a string that is looked up in one."""
 
-    def __init__(self, tree: gast.AST) -> None:
+    def __init__(self, tree: gast.AST, *, ported: bool = False) -> None:
+        self._ported = ported
         functions = [node for node in walk(tree) if isinstance(node, _FUNCTIONS)]
         self._bound = {parameter.id for function in functions for parameter in parameters(function)}
         names = [node for node in walk(tree) if isinstance(node, gast.Name)]
@@ -47,10 +50,12 @@ class Tables:
     def is_lookup(self, node: gast.Subscript) -> bool:
         """Does this read an element of a table, or may it?"""
         container = node.value
-        if not isinstance(node.ctx, gast.Load) or _is_fixed(node.slice) and not _concatenates(container):
+        if not isinstance(node.ctx, gast.Load):
             return False
-        if _concatenates(container):
+        if _concatenates(container) or self._ported and not isinstance(node.slice, gast.Constant):
             return True
+        if _is_fixed(node.slice):
+            return False
         if isinstance(container, gast.Name) and container.id not in self._bound:
             return True
         return self._is_part(container) or _is_string(container, self._keys) or _is_string(node.slice, self._keys)

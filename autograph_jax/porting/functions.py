@@ -16,12 +16,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import AutographError, PortingError, user_location
-from . import casting, linear_algebra, ufuncs
+from . import casting, linear_algebra, selecting_functions, ufuncs
 from .arrays import MutableArray, result, static, value_of, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
 from .names import MATH, jax_function, lacking
-from .selections import Selection
 from .ufuncs import stored
 from .views import is_static
 
@@ -119,9 +118,12 @@ def _one(x: Any) -> Any:
 
 def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """What `function(*args, **kwargs)` of NumPy gives where an argument is, or holds, a MutableArray or a traced value."""
-    chosen = next((x for x in args if isinstance(x, Selection)), None)
-    if chosen is not None and function not in _FACTS:
-        return chosen.__array_function__(function, (), args, kwargs)
+    if (function not in _FACTS or function in (np.shape, np.size)) and selecting_functions.holds_selection((args, kwargs)):
+        return selecting_functions.call(function, args, kwargs)
+    if function in (np.nonzero, np.flatnonzero) or function is np.where and len(args) == 1:
+        (array,) = map(asarray, args)
+        if not is_static(array.value):
+            return selecting_functions.indices(array) if function is np.flatnonzero else selecting_functions.nonzero(array)
     if function in _OWN:
         return _OWN[function](*args, **kwargs)
     if function in _BY_UFUNC:

@@ -12,3 +12,12 @@ def _as_it_is(buffer: Any, value: Any) -> Any:
 
 # A buffer is about to be written: a staged block notes it, and gives the value to be written.
 before_write: Callable[[Any, Any], Any] = _as_it_is
+
+
+def _raise_where_known(condition: Any, error: Exception) -> None:
+    if condition:
+        raise error
+
+
+# At run time, where traced data says so.
+raise_where: Callable[[Any, Exception], None] = _raise_where_known

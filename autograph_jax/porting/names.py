@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import PortingError, user_location
 from . import linear_algebra, special
+from .exact import exp
 
 Function = Callable[..., Any]
 
@@ -69,6 +70,7 @@ def jax_function(function: Function) -> Function | None:
 
 # Where jax.numpy computes something else than NumPy does.
 _UFUNCS: dict[np.ufunc, Function] = {
+    np.exp: exp,
     np.power: lambda a, b: _power(a, b),
     np.floor_divide: lambda a, b: _unless_zero(jnp.floor_divide, a, b),
     np.remainder: lambda a, b: _unless_zero(jnp.remainder, a, b),

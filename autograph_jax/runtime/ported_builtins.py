@@ -67,6 +67,10 @@ def _row(value: Any) -> Any:
     return value.value if isinstance(value, MutableArray) and value.ndim == 1 else value
 
 
+def len_(value: Any) -> Any:
+    return value.shape[0] if isinstance(value, Selection) else operator_builtins.len_(value)
+
+
 def _of_sequence(function: Function, name: str) -> Function:
     def apply(*arguments: Any, **keywords: Any) -> Any:
         if len(arguments) == 1 and isinstance(arguments[0], Selection):
@@ -81,6 +85,7 @@ _SEQUENCES = (builtins.max, builtins.min, builtins.sum, builtins.any, builtins.a
 OVERRIDES: dict[Any, Function] = {
     builtins.isinstance: isinstance_,
     builtins.type: type_,
+    builtins.len: len_,
     warnings.warn: warn,
     **{function: _of_numbers(operator_builtins.OVERRIDES[function]) for function in _NUMBERS},
     **{function: _of_sequence(operator_builtins.OVERRIDES[function], function.__name__) for function in _SEQUENCES},

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from autograph_jax.operators.effects import attempts
+from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.tracing import holders, state
 from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with
 from autograph_jax.operators.tracing.places import Attribute
@@ -26,3 +26,4 @@ def note_write(buffer: Buffer, value: Any) -> Any:
 
 
 hooks.before_write = note_write
+hooks.raise_where = checks.raise_where
