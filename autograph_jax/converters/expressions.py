@@ -52,6 +52,7 @@ _OPERAND = Template("""
 _RETURN = Template("return VALUE")
 _DECLARE = Template("NAME_: ...")
 _BOUND = Template("ag__.bound(NAME_, VALUE)")
+_IF_BOUND = Template("ag__.if_bound(NAME_, VALUE)")
 _SYMBOLS = {
     gast.Lt: "<", gast.LtE: "<=", gast.Gt: ">", gast.GtE: ">=", gast.Eq: "==", gast.NotEq: "!=",
     gast.Is: "is", gast.IsNot: "is not", gast.In: "in", gast.NotIn: "not in",
@@ -159,11 +160,20 @@ class _Expressions(Pass):
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         self._called.add(node.func)
+        if is_operator(node.func, "local_variables"):
+            return self._of_variables(node)
         self.generic_visit(node)
         if is_operator(node.func) or _is_super(node.func):
             return node
         _stand_at_method(node)
         node.func = _CALL.expression(at=node, FUNCTION=node.func)
+        return node
+
+    def _of_variables(self, node: gast.Call) -> gast.Call:
+        """Each that may have no value is left to the operator to read."""
+        for keyword in node.keywords:
+            if isinstance(keyword.value, gast.Name) and keyword.value in self._unbound:
+                keyword.value = self._read(keyword.value, _IF_BOUND)
         return node
 
     def visit_Subscript(self, node: gast.Subscript) -> gast.AST:
@@ -310,8 +320,11 @@ class _Expressions(Pass):
     def visit_Name(self, node: gast.Name, as_read: bool = False) -> gast.expr:
         if not as_read and (node not in self._unbound or not isinstance(node.ctx, gast.Load)):
             return node
+        return self._read(node, _BOUND)
+
+    def _read(self, node: gast.Name, operator: Template) -> gast.expr:
         name = template.constant(node.id, at=node)
-        return _BOUND.expression(at=node, NAME_=name, VALUE=template.lambda_of(node, at=node))
+        return operator.expression(at=node, NAME_=name, VALUE=template.lambda_of(node, at=node))
 
 
 def _may_catch_assertion(handler: gast.ExceptHandler) -> bool:

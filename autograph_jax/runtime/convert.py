@@ -185,7 +185,7 @@ def _deep_recursion() -> Iterator[None]:
 
 
 def _converted_code(function: types.FunctionType, source: Source) -> Conversion:
-    new = convert_tree(source.tree, source.class_name, ported=is_porting())
+    new = convert_tree(source.tree, source.class_name, free=function.__code__.co_freevars, ported=is_porting())
     names = new.names
     code = emit.to_code(new.tree, function.__code__, namespace=names.operators, operators=operators(), blocks=names.blocks)
     if _is_logged(logging.DEBUG):

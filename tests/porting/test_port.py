@@ -451,3 +451,15 @@ def until_three(x):
     while x < 3:
         x = x + generator.uniform()
     return x
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("method, options", [("newton", {"fprime": lambda x: 3 * x**2}), ("secant", {"x1": 1.5})])
+def test_root_scalar(method, options):
+    def root(a):
+        found = scipy.optimize.root_scalar(lambda x: x**3 - a, x0=1.0, method=method, **options)
+        return found.root, found.iterations, found.converged
+
+    ported = jax.jit(ag.port(root))
+    for a in (0.5, 2.0, 9.0):
+        np.testing.assert_allclose(ported(a), root(a), rtol=1e-12)
