@@ -13,6 +13,7 @@ from autograph_jax import errors
 from autograph_jax.errors import AutographError as AutographError
 
 if TYPE_CHECKING:
+    from autograph_jax.explaining.explain import explain as explain
     from autograph_jax.operators.bounded_loops import fori_loop as fori_loop
     from autograph_jax.operators.bounded_loops import while_loop as while_loop
     from autograph_jax.operators.markers import cond as cond
@@ -51,6 +52,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "autograph": "autograph_jax.runtime.decorator",
     "source": "autograph_jax.runtime.decorator",
+    "explain": "autograph_jax.explaining.explain",
     "do_not_convert": "autograph_jax.runtime.unconverted",
     "max_len": "autograph_jax.operators.sequences.limits",
     "fori_loop": "autograph_jax.operators.bounded_loops",

@@ -11,7 +11,15 @@ import autograph_jax
 from autograph_jax.cli import main as command_line
 from autograph_jax.cli.main import main
 
-QUICK = [["--help"], ["show", "--help"], ["check", "--help"], ["demo", "--help"], ["env", "--help"], ["--version"]]
+QUICK = [
+    ["--help"],
+    ["show", "--help"],
+    ["check", "--help"],
+    ["explain", "--help"],
+    ["demo", "--help"],
+    ["env", "--help"],
+    ["--version"],
+]
 
 
 @pytest.mark.parametrize("arguments", QUICK, ids=" ".join)
