@@ -48,7 +48,7 @@ def explain(function: Callable[..., Any], /, *args: Any, compile: bool = True, *
     The result prints itself; `html()` gives a page, `data()` the same for JSON. Raises what tracing the call raises.
     """
     heard: list[decisions.Decision] = []
-    trace, static = _tracer(function, args, kwargs)
+    trace, static = tracer(function, args, kwargs)
     with decisions.listening(heard.append):
         began = time.perf_counter()
         traced = trace(*args, **kwargs)
@@ -65,7 +65,7 @@ def _unwrapped(function: Any) -> Any:
     return function
 
 
-def _tracer(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Callable[..., Any], tuple[str, ...]]:
+def tracer(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Callable[..., Any], tuple[str, ...]]:
     """What traces a call of a function, and the arguments that are static because JAX takes no such values."""
     if (anew := trace_anew(function)) is not None:
         return anew, ()
