@@ -13,6 +13,8 @@ from autograph_jax import errors
 from autograph_jax.errors import AutographError as AutographError
 
 if TYPE_CHECKING:
+    from autograph_jax import testing as testing
+    from autograph_jax.explaining.explain import explain as explain
     from autograph_jax.operators.bounded_loops import fori_loop as fori_loop
     from autograph_jax.operators.bounded_loops import while_loop as while_loop
     from autograph_jax.operators.markers import cond as cond
@@ -51,6 +53,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "autograph": "autograph_jax.runtime.decorator",
     "source": "autograph_jax.runtime.decorator",
+    "explain": "autograph_jax.explaining.explain",
     "do_not_convert": "autograph_jax.runtime.unconverted",
     "max_len": "autograph_jax.operators.sequences.limits",
     "fori_loop": "autograph_jax.operators.bounded_loops",
@@ -71,10 +74,13 @@ _TRANSFORMS = {
 }
 _HOMES |= {name: f"autograph_jax.runtime.{home}" for home, names in _TRANSFORMS.items() for name in names.split()}
 _HOMES |= {name: "autograph_jax.errors" for name in errors.NAMES}
-__all__ = ["__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll] - _HOMES has the names
+_MODULES = ("testing",)
+__all__ = ["__version__", *_MODULES, *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll] - _HOMES has the names
 
 
 def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return importlib.import_module(f"autograph_jax.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOMES[name]), name)

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from typing import Any
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
-_FOLDERS = ("operators", "loops", "runtime", "syntax", "converters", "porting")
+_FOLDERS = ("operators", "loops", "runtime", "syntax", "converters", "porting", "explaining")
 _ROOMS = tuple(os.path.join(_PACKAGE, room) + os.sep for room in _FOLDERS)
 
 

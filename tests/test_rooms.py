@@ -33,8 +33,10 @@ ROOMS = {
     "loops": arrows("errors", "jax jaxlib numpy"),
     "operators": arrows("errors loops porting", "jax jaxlib numpy"),
     "runtime": arrows("errors syntax analysis converters operators loops porting", None),
-    "cli": arrows("errors syntax analysis converters operators loops porting runtime __init__", None),
-    PUBLIC: arrows("errors syntax analysis converters operators loops porting runtime", None),
+    "testing": arrows("runtime", "jax numpy"),
+    "explaining": arrows("errors operators runtime", "jax numpy"),
+    "cli": arrows("errors syntax analysis converters operators loops porting runtime explaining __init__", None),
+    PUBLIC: arrows("errors syntax analysis converters operators loops porting runtime explaining testing", None),
     "__main__": arrows("cli", None),
 }
 

@@ -1,4 +1,4 @@
-"""`autograph-jax show`, `check`, `demo` and `env`: options, exit codes and how errors are printed.
+"""`autograph-jax show`, `explain`, `bench`, `check`, `demo` and `env`: options, exit codes and how errors are printed.
 
 Exit codes: 0, it went well; 1, a function was refused, `check` found something, or a result is wrong; 2, the command was not
 understood.
@@ -15,10 +15,16 @@ import traceback
 from collections.abc import Iterator, Sequence
 
 from autograph_jax import __version__
-from autograph_jax.cli import check, demo, show
+from autograph_jax.cli import bench, check, demo, explain, show
 from autograph_jax.cli.targets import TargetError
 from autograph_jax.errors import AutographError
 
+_COMMANDS = {
+    "show": (show, "print what a function becomes", show.EXAMPLES),
+    "explain": (explain, "say what each line of a function becomes in a call", explain.EXAMPLES),
+    "bench": (bench, "time a call: as Python, converted, compiled", bench.EXAMPLES),
+    "check": (check, "say what does not convert in files and folders", check.EPILOG),
+}
 _LIBRARIES = ("jax", "jaxlib", "numpy", "gast")
 
 
@@ -54,25 +60,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"autograph-jax {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", dest="command", required=True)
 
-    command = commands.add_parser(
-        "show",
-        help="print what a function becomes",
-        description=show.DESCRIPTION,
-        epilog=show.EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    show.add_arguments(command)
-    command.set_defaults(run=show.run)
-
-    command = commands.add_parser(
-        "check",
-        help="say what does not convert in files and folders",
-        description=check.DESCRIPTION,
-        epilog=check.EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    check.add_arguments(command)
-    command.set_defaults(run=check.run)
+    for name, (module, help, epilog) in _COMMANDS.items():
+        form = argparse.RawDescriptionHelpFormatter
+        command = commands.add_parser(name, help=help, description=module.DESCRIPTION, epilog=epilog, formatter_class=form)
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
 
     text = "fit hares and lynxes with a solver in plain Python, and compare with SciPy"
     command = commands.add_parser("demo", help=text, description=f"{text[0].upper()}{text[1:]}.")

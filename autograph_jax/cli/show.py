@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 
 from autograph_jax import __version__
-from autograph_jax.cli import text
+from autograph_jax.cli import differences, programs, running, text
 from autograph_jax.cli.targets import Definition, File, find
 from autograph_jax.errors import Location, UnconvertibleError
 
-DESCRIPTION = "Print the source of a function as it is after conversion. The file is parsed, never imported."
+DESCRIPTION = """\
+Print the source of a function as it is after conversion. The file is parsed, never imported; for --jaxpr and --hlo it is
+imported, and a call traced."""
 EXAMPLES = """\
 examples:
   autograph-jax show solver.py:bisection
   autograph-jax show package.module:Solver.step --diff
+  autograph-jax show solver.py:bisection --jaxpr --args "cos, 1.0, 2.0"
 """
 _HEADER = """\
 # {place}, converted by autograph_jax {version}
@@ -30,11 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--raw", action="store_true", help="exactly the text that is compiled")
     form.add_argument("--diff", action="store_true", help="what the conversion changed, as a unified diff")
+    form.add_argument("--side-by-side", action="store_true", help="the source on the left, what it becomes on the right")
+    form.add_argument("--jaxpr", action="store_true", help="the jaxpr of a call with --args, with your lines beside it")
+    form.add_argument("--hlo", action="store_true", help="its StableHLO, with your lines beside it")
+    parser.add_argument("--args", default="", metavar="ARGS", help=running.ARGS_HELP)
     parser.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="default: in a terminal")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the converted function. Raises TargetError, or UnconvertibleError for one that stays as it is."""
+    if options.jaxpr or options.hlo:
+        print(programs.text(options))
+        return 0
     file, definitions = find(options.target)
     colored = wants_color(options.color)
     for number, definition in enumerate(definitions):  # the parts of a property; `def` in the branches of an `if`
@@ -48,13 +59,20 @@ def run(options: argparse.Namespace) -> int:
         new = text.readable(raw, definition.node, file.lines, definition.name, drop=file.autograph_names)
         if options.diff:
             old = text.original(definition.node, file.lines)
-            print(text.diff(old, new, place, f"{place}, converted", colored=colored))
+            print(differences.diff(old, new, place, f"{place}, converted", colored=colored))
+            continue
+        if options.side_by_side:
+            print(differences.side_by_side(text.original(definition.node, file.lines), new, _columns()))
             continue
         if number == 0:
             header = _HEADER.format(place=place, version=__version__, operators=operators)
             new = f"{header}\n{new}"
         print(text.highlighted(new) if colored else new)
     return 0
+
+
+def _columns() -> int:
+    return max(shutil.get_terminal_size((160, 40)).columns, 60)
 
 
 def wants_color(choice: str) -> bool:

@@ -47,10 +47,8 @@ class File(NamedTuple):
 
 def find(target: str) -> tuple[File, list[Definition]]:
     """The file that a target names, and the definitions of that name in it."""
-    place, colon, name = target.rpartition(":")
-    if not colon or not name or not place or name.endswith(".py"):
-        raise TargetError(f"`{target}` names no function: write file.py:function or package.module:function")
-    file = read(place if _is_path(place) else _module_file(place))
+    place, name = split(target)
+    file = read(place if is_path(place) else _module_file(place))
     known = list(definitions(file.tree.body))
     found = [d for d in known if d.name == name and not _is_overload(d.node)]
     if not found:
@@ -58,7 +56,15 @@ def find(target: str) -> tuple[File, list[Definition]]:
     return file, found
 
 
-def _is_path(place: str) -> bool:
+def split(target: str) -> tuple[str, str]:
+    """The file or module that a target names, and the function's dotted name in it."""
+    place, colon, name = target.rpartition(":")
+    if not colon or not name or not place or name.endswith(".py"):
+        raise TargetError(f"`{target}` names no function: write file.py:function or package.module:function")
+    return place, name
+
+
+def is_path(place: str) -> bool:
     return place.endswith(".py") or os.sep in place or os.path.isfile(place)
 
 

@@ -1,10 +1,9 @@
-"""Converted text as people read it: the user's own spelling where it can stand, short lines, colours, diffs."""
+"""Converted text as people read it: the user's own spelling where it can stand, short lines, colours."""
 
 from __future__ import annotations
 
 import ast
 import builtins
-import difflib
 import io
 import keyword
 import re
@@ -103,10 +102,30 @@ def _lines_of_strings(node: ast.AST) -> set[int]:
     return {line for string in strings for line in range(string.lineno, (string.end_lineno or string.lineno) + 1)}
 
 
-def _statements(node: ast.AST, lines: list[str]) -> dict[str, str]:
-    """Statements on one line: as ast.unparse prints them, and as they are written."""
-    statements = [s for s in ast.walk(node) if isinstance(s, ast.stmt) and not hasattr(s, "body")]
-    return {ast.unparse(s): _segment(s, lines) for s in statements if s.lineno == s.end_lineno}
+def _statements(node: FunctionNode, lines: list[str]) -> dict[str, list[str]]:
+    """Statements on one line: as ast.unparse prints them, and as they are written, with the comments above and behind.
+
+    Of equal statements with different comments, none has one.
+    """
+    found: dict[str, list[str]] = {}
+    body = 0 if isinstance(node, ast.Lambda) else _after_docstring(node)  # comments before that are the header's
+    for statement in ast.walk(node):
+        if isinstance(statement, ast.stmt) and not hasattr(statement, "body") and statement.lineno == statement.end_lineno:
+            text, written = ast.unparse(statement), _segment(statement, lines)
+            commented = _with_comments(statement, written, lines, body)
+            found[text] = commented if found.get(text, commented) == commented else [written]
+    return found
+
+
+def _with_comments(statement: ast.stmt, written: str, lines: list[str], body: int) -> list[str]:
+    line = lines[statement.lineno - 1].encode()
+    before, behind = line[: statement.col_offset].decode(), line[statement.end_col_offset :].decode()
+    above = []
+    for other in reversed(lines[body : statement.lineno - 1] if not before.strip() else []):
+        if not other.strip().startswith("#"):
+            break
+        above.insert(0, other.strip())
+    return [*above, written + behind.rstrip() if behind.strip().startswith("#") else written]
 
 
 def _spellings(node: ast.AST, lines: list[str]) -> dict[str, str]:
@@ -150,12 +169,12 @@ def _without_docstring(node: ast.FunctionDef) -> list[ast.stmt]:
 # Short lines -----------------------------------------------------------------------------------------
 
 
-def _line(line: str, statements: dict[str, str], spellings: dict[str, str]) -> list[str]:
+def _line(line: str, statements: dict[str, list[str]], spellings: dict[str, str]) -> list[str]:
     """A line of ast.unparse, which is a whole statement, as it is shown."""
     stripped = line.strip()
     indent = line[: len(line) - len(stripped)]
     if stripped in statements:
-        return [indent + statements[stripped]]
+        return [indent + line for line in statements[stripped]]
     pieces, end = [], 0
     for token in _tokens(stripped):
         pieces += [stripped[end : token.start[1]], spellings.get(token.string, token.string)]
@@ -245,10 +264,9 @@ def _tokens(code: str) -> list[TokenInfo]:
 
 # Colours ---------------------------------------------------------------------------------------------
 
-_RESET = "\x1b[0m"
+RESET = "\x1b[0m"
 _KEYWORD, _STRING, _NUMBER, _BUILTIN = "\x1b[35m", "\x1b[32m", "\x1b[36m", "\x1b[36m"
 _NAME, _DIM = "\x1b[1;34m", "\x1b[2m"
-_ADDED, _REMOVED, _PLACE, _BOLD = "\x1b[32m", "\x1b[31m", "\x1b[36m", "\x1b[1m"
 
 # Operators that stand for a statement or an operator of Python's are shown as such; the others step back.
 _CONTROL = frozenset(_STATEMENTS) | {"if_expr", "and_", "or_", "not_", "Return", "break_", "continue_"}
@@ -264,7 +282,7 @@ def highlighted(code: str) -> str:
             line = lines[row - 1]
             left, right = start if row == first else 0, end if row == last else len(line)
             if left < right:
-                lines[row - 1] = f"{line[:left]}{style}{line[left:right]}{_RESET}{line[right:]}"
+                lines[row - 1] = f"{line[:left]}{style}{line[left:right]}{RESET}{line[right:]}"
     return "\n".join(lines)
 
 
@@ -318,21 +336,3 @@ def _style_operator(tokens: list[TokenInfo], styles: list[str], place: int) -> N
             if operator == "call":
                 styles[place + 3] = styles[number] = _DIM
             return
-
-
-# Differences -----------------------------------------------------------------------------------------
-
-
-def diff(old: str, new: str, old_name: str, new_name: str, *, colored: bool = False) -> str:
-    """A unified diff of two texts, with the whole text as context: functions are short."""
-    context = max(old.count("\n"), new.count("\n")) + 1
-    lines = difflib.unified_diff(old.split("\n"), new.split("\n"), old_name, new_name, n=context, lineterm="")
-    return "\n".join(_diff_line(line) if colored else line for line in lines)
-
-
-def _diff_line(line: str) -> str:
-    style = next((s for prefix, s in _DIFF_STYLES if line.startswith(prefix)), "")
-    return f"{style}{line}{_RESET}" if style else line
-
-
-_DIFF_STYLES = (("+++", _BOLD), ("---", _BOLD), ("@@", _PLACE), ("+", _ADDED), ("-", _REMOVED))

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from autograph_jax.errors import StagingError, user_location
 from autograph_jax.loops.axes import Axes, axes_of
+from autograph_jax.operators import decisions
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.exits import Return
@@ -24,11 +25,12 @@ from autograph_jax.operators.tracing.places import Content, Place
 from autograph_jax.operators.values import facts, objects, references
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable, unflatten
-from autograph_jax.operators.values.forms import Array, Form, widened
+from autograph_jax.operators.values.forms import Array, Form, Static, widened
 from autograph_jax.operators.values.joins import coerce, zeros
 from autograph_jax.operators.values.traced import is_traced, truth
 
 Block = Callable[[], Any]
+NO_RESULT = Static(None)
 
 
 def if_stmt(predicate: Any, then: Block | None, otherwise: Block | None = None, *names: str) -> Any:
@@ -100,7 +102,7 @@ def _cond(
     what: str = "the value that this function returns",
 ) -> Any:
     """Trace both blocks, join what they leave, and stage one lax.cond."""
-    functions = (then, otherwise)
+    functions, began = (then, otherwise), decisions.clock()
     watched = variables(functions, names) if names else []
     axes = axes_of(predicate) | state.axes()  # of a mesh: along these devices take different branches, or are not here at all
     # By id, so from before the branches: an array made since may have the id of one that a branch has made and dropped.
@@ -118,7 +120,10 @@ def _cond(
         if id(places[key].target) not in parted and (slots := _slots(places[key], form, first, second))
     }
     branches = [_Branch(branch, number, result, ends, places, written) for number, branch in enumerate((first, second))]
-    outputs = jax.lax.cond(predicate, _named(then, branches[0]), _named(otherwise, branches[1]))
+    left = {key: place.name for key, place in places.items()} | ({} if result == NO_RESULT else {RESULT: "value"})
+    decisions.staged("cond", list(left.values()), [ends.get(key, result) for key in left], since=began)
+    with decisions.scope("if"):
+        outputs = jax.lax.cond(predicate, _named(then, branches[0]), _named(otherwise, branches[1]))
     outer |= {id(array): array for array in arrays_held(functions, places.values())}
     computed = [result, *(form for key, form in ends.items() if key not in written)]
     leaves, operands = outputs[: len(computed)], outputs[len(computed) :]

@@ -7,6 +7,7 @@ range is staged where that changes nothing that plain `jax.jit` would give; else
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ import jax
 
 from autograph_jax.errors import AliasError, AutographError, CollectiveError, StagingError, user_location
 from autograph_jax.loops.axes import NONE, axes_of
-from autograph_jax.operators import comprehensions, jax_private, loop_options, markers
+from autograph_jax.operators import comprehensions, decisions, jax_private, loop_options, markers
 from autograph_jax.operators.bounded_loops import not_over, run_while
 from autograph_jax.operators.conditionals import if_stmt
 from autograph_jax.operators.effects import checks
@@ -22,13 +23,14 @@ from autograph_jax.operators.exits import BREAK, CONTINUE, turn_ended
 from autograph_jax.operators.loops import (
     PYTHON,
     cannot_be_staged,
-    check_strict,
     is_strict,
     leave,
+    left_to_python,
     may_be_traced,
     named,
     nothing,
     run_else,
+    turn_begun,
 )
 from autograph_jax.operators.sequences import iterables, lists
 from autograph_jax.operators.staging.fixpoint import settle
@@ -61,7 +63,7 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
                 if exit is not None and exit is not CONTINUE:
                     return None if exit is BREAK else exit
             return orelse() if orelse is not None else None
-        rows = iterables.view(iterable)
+        rows, exit = iterables.view(iterable), None
         functions = (body, orelse)
         if rows is not None and _worth_staging(rows, functions):
             if rows is iterable:
@@ -74,7 +76,9 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
             if exit is _FAILED and rows.length > _FEW and type(iterable) is range:
                 return _staged_from_the_second(rows, body, names, orelse)
         if rows is None and may_be_traced(None, functions):
-            check_strict(body, f"Python takes the elements of a {type(iterable).__name__} one by one")
+            left_to_python(body, f"Python takes the elements of a {type(iterable).__name__} one by one")
+        elif rows is not None and exit is None:
+            decisions.left_to_python("it has one turn, or nothing that its body reads is traced")
         impure.check_loop(iterable, references=_HELD_BY_CALL)
         elements = _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iter(iterable)
         return _python_for(elements, body, names, orelse)
@@ -102,7 +106,8 @@ def _as_marked(marked: markers.Marked, body: Block, names: tuple[str, ...], orel
     """A loop over `ag.stage(xs)`, `ag.scan(xs)` or `ag.unroll(xs)`."""
     if marked.how == "unroll" or not jax_private.tracing():
         elements = _rows_in_python(marked.iterable) if isinstance(marked.iterable, jax.Array) else iter(marked)
-        return _python_for(elements, body, names, orelse)
+        decisions.left_to_python("it is marked: `ag.unroll`")
+        return _python_for(elements, body, names, orelse, is_meant=True)
     rows = iterables.view(marked.iterable) if marked.how == "stage" or hasattr(marked.iterable, "shape") else None
     if rows is None:
         rows = iterables.stacked(list(marked.iterable) if marked.how == "stage" else marked.iterable)
@@ -123,12 +128,22 @@ def each(iterable: Any) -> Any:
     return _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iterable
 
 
-def _python_for(elements: Iterator[Any], body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
+def _python_for(
+    elements: Iterator[Any],
+    body: Block,
+    names: tuple[str, ...],
+    orelse: Block | None,
+    *,
+    turns: int = 0,
+    is_meant: bool = False,
+) -> Any:
     for element in elements.each() if isinstance(elements, comprehensions.Kept) else elements:
+        turns += 1
+        decisions.turned(turns) if is_meant else turn_begun(turns, (body, orelse))
         exit = turn_ended(_turn(element, body, names))
         if exit is not None:
-            go_on = standing_for(lambda: _python_for(elements, body, names, orelse), body, orelse)
-            return leave(exit, go_on, names)
+            rest = functools.partial(_python_for, elements, body, names, orelse, turns=turns, is_meant=is_meant)
+            return leave(exit, standing_for(lambda rest=rest: rest(), body, orelse), names)
     return orelse() if orelse is not None else None
 
 
@@ -176,7 +191,7 @@ def _staged_for(
     options: loop_options.Options = loop_options.NONE,
 ) -> Any:
     """Stage a for loop and give its exit; _PYTHON where Python had better run it, unless `how` ("stage", "scan") says no."""
-    traced_length = is_traced(rows.length)
+    traced_length, began = is_traced(rows.length), decisions.clock()
     must = traced_length or bool(how)
 
     def take(index: Any, *slices: Any) -> Any:
@@ -196,6 +211,7 @@ def _staged_for(
     except AutographError as error:
         if must or rows.length > _UNROLL_LIMIT or is_strict(body) or isinstance(error, CollectiveError):
             raise
+        _tell_failed(error)
         state.take_escaped()
         return _FAILED
     except Exception as error:
@@ -203,13 +219,14 @@ def _staged_for(
             raise cannot_be_staged(error) from error
         if must or rows.length > _UNROLL_LIMIT:
             raise
+        _tell_failed(error)
         state.take_escaped()
         return _FAILED
     if not how and not rows.traced and not settled.exits_on_traced() and not settled.only_traced_state():
-        check_strict(body, "a Python number is computed along the way, which would be rounded or overflow when staged")
+        left_to_python(body, "a Python number is computed along the way, which would be rounded or overflow when staged")
         return PYTHON
     if not must and settled.reads_by_counter():
-        check_strict(body, "it reads a list by its counter, which staging would make a choice among all elements")
+        left_to_python(body, "it reads a list by its counter, which staging would make a choice among all elements")
         return PYTHON
     if settled.has_exit or traced_length:
         if settled.growing:
@@ -219,10 +236,17 @@ def _staged_for(
         around = loop_options.current()
         if not traced_length:
             around = loop_options.Options(around.checkpoints)
+        settled.tell("while", since=began)
         return _for_while(rows, settled, body, options.over(around))
     if options.max_steps is not None and rows.length > options.max_steps:
         raise checks.raised(not_over(options.max_steps))
+    settled.tell("scan", turns=rows.length, since=began)
     return _for_scan(rows, settled, body)
+
+
+def _tell_failed(error: Exception) -> None:
+    what = error.what if isinstance(error, AutographError) else str(error).partition(chr(10))[0]
+    decisions.left_to_python(f"tracing its body raised {type(error).__name__}: {what}")
 
 
 def _no_scan() -> StagingError:
@@ -240,7 +264,8 @@ def _for_scan(rows: iterables.View, settled: Settled, body: Block) -> Any:
         return (None if index is None else index + 1, new, reads), given
 
     start = (0 if settled.uses_index else None, settled.start(), settled.only_read())
-    (_, final, _), given = jax.lax.scan(named(body, turn), start, rows.arrays, length=rows.length)
+    with decisions.scope("for"):
+        (_, final, _), given = jax.lax.scan(named(body, turn), start, rows.arrays, length=rows.length)
     settled.fill_lists(given, rows.length)
     return settled.finish(final, turns=True)
 
@@ -257,5 +282,6 @@ def _for_while(rows: iterables.View, settled: Settled, body: Block, options: loo
         return index + 1, settled.turn(state_carry, index, *slices, active=active)
 
     bound = None if is_traced(rows.length) else rows.length
-    _, final = run_while(going, named(body, turn), (0, settled.start()), options, bound=bound)
+    with decisions.scope("for"):
+        _, final = run_while(going, named(body, turn), (0, settled.start()), options, bound=bound)
     return settled.finish(final, turns=bound is not None)

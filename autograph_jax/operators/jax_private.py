@@ -18,6 +18,7 @@ try:
     from jax._src import debugging as _debugging
     from jax._src import effects as _effects
     from jax._src import shard_map as _shard_map
+    from jax._src import source_info_util as _source_info
     from jax._src.interpreters import batching as _batching
     from jax._src.interpreters import partial_eval as _partial_eval
     from jax._src.lax import lax as _lax
@@ -27,7 +28,7 @@ try:
     _to_concrete = _core.to_concrete_value
     _current = _core.trace_ctx
 except (ImportError, AttributeError):  # pragma: no cover - a JAX that has moved them
-    _core = _lax = _debugging = None
+    _core = _lax = _debugging = _source_info = None
     _STAGES = _STAGING = ()
     _to_concrete = _current = None
 
@@ -190,3 +191,15 @@ def unlogged(is_known: Callable[[BaseException], bool]) -> None:
         return not (record.exc_info and record.exc_info[1] is not None and is_known(record.exc_info[1]))
 
     logging.getLogger("jax._src.debugging").addFilter(passes)
+
+
+def user_frames(equation: Any) -> list[tuple[str, str, int]]:
+    """Where an equation comes from, the innermost first: file, function and line; ours and JAX's own frames are left out."""
+    if _source_info is None:  # pragma: no cover
+        return []
+    info = equation.source_info
+    try:
+        frames = _source_info.user_frames(info.traceback)
+    except (TypeError, AttributeError):  # pragma: no cover - as older versions want it
+        frames = _source_info.user_frames(info)
+    return [(frame.file_name, frame.function_name, frame.start_line) for frame in frames]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import hooks
+from autograph_jax.operators import decisions, hooks, jax_private
 from autograph_jax.operators.conditionals import unless
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.exits import BREAK, turn_ended
@@ -48,8 +48,9 @@ def is_strict(block: Block) -> bool:
     return any(hooks.is_strict(original.__code__) for original in originals)
 
 
-def check_strict(body: Block, reason: str) -> None:
+def left_to_python(body: Block, reason: str) -> None:
     """Python is about to run a loop: in a strict function, that has to be said."""
+    decisions.left_to_python(reason)
     if is_strict(body):
         raise StagingError(
             "a loop that sees traced values runs in Python, and the function is strict",
@@ -57,6 +58,16 @@ def check_strict(body: Block, reason: str) -> None:
             details=[f"The reason: {reason}."],
             help="say so, `for x in ag.unroll(xs)`; or have it staged, `for x in ag.stage(xs)`",
         )
+
+
+_MANY = 200  # turns, after which a program gets long
+
+
+def turn_begun(turns: int, functions: tuple[Block | None, ...]) -> None:
+    """Python has begun so many turns of a loop while something is traced."""
+    decisions.turned(turns)
+    if turns == _MANY and jax_private.staging() and may_be_traced(None, functions):
+        decisions.warn_of_unrolling(turns)
 
 
 def cannot_be_staged(error: Exception) -> StagingError:

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.loops.axes import NONE, axes_of
-from autograph_jax.operators import hooks, jax_private, loop_options
+from autograph_jax.operators import decisions, hooks, jax_private, loop_options
 from autograph_jax.operators.bounded_loops import not_over, run_while
 from autograph_jax.operators.conditionals import unless
 from autograph_jax.operators.effects import checks
@@ -30,6 +30,7 @@ from autograph_jax.operators.loops import (
     nothing,
     run_else,
     run_turn,
+    turn_begun,
 )
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging.blocks import trace
@@ -53,12 +54,18 @@ def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | Non
     body = body or nothing
     functions = (test, body, orelse)
     most = loop_options.current().max_steps
-    if jax_private.tracing() and may_be_traced(hooks.deciding_names(sys._getframe(1)), functions):
+    if not jax_private.tracing():
+        turn = body
+    elif not may_be_traced(hooks.deciding_names(sys._getframe(1)), functions):
+        decisions.left_to_python("nothing that decides about it is traced")
+        turn = _counted(body, functions)
+    else:
         going, writes = _test_apart(test, functions, names)
         if going:
             exit = _staged_while(test, body, functions, names, must=going is TRACED, before=before, test_writes=writes)
             if exit is not PYTHON:
                 return run_else(exit, orelse, functions, names)
+        turn = _counted(body, functions)
     while True:
         going = objects.condition(test())
         if is_traced(going):  # it became so in the last turn
@@ -67,10 +74,22 @@ def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | Non
             return orelse() if orelse is not None else None
         if most is not None:
             before = _one_more(before, most)
-        exit = turn_ended(body())
+        exit = turn_ended(turn())
         if exit is not None:
             go_on = _again(test, body, orelse, names, before) if type(exit) is Choice else nothing
             return leave(exit, go_on, names)
+
+
+def _counted(body: Block, functions: tuple[Block | None, ...]) -> Block:
+    turns = 0
+
+    def turn() -> Any:
+        nonlocal turns
+        turns += 1
+        turn_begun(turns, functions)
+        return body()
+
+    return turn
 
 
 def _again(test: Block, body: Block, orelse: Block | None, names: tuple[str, ...], before: int) -> Block:
@@ -115,6 +134,7 @@ def _staged_while(
         value = objects.condition(test())
         return truth(value) if is_traced(value) else lists.truth(value)
 
+    began = decisions.clock()
     if test_writes:  # `while (y := f(x)) > 1: x = y`: the body needs what the test writes
         return _staged_while_with_test_in_body(decide, body, functions, names, must=must, before=before)
     try:
@@ -128,10 +148,13 @@ def _staged_while(
             raise
         if is_strict(body):
             raise cannot_be_staged(error) from error
+        decisions.left_to_python(f"tracing its body raised {type(error).__name__}: {str(error).partition(chr(10))[0]}")
         state.take_escaped()
         return PYTHON
     if not must and not settled.exits_on_traced() and not settled.is_traced(condition):
+        decisions.left_to_python("nothing that decides about it is traced")
         return PYTHON
+    settled.tell("while", since=began)
 
     def going(carry: Any) -> jax.Array:
         value, _ = condition(settled.leaves(carry))
@@ -141,7 +164,8 @@ def _staged_while(
         active = going(carry) if settled.uses_active else True
         return settled.turn(carry, active=active)
 
-    final = run_while(named(test, going), named(body, turn), settled.start(), loop_options.current(), before=before)
+    with decisions.scope("while"):
+        final = run_while(named(test, going), named(body, turn), settled.start(), loop_options.current(), before=before)
     exit = settled.finish(final, turns=not must)
     # `while True:` ends by what its body does, or never.
     return exit._only(_is_exit) if isinstance(exit, Choice) and condition.result == Static(True) else exit
@@ -171,6 +195,7 @@ def _staged_while_with_test_in_body(
         return (decide(),)
 
     standing_for(again, *functions)
+    began = decisions.clock()
 
     with state.attempt() as attempt:
         first = decide()
@@ -185,6 +210,7 @@ def _staged_while_with_test_in_body(
         if settled is None or not must and not settled.result_on_traced():
             attempt.give_up()
             return PYTHON
+    settled.tell("while", since=began)
     return _run_with_going(settled, first, body, before)
 
 
@@ -204,5 +230,6 @@ def _run_with_going(settled: Settled, first: Any, body: Block, before: int) -> A
         return jnp.asarray(decided, bool), new
 
     start = jnp.asarray(first, bool), settled.start()
-    final = run_while(going, named(body, turn), start, loop_options.current(), before=before)
+    with decisions.scope("while"):
+        final = run_while(going, named(body, turn), start, loop_options.current(), before=before)
     return settled.finish(final[1], turns=False)

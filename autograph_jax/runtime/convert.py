@@ -18,13 +18,12 @@ from autograph_jax.converters import convert_tree
 from autograph_jax.converters.unsupported import WAY_OUT, reason_to_leave
 from autograph_jax.errors import Location, SourceError, UnconvertibleError, node_location
 from autograph_jax.runtime.libraries import is_porting
+from autograph_jax.runtime.logs import is_logged, log
 from autograph_jax.runtime.namespace import operators
 from autograph_jax.runtime.spans import Position, Span, spans_of
 from autograph_jax.runtime.wrappers import around_twin, wrapped_in_library
 from autograph_jax.syntax import emit
 from autograph_jax.syntax.source import Source, source_of
-
-log = logging.getLogger("autograph_jax")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,19 +157,11 @@ def _convert(function: types.FunctionType) -> Conversion:
     if reason is not None:
         text, node = reason
         location = node_location(source.filename, node, function.__qualname__)
-        if _is_logged(logging.INFO):
+        if is_logged(logging.INFO):
             log.info("%s stays as it is: %s", function.__qualname__, text)
         return Conversion(None, source=source, reason=text, location=location)
     with _deep_recursion():
         return _converted_code(function, source)
-
-
-def _is_logged(level: int) -> bool:
-    """Only if the logger `autograph_jax` has a level of its own.
-
-    A handler that the user has put on the root logger takes locks, and may itself call what another thread is converting.
-    """
-    return bool(log.level) and log.isEnabledFor(level)
 
 
 @contextlib.contextmanager
@@ -188,7 +179,7 @@ def _converted_code(function: types.FunctionType, source: Source) -> Conversion:
     new = convert_tree(source.tree, source.class_name, free=function.__code__.co_freevars, ported=is_porting())
     names = new.names
     code = emit.to_code(new.tree, function.__code__, namespace=names.operators, operators=operators(), blocks=names.blocks)
-    if _is_logged(logging.DEBUG):
+    if is_logged(logging.DEBUG):
         log.debug("converted %s:\n%s", function.__qualname__, emit.to_text(new.tree))
     return Conversion(code, new.tree, source, spans_of(new.facts), new.deciding)
 

@@ -143,18 +143,18 @@ def source(function: Any) -> str:
 
     Takes what `autograph` takes, converted or not. Raises UnconvertibleError or SourceError with the reason.
     """
-    function = _innermost(function)
+    function = innermost(function)
     converted = convert_function(function, strict=True)
     tree = conversion_of(converted).tree
     assert tree is not None
     return emit.to_text(tree)
 
 
-def _innermost(target: Any) -> types.FunctionType:
+def innermost(target: Any) -> types.FunctionType:
     """The plain function under methods, partials, properties and callable objects."""
     for attribute in ("__func__", "fget", "func"):
         if not isinstance(target, types.FunctionType) and hasattr(target, attribute):
-            return _innermost(getattr(target, attribute))
+            return innermost(getattr(target, attribute))
     if isinstance(target, types.FunctionType):
         return target
     method = getattr(type(target), "__call__", None)  # noqa: B004 - the function is wanted

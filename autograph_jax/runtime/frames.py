@@ -8,7 +8,10 @@ import jax.extend.source_info_util
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Not `cli`: the demo's solver is a user's program like any other.
-_OURS = [os.path.join(_PACKAGE, room) + os.sep for room in ("syntax", "converters", "operators", "loops", "porting", "runtime")]
+_OURS = [
+    os.path.join(_PACKAGE, room) + os.sep
+    for room in ("syntax", "converters", "operators", "loops", "porting", "runtime", "explaining")
+]
 
 
 def hide() -> None:

@@ -25,7 +25,20 @@ class Compiled:
 
     @functools.cached_property
     def stages(self) -> dict[str, Any]:
+        return self.anew()
+
+    def anew(self) -> dict[str, Any]:
+        """The same, of a program of which nothing has been traced yet."""
         return dict(zip(STAGES, self._stages(), strict=True))
+
+
+_ANEW = "__autograph_jax_trace_anew__"
+
+
+def trace_anew(function: Any) -> Callable[..., Any] | None:
+    """`trace` of what `ag.jit` has made, of a program of which nothing is cached; None for other functions."""
+    kept = vars(getattr(function, "__func__", function)) if hasattr(function, "__dict__") else {}
+    return kept[_ANEW]() if _ANEW in kept else None
 
 
 def with_stages(made: Any, every: Callable[[], list[Compiled]], now: Callable[[], Compiled]) -> Any:
@@ -42,6 +55,7 @@ def with_stages(made: Any, every: Callable[[], list[Compiled]], now: Callable[[]
 
         return staged
 
+    vars(plain)[_ANEW] = lambda: now().anew()["trace"]
     plain.clear_cache, plain.lower, plain.trace, shapes = clear_cache, *map(stage, STAGES)
     plain.eval_shape = functools.wraps(shapes)(lambda *args, **kwargs: outputs.unpacked(shapes(*args, **kwargs)))
     return made

@@ -11,7 +11,8 @@ import autograph_jax
 from autograph_jax.cli import main as command_line
 from autograph_jax.cli.main import main
 
-QUICK = [["--help"], ["show", "--help"], ["check", "--help"], ["demo", "--help"], ["env", "--help"], ["--version"]]
+COMMANDS = ["show", "explain", "bench", "check", "demo", "env"]
+QUICK = [["--help"], *([command, "--help"] for command in COMMANDS), ["--version"]]
 
 
 @pytest.mark.parametrize("arguments", QUICK, ids=" ".join)

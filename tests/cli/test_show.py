@@ -257,6 +257,44 @@ def test_diff(folder, capsys):
     ]
 
 
+def test_side_by_side(folder, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "63")
+    lines = printed(capsys, "solvers.py:Ball.step", "--side-by-side").splitlines()
+    assert lines == [
+        "@autograph                     <",
+        "def step(self, h):               def step(self, h):",
+        '    """One step                      """One step',
+        '    of size h."""                    of size h."""',
+        "    self.__v = self.g * h      |     ag__.set_attr(self.g * h,",
+        "                               |         self, '_Ball__v')",
+        "    return self if self.__v >  |     return ag__.if_expr(self._",
+        "        0 else None            |         Ball__v > 0, lambda: s",
+        "                               |         elf, lambda: None)",
+    ]
+
+
+HALVED = """\
+def halved(x):
+    while x > 1:
+        x = x * 0.5
+    return x
+"""
+
+
+@pytest.mark.parametrize("form", ["--jaxpr", "--hlo"])
+def test_programs(form, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    (tmp_path / "halved.py").write_text(HALVED)
+    text = printed(capsys, "halved.py:halved", form, "--args", "8.0")
+    sys.modules.pop("halved")
+    comment = "#" if form == "--jaxpr" else "//"
+    multiplied = r"= mul \w+ 0.5:f\w+\[\].*" if form == "--jaxpr" else r"= stablehlo\.multiply .*"
+    assert re.search(rf"while.*  {comment} halved\.py:2" if form == "--jaxpr" else r"stablehlo\.while", text)
+    assert re.search(rf"{multiplied} +{comment} halved\.py:3  x = x \* 0\.5$", text, re.MULTILINE)
+    assert "loc(" not in text and set(re.findall(r"(\w+\.py):\d+", text)) == {"halved.py"}
+
+
 STAYS = {  # name: what is said, and the user's line
     "counter": ("it yields inside an expression", "i and (yield i)", "       ^^^^^^^"),
     "wait": ("it is an async function", "async def wait():", "^" * 17),
@@ -350,11 +388,20 @@ LONG = "alpha_alpha, beta_beta_beta, gamma_gamma"
 LAYOUT = {  # name: source, text
     "the user's spelling": (
         'def f(x):\n    x = 1e-3, 0xff, "a", (x)  # why\n    return g(0xff, f"{x}", "a")\n',
-        "def f(x):\n    x = 1e-3, 0xff, \"a\", (x)\n    return ag__.call(g)(0xff, ag__.text(ag__.field(x, '', '')), \"a\")",
+        'def f(x):\n    x = 1e-3, 0xff, "a", (x)  # why\n'
+        "    return ag__.call(g)(0xff, ag__.text(ag__.field(x, '', '')), \"a\")",
     ),
     "comments above the signature's end": (
         "def f(\n    x,  # m\n):\n    # nothing\n    return x\n",
         "def f(\n    x,  # m\n):\n    # nothing\n    return x",
+    ),
+    "comments above statements": (
+        'def f(x):\n    """Doc."""\n    # one\n\n    # two\n    # three\n    x = 1  # four\n    return x\n',
+        'def f(x):\n    """Doc."""\n    # two\n    # three\n    x = 1  # four\n    return x',
+    ),
+    "the comment of one of two equal statements": (
+        "def f(x):\n    x = 1  # one\n    x = 1\n    y = 2; x = 1  # two\n    return x\n",
+        "def f(x):\n    x = 1\n    x = 1\n    y = 2\n    x = 1\n    return x",
     ),
     "two spaces": ('def f(x):\n  """Doc."""\n  return x\n', 'def f(x):\n    """Doc."""\n    return x'),
     "a docstring alone": ('def f(x):\n    """Doc."""\n', 'def f(x):\n    """Doc."""'),
@@ -414,7 +461,7 @@ def marked(code):
     marks = {text._KEYWORD: "<k ", text._STRING: "<s ", text._NUMBER: "<n ", text._NAME: "<f ", text._DIM: "<- "}
     for escape, mark in marks.items():
         code = code.replace(escape, mark)
-    return code.replace(text._RESET, ">")
+    return code.replace(text.RESET, ">")
 
 
 COLOURS = {  # code: marked

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from autograph_jax.loops.axes import Axes, vary
 from autograph_jax.loops.loop import chosen, merged
 from autograph_jax.loops.turns import Turn
+from autograph_jax.operators import decisions
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.failures import Carried, Failures, errors_are_values
 from autograph_jax.operators.sequences import lists
@@ -64,6 +65,12 @@ class Settled:
     @property
     def has_exit(self) -> bool:
         return self.exit != NO_EXIT
+
+    def tell(self, how: str, *, since: float, turns: int | None = None) -> None:
+        """Say, to whoever listens, how this loop is staged, and what it carries."""
+        carried = [number for number, varying in enumerate(self._varying) if any(varying)]
+        names, forms = [self._labels[n] for n in carried], [self.forms[n] for n in carried]
+        decisions.staged(how, names, forms, entries=[self.entries[n] for n in carried], turns=turns, since=since)
 
     # What varies, and what depends on traced data
 

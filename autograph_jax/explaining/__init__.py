@@ -1,0 +1,1 @@
+"""`explain`: what each line of a function became, as text, HTML and JSON."""
