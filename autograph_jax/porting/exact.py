@@ -73,4 +73,3 @@ def _sum(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 def _power_of_two(n: jax.Array) -> jax.Array:
     return jax.lax.bitcast_convert_type((n + 1023) << 52, np.float64)
-

@@ -224,4 +224,3 @@ def _reshaped(selection: Selection, shape: Any, order: str = "C", *, copy: Any =
         raise refusal("it is reshaped")
     key = tuple(slice(None) if n in open_ones else None for n in range(len(sizes)))
     return selection[key]
-

@@ -9,9 +9,15 @@ import jax.core
 import numpy as np
 
 from autograph_jax.errors import PortingError, user_location
+from autograph_jax.operators.effects.checks import raise_where
+from autograph_jax.operators.sequences.bounded import full
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.places import Attribute, Content
 from autograph_jax.porting.arrays import MutableArray, wrap
+from autograph_jax.porting.padded import Padded
+from autograph_jax.porting.rows import padded
+from autograph_jax.porting.selections import Selection
+from autograph_jax.runtime.libraries import max_len
 
 
 def entering(leaf: Any) -> Any:
@@ -34,8 +40,8 @@ def written_back(leaf: Any, entered: Any) -> None:
 
 def left(value: Any) -> Any:
     """What a ported function gives: arrays are JAX's, or NumPy's where they are known, also inside containers and objects."""
-    if isinstance(value, MutableArray):
-        return value.value
+    if isinstance(value, _ARRAYS):
+        return _value(value)
     for part in list(reach.everything(value)):
         if isinstance(part, list | dict):
             _leave(Content(part))
@@ -52,13 +58,33 @@ def _leave(place: Any) -> None:
         place.write(new)
 
 
+_ARRAYS = MutableArray, Selection
+_HOLDING = *_ARRAYS, tuple
+
+
 def _without(value: Any) -> Any:
     """A value in which arrays are values; a list or dict, and what is in tuples, anew if anything in it is one."""
-    if isinstance(value, MutableArray):
-        return value.value
-    if isinstance(value, dict) and any(isinstance(part, MutableArray | tuple) for part in value.values()):
-        return {key: _without(part) if isinstance(part, MutableArray | tuple) else part for key, part in value.items()}
-    if isinstance(value, list | tuple) and any(isinstance(part, MutableArray | tuple) for part in value):
-        parts = [_without(part) if isinstance(part, MutableArray | tuple) else part for part in value]
+    if isinstance(value, _ARRAYS):
+        return _value(value)
+    if isinstance(value, dict) and any(isinstance(part, _HOLDING) for part in value.values()):
+        return {key: _without(part) if isinstance(part, _HOLDING) else part for key, part in value.items()}
+    if isinstance(value, list | tuple) and any(isinstance(part, _HOLDING) for part in value):
+        parts = [_without(part) if isinstance(part, _HOLDING) else part for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     return value
+
+
+def _value(value: Any) -> Any:
+    """An array of JAX's; of fixed size and with a length, where traced data says how long it is."""
+    if isinstance(value, MutableArray):
+        return value.value
+    capacity = max_len()
+    if capacity is None:
+        raise PortingError(
+            "how many elements a result has depends on traced data",
+            location=user_location(),
+            help="`ag.port(f, max_len=100)` gives up to so many, padded, with a length",
+        )
+    rows = value.compact()
+    raise_where(rows.count > capacity, full(capacity))
+    return Padded(padded(rows.filled(0), rows.axis, capacity), rows.count, rows.axis)

@@ -11,18 +11,20 @@ import jax
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import buffers as buffers  # sets the arrays' hook
 from autograph_jax.runtime.calls import call
+from autograph_jax.runtime.convert import deep_recursion
 from autograph_jax.runtime.handed_over import entering, left, written_back
 from autograph_jax.runtime.libraries import is_porting, porting
 
 F = TypeVar("F", bound=Callable[..., Any])
 hooks.is_porting = is_porting
+_DEPTH = 5_000  # of calls: a solver's early returns are functions inside each other while they are traced
 
 
 @overload
-def port(function: F, /) -> F: ...
+def port(function: F, /, *, max_len: int | None = None) -> F: ...
 @overload
-def port() -> Callable[[F], F]: ...
-def port(function: Any = None, /) -> Any:
+def port(*, max_len: int | None = None) -> Callable[[F], F]: ...
+def port(function: Any = None, /, *, max_len: int | None = None) -> Any:
     """Run unmodified NumPy code, a library's solver say, on traced JAX values.
 
     The function and whatever Python code it calls are converted as by `ag.autograph`. Its arrays behave as NumPy's do: views
@@ -32,6 +34,9 @@ def port(function: Any = None, /) -> Any:
     is changed; its classes are converted for as long as a call runs. What is written into an argument shows in a NumPy array of
     the caller's; a `jax.Array` does not change, and has to be returned.
 
+    Where traced data decides how many elements a list or a result has, a bound has to be known: with `max_len`, results are
+    padded to so many rows (`Padded`: an array and a length), and lists that grow have so many elements at most.
+
         >>> import jax, scipy.optimize
         >>> newton = port(scipy.optimize.newton)
         >>> print(jax.jit(lambda a: newton(lambda x: x**2 - a, 1.0))(2.0))
@@ -40,12 +45,12 @@ def port(function: Any = None, /) -> Any:
     Raises PortingError for what has no counterpart on traced values.
     """
     if function is None:
-        return port
+        return functools.partial(port, max_len=max_len)
 
     @functools.wraps(function, updated=())
     def ported(*arguments: Any, **keywords: Any) -> Any:
         entered, entered_by_name = jax.tree.map(entering, (arguments, keywords))
-        with porting():
+        with porting(max_len), deep_recursion(_DEPTH):
             given = left(call(function)(*entered, **entered_by_name))
         jax.tree.map(written_back, (arguments, keywords), (entered, entered_by_name))
         return given
