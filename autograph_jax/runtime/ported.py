@@ -14,6 +14,7 @@ from autograph_jax.runtime.calls import call
 from autograph_jax.runtime.convert import deep_recursion
 from autograph_jax.runtime.handed_over import entering, left, written_back
 from autograph_jax.runtime.libraries import is_porting, porting
+from autograph_jax.runtime.unconverted import do_not_convert
 
 F = TypeVar("F", bound=Callable[..., Any])
 hooks.is_porting = is_porting
@@ -55,4 +56,4 @@ def port(function: Any = None, /, *, max_len: int | None = None) -> Any:
         jax.tree.map(written_back, (arguments, keywords), (entered, entered_by_name))
         return given
 
-    return ported
+    return do_not_convert(ported)  # what is inside is converted as ported code, when it is called
