@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import operator
+import sys
 from typing import Any
 
 import jax
@@ -25,17 +28,52 @@ def entering(leaf: Any) -> Any:
     return wrap(leaf) if isinstance(leaf, jax.Array | np.ndarray) and leaf.ndim else leaf
 
 
-def written_back(leaf: Any, entered: Any) -> None:
-    """A NumPy array of the caller's shows what ported code has written into it, if that is known."""
+def references(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[int, int]:
+    """Of the NumPy arrays among the arguments of a call: how many hold each, beside the call, by their ids."""
+    counts = {}
+    for values in (arguments, keywords.values()):
+        for value in values:
+            if type(value) is np.ndarray:
+                counts[id(value)] = sys.getrefcount(value) - 3  # the call's tuple or dict, `value`, and what is asked
+    return counts
+
+
+def written_back(leaf: Any, entered: Any, *, held: dict[int, int], arguments: Any, keywords: Any) -> None:
+    """A NumPy array of the caller's shows what ported code has written into it, if that is known.
+
+    One that was made for the call, `f(np.zeros(3))`, nobody will look at.
+    """
     if not isinstance(leaf, np.ndarray) or not isinstance(entered, MutableArray) or entered.value is leaf:
         return
     if isinstance(entered.value, jax.core.Tracer):
+        if id(leaf) in held and held[id(leaf)] <= _of_the_call(leaf, arguments, bool(keywords)):
+            return
         raise PortingError(
             "a traced value is written into an argument that is a NumPy array",
             location=user_location(),
             help="pass `jnp.asarray(x)`, and return what is written",
         )
     leaf[...] = entered.value
+
+
+def _held(*arguments: Any, **_: Any) -> int:
+    return sys.getrefcount(arguments[0])
+
+
+_STACK_HOLDS = _held(object(), **{}) > _held(object())  # until 3.11 also what `f(x, **options)` has made of its arguments
+
+
+def _of_the_call(leaf: np.ndarray, arguments: Any, has_keywords: bool) -> int:
+    """How many references are Python's stack's: a tuple of the arguments that nothing else holds, and a copy beside keywords."""
+    if not _STACK_HOLDS:
+        return 0
+    tuples = [part for part in gc.get_referrers(leaf) if type(part) is tuple and part is not arguments]
+    same = [part for part in tuples if len(part) == len(arguments) and all(map(operator.is_, part, arguments))]
+    count = 0
+    for number in range(len(same)):
+        alone = all(holder is same or holder is tuples for holder in gc.get_referrers(same[number]))
+        count += alone and sys.getrefcount(same[number]) == 4  # these two lists, and what is asked
+    return count + (has_keywords and count > 0)
 
 
 def left(value: Any) -> Any:
@@ -45,6 +83,8 @@ def left(value: Any) -> Any:
     for part in list(reach.everything(value)):
         if isinstance(part, list | dict):
             _leave(Content(part))
+        elif type(part).__module__.startswith("numpy") and isinstance(own := getattr(part, "__dict__", None), dict):
+            own.update({name: _without(held) for name, held in own.items()})  # a polynomial's coefficients
         elif reach.is_record(part):
             for name in reach.attributes(part):
                 _leave(Attribute(part, name))

@@ -12,7 +12,7 @@ from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import buffers as buffers  # sets the arrays' hook
 from autograph_jax.runtime.calls import call
 from autograph_jax.runtime.convert import deep_recursion
-from autograph_jax.runtime.handed_over import entering, left, written_back
+from autograph_jax.runtime.handed_over import entering, left, references, written_back
 from autograph_jax.runtime.libraries import is_porting, porting
 from autograph_jax.runtime.unconverted import do_not_convert
 
@@ -50,10 +50,12 @@ def port(function: Any = None, /, *, max_len: int | None = None) -> Any:
 
     @functools.wraps(function, updated=())
     def ported(*arguments: Any, **keywords: Any) -> Any:
+        held = references(arguments, keywords)
         entered, entered_by_name = jax.tree.map(entering, (arguments, keywords))
         with porting(max_len), deep_recursion(_DEPTH):
             given = left(call(function)(*entered, **entered_by_name))
-        jax.tree.map(written_back, (arguments, keywords), (entered, entered_by_name))
+        back = functools.partial(written_back, held=held, arguments=arguments, keywords=keywords)
+        jax.tree.map(back, (arguments, keywords), (entered, entered_by_name))
         return given
 
     return do_not_convert(ported)  # what is inside is converted as ported code, when it is called
