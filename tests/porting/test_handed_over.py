@@ -13,9 +13,13 @@ TABLE = np.zeros(3)
 
 
 @ag.port
-def fill(x: Any, v: Any, **_: Any) -> Any:
-    x[1] = v
+def fill(f: Any, x: Any, v: Any, **_: Any) -> Any:
+    x[1] = f(v)
     return x
+
+
+def same(v: Any) -> Any:
+    return v
 
 
 class Holder:
@@ -24,31 +28,31 @@ class Holder:
 
 def in_an_attribute(v: Any) -> Any:
     holder = Holder()
-    holder.arguments = np.zeros(3), v
+    holder.arguments = same, np.zeros(3), v
     return fill(*holder.arguments), holder
 
 
 def in_a_tuple(v: Any) -> Any:
-    arguments = np.zeros(3), v
+    arguments = same, np.zeros(3), v
     return fill(*arguments), arguments
 
 
 def in_a_variable(v: Any) -> Any:
     x = np.zeros(3)
-    fill(x, **{"v": v, "more": 1})
+    fill(same, x, **{"v": v, "more": 1})
     return x
 
 
 MADE_FOR_THE_CALL = {
-    "position": lambda v: fill(np.zeros(3), v),
-    "name": lambda v: fill(x=np.zeros(3), v=v),
-    "options": lambda v: fill(np.zeros(3), v, **{}),
-    "more options": lambda v: fill(np.zeros(3), **{"v": v, "more": 1}),
+    "position": lambda v: fill(same, np.zeros(3), v),
+    "name": lambda v: fill(f=same, x=np.zeros(3), v=v),
+    "options": lambda v: fill(same, np.zeros(3), v, **{}),
+    "more options": lambda v: fill(same, np.zeros(3), **{"v": v, "more": 1}),
 }
 HELD = {
-    "global": lambda v: fill(TABLE, v),
-    "global and options": lambda v: fill(TABLE, v, **{}),
-    "by name": lambda v: fill(x=TABLE, v=v),
+    "global": lambda v: fill(same, TABLE, v),
+    "global and options": lambda v: fill(same, TABLE, v, **{}),
+    "by name": lambda v: fill(f=same, x=TABLE, v=v),
     "attribute": in_an_attribute,
     "tuple": in_a_tuple,
     "variable": in_a_variable,
