@@ -13,6 +13,7 @@ from autograph_jax.converters import (
     comprehensions,
     expressions,
     generators,
+    growing,
     live_loops,
     matches,
     plain,
@@ -36,15 +37,17 @@ class Converted:
 def convert_tree(tree: gast.AST, class_name: str | None = None, *, ported: bool = False) -> Converted:
     """Convert the tree of a function or lambda. Changes the tree it is given. Of `ported` code all subscripts are converted.
 
-    The order: `plain` writes out what only works inside a class; `matches` makes if chains; `live_loops` marks loops over
-    arrays that they write, and `views` what shares memory with these; `stores` makes item writes into assignments, which
-    the blocks then count as written variables; `generators` marks what stays Python's; `blocks` cuts statements into
-    functions, and needs facts about the tree as the stores left it; `comprehensions`, `powers` and `expressions` last, when
-    tests stand where they will be evaluated.
+    The order: `plain` writes out what only works inside a class; `growing` marks lists of ported code; `matches` makes if
+    chains; `live_loops` marks loops over arrays that they write, and `views` what shares memory with these; `stores` makes
+    item writes into assignments, which the blocks then count as written variables; `generators` marks what stays Python's;
+    `blocks` cuts statements into functions, and needs facts about the tree as the stores left it; `comprehensions`, `powers`
+    and `expressions` last, when tests stand where they will be evaluated.
     """
     names = Names(tree)
     hide_operators(tree, names)
     tree = plain.convert(tree, class_name)
+    if ported:
+        tree = growing.convert(tree)
     tree = matches.convert(tree, names)
     tree = attempts.convert(tree, names)
     facts = analyse(tree)

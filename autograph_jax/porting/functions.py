@@ -35,6 +35,7 @@ _FACTS = (
     np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type, np.common_type,
     np.ndim, np.isfortran,
 )  # fmt: skip
+_MAKING = (np.zeros, np.ones, np.empty, np.full)
 _LIKE = (np.zeros_like, np.ones_like, np.empty_like)
 # Their arrays have one dtype, which NumPy and JAX choose differently for integers beside floats of 32 bits.
 _PROMOTING = (
@@ -113,6 +114,8 @@ def _one(x: Any) -> Any:
 
 def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """What `function(*args, **kwargs)` of NumPy gives where an argument is, or holds, a MutableArray or a traced value."""
+    if function in _MAKING and is_static(values((args[1:], kwargs))):
+        return selecting_functions.made(function, args[0], args[1:], kwargs)
     if (function not in _FACTS or function in (np.shape, np.size)) and selecting_functions.holds_selection((args, kwargs)):
         return selecting_functions.call(function, args, kwargs)
     if function in (np.nonzero, np.flatnonzero) or function is np.where and len(args) == 1:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from . import casting, hooks
-from .rows import Mask, Window, greatest, least, others, padded, refusal
+from .rows import Mask, Window, bounded, greatest, least, others, padded, refusal
 
 if TYPE_CHECKING:
     from .arrays import MutableArray
@@ -40,7 +40,7 @@ class Selection(NDArrayOperatorsMixin):
     dtype = property(lambda self: self.array.dtype)
     ndim = property(lambda self: self.array.ndim)
     capacity = property(lambda self: self.array.shape[self.axis])
-    count = property(lambda self: self.rows.count, doc="How many there are along the axis: a traced number.")
+    count = property(lambda self: bounded(self.rows.count, self.capacity), doc="How many there are along the axis, traced.")
     mask = property(lambda self: self.rows.of(self.capacity), doc="Of each row of `values`: does it count?")
 
     @property
@@ -98,6 +98,7 @@ class Selection(NDArrayOperatorsMixin):
         from . import selecting_functions as functions
 
         (out,) = options.pop("out", (None,)) or (None,)
+        inputs = tuple(map(hooks.number, inputs))
         if method == "reduce" and ufunc in _NAMES:
             return self.reduced(_NAMES[ufunc], **options)
         if ufunc.signature or method == "outer":
@@ -105,7 +106,7 @@ class Selection(NDArrayOperatorsMixin):
         if method != "__call__":
             raise refusal(f"`{ufunc.__name__}.{method}` is called with it")
         if isinstance(options.get("where"), Selection):
-            where, inputs = options.pop("where"), inputs
+            where = options.pop("where")
             found = by_element(lambda *arrays: ufunc(*arrays[:-1], where=arrays[-1], **options), (*inputs, where))
         else:
             found = by_element(lambda *arrays: ufunc(*arrays, **options), inputs)

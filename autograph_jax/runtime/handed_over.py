@@ -9,13 +9,15 @@ from typing import Any
 
 import jax
 import jax.core
+import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import PortingError, user_location
 from autograph_jax.operators.effects.checks import raise_where
-from autograph_jax.operators.sequences.bounded import full
+from autograph_jax.operators.sequences.bounded import Bounded, full
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.places import Attribute, Content
+from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting.arrays import MutableArray, wrap
 from autograph_jax.porting.padded import Padded
 from autograph_jax.porting.rows import padded
@@ -64,7 +66,7 @@ _STACK_HOLDS = _held(object(), **{}) > _held(object())  # until 3.11 also what `
 
 
 def _of_the_call(leaf: np.ndarray, arguments: Any, has_keywords: bool) -> int:
-    """How many references are Python's stack's: a tuple of the arguments that nothing else holds, and a copy beside keywords."""
+    """How many references are Python's stack's: a tuple of the arguments that nothing else has, and a copy beside keywords."""
     if not _STACK_HOLDS:
         return 0
     tuples = [part for part in gc.get_referrers(leaf) if type(part) is tuple and part is not arguments]
@@ -98,7 +100,7 @@ def _leave(place: Any) -> None:
         place.write(new)
 
 
-_ARRAYS = MutableArray, Selection
+_ARRAYS = MutableArray, Selection, Choice
 _HOLDING = *_ARRAYS, tuple
 
 
@@ -107,9 +109,12 @@ def _without(value: Any) -> Any:
     if isinstance(value, _ARRAYS):
         return _value(value)
     if isinstance(value, dict) and any(isinstance(part, _HOLDING) for part in value.values()):
-        return {key: _without(part) if isinstance(part, _HOLDING) else part for key, part in value.items()}
+        new = {key: _without(part) if isinstance(part, _HOLDING) else part for key, part in value.items()}
+        return new if any(new[key] is not part for key, part in value.items()) else value
     if isinstance(value, list | tuple) and any(isinstance(part, _HOLDING) for part in value):
         parts = [_without(part) if isinstance(part, _HOLDING) else part for part in value]
+        if all(map(operator.is_, parts, value)):
+            return value
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     return value
 
@@ -118,6 +123,8 @@ def _value(value: Any) -> Any:
     """An array of JAX's; of fixed size and with a length, where traced data says how long it is."""
     if isinstance(value, MutableArray):
         return value.value
+    if isinstance(value, Choice):
+        return _of_choice(value)
     capacity = max_len()
     if capacity is None:
         raise PortingError(
@@ -128,3 +135,21 @@ def _value(value: Any) -> Any:
     rows = value.compact()
     raise_where(rows.count > capacity, full(capacity))
     return Padded(padded(rows.filled(0), rows.axis, capacity), rows.count, rows.axis)
+
+
+def _of_choice(choice: Choice) -> Any:
+    """`if ts: ts = np.hstack(ts)`: the array, or a list that is empty, which is an array without elements."""
+    options = choice._options
+    arrays = {number: _value(option) for number, option in enumerate(options) if isinstance(option, Selection)}
+    kinds = {(part._values.shape, part._values.dtype, part.axis) for part in arrays.values()}
+    if len(kinds) != 1 or not all(isinstance(option, Selection | Bounded | list) for option in options):
+        return choice
+    values, count = next(iter(arrays.values()))._values, jnp.zeros((), int)
+    for number, option in enumerate(options):
+        here = choice._index == number
+        if number in arrays:
+            values, count = jnp.where(here, arrays[number]._values, values), jnp.where(here, arrays[number].length, count)
+        else:
+            length = option.length if isinstance(option, Bounded) else len(option)
+            raise_where(here & (length > 0), TypeError("a list on one path, an array on another"))
+    return Padded(values, count, kinds.pop()[2])

@@ -50,7 +50,13 @@ def up_to_a_bound(b):
 def parts_of_a_matrix(b):
     k = (b > 0).sum()
     m = np.outer(b, b + 1)
-    return m[:, :k] @ b[:k], (m[:k] @ b).sum(), np.sum(m[:k, 1] ** 2), m[1, :k].sum(), (b[:k, None] * np.ones((1, 3))).sum(axis=0)
+    return (
+        m[:, :k] @ b[:k],
+        (m[:k] @ b).sum(),
+        np.sum(m[:k, 1] ** 2),
+        m[1, :k].sum(),
+        (b[:k, None] * np.ones((1, 3))).sum(axis=0),
+    )
 
 
 @program
