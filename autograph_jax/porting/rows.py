@@ -36,7 +36,7 @@ class Mask:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Window:
-    """So many rows from `start` on, a view of the array; with None the first ones, of an array of its own."""
+    """So many rows of the array, from `start` on."""
 
     start: Any
     count: Any
@@ -45,7 +45,7 @@ class Window:
         return jnp.arange(capacity) < self.count
 
     def own(self) -> Window:
-        return Window(None, self.count)
+        return Window(0, self.count)
 
     def is_same(self, other: Any) -> bool:
         return isinstance(other, Window) and self.count is other.count

@@ -229,7 +229,7 @@ def _place(selection: Selection, at: Any) -> Any:
     place = jnp.where(jnp.asarray(at) < 0, at + count, at)
     hooks.raise_where(jnp.any((place < 0) | (place >= count)), _outside())
     place = jnp.clip(place, 0, selection.capacity - 1)
-    return place if selection.rows.start is None else place + selection.rows.start
+    return place + selection.rows.start
 
 
 def _slice_of(part: Selection, bounds: slice) -> Selection:
@@ -245,8 +245,7 @@ def _slice_of(part: Selection, bounds: slice) -> Selection:
         return part.like(turned)
     start = 0 if bounds.start is None else _from_start(bounds.start, part.count, 0, part.count)
     stop = part.count if bounds.stop is None else _from_start(bounds.stop, part.count, 0, part.count)
-    first = part.rows.start
-    return Selection(part.array, part.axis, Window(start if first is None else first + start, _count(start, stop)))
+    return Selection(part.array, part.axis, Window(part.rows.start + start, _count(start, stop)))
 
 
 def _marked(part: Selection, marks: Selection) -> Selection:

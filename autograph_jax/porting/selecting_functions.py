@@ -99,7 +99,9 @@ def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwar
 
 def made(function: Function, shape: Any, args: Any, kwargs: Any) -> Any:
     """`np.zeros((2, k))` of a traced k, of which a bound is known."""
-    sizes = [_size(size) for size in (shape if isinstance(shape, tuple | list) else value_of(shape).reshape(-1))]
+    whole = value_of(shape)
+    whole = shape if isinstance(shape, tuple | list) else [whole] if np.ndim(whole) == 0 else list(whole)
+    sizes = [_size(size) for size in whole]
     open_ones = [axis for axis, size in enumerate(sizes) if not isinstance(size, int)]
     if len(open_ones) != 1:
         return function(tuple(map(static, sizes)), *args, **kwargs)

@@ -57,11 +57,10 @@ class Selection(NDArrayOperatorsMixin):
     def values(self) -> jax.Array:
         """All rows, those that count as they are, in place of each other one of these."""
         value = jnp.asarray(self.array.value)
-        start = self.rows.start if isinstance(self.rows, Window) else None
-        if start is None or not self.capacity:
+        if isinstance(self.rows, Mask) or not self.capacity:
             return value
-        if not (isinstance(start, int) and start == 0):
-            value = self._taken(value, jnp.arange(self.capacity) + start)
+        if not _is_zero(self.rows.start):
+            value = self._taken(value, jnp.arange(self.capacity) + self.rows.start)
         return jnp.where(self.over(), value, jax.lax.slice_in_dim(value, 0, 1, axis=self.axis))
 
     def over(self, mask: jax.Array | None = None) -> jax.Array:
@@ -85,7 +84,7 @@ class Selection(NDArrayOperatorsMixin):
         if isinstance(self.rows, Window):
             return self.like(self.values)
         order = jnp.argsort(jnp.logical_not(self.mask), stable=True)
-        return self.like(self._taken(self.values, order), rows=Window(None, self.count))
+        return self.like(self._taken(self.values, order), rows=Window(0, self.count))
 
     def exactly(self, number: int) -> MutableArray:
         """An array, where NumPy has one of that many rows beside it, and raises if there are not so many."""
@@ -156,7 +155,7 @@ class Selection(NDArrayOperatorsMixin):
 
     def put(self, new: Any) -> None:
         """Overwrites all elements that count, where they are."""
-        start = self.rows.start if isinstance(self.rows, Window) else None
+        start = self.rows.start if isinstance(self.rows, Window) else 0
         mask, value = self.mask, jnp.asarray(self.array.value)
         if isinstance(new, Selection) and new.ndim - new.axis == self.ndim - self.axis:
             new = self._brought(new)
@@ -167,7 +166,7 @@ class Selection(NDArrayOperatorsMixin):
                 hooks.raise_where(self.count != new.shape[-right], ValueError("could not broadcast input array"))
                 new = padded(new, new.ndim - right, self.capacity)
             new = self._in_place(new, new.ndim - right) if new.ndim >= right else new
-        if start is not None and not (isinstance(start, int) and start == 0):
+        if not _is_zero(start):
             places = jnp.arange(self.capacity)
             mask = (places >= start) & (places < start + self.count)
             new = self._taken(new, places - start) if new.ndim == self.ndim and new.shape[self.axis] != 1 else new
@@ -249,6 +248,10 @@ def by_element(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
 _NAMES = {
     np.add: "sum", np.multiply: "prod", np.maximum: "max", np.minimum: "min", np.logical_and: "all", np.logical_or: "any",
 }  # fmt: skip
+
+
+def _is_zero(start: Any) -> bool:
+    return isinstance(start, int) and start == 0
 
 
 def _array(value: Any) -> Any:

@@ -30,7 +30,7 @@ def _stacked(values: Bounded) -> Selection:
     column = _column(values)
     if isinstance(column, Padded):
         raise refused("holds arrays of which only a bound is known, and is made into one array")
-    return Selection(wrap(column), 0, Window(None, values.length))
+    return Selection(wrap(column), 0, Window(0, values.length))
 
 
 def _joined(function: Callable[..., Any], values: Bounded, axis: int | None = None) -> Selection:

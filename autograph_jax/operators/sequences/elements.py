@@ -58,5 +58,5 @@ def _take(value: Any) -> Any:
 
 def _give(value: Any) -> Any:
     if isinstance(value, Padded):
-        return Selection(wrap(value.padded()), value.axis, Window(None, value.length))
+        return Selection(wrap(value.padded()), value.axis, Window(0, value.length))
     return wrap(value) if isinstance(value, jax.Array) and value.ndim else value
