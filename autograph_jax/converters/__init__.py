@@ -14,6 +14,7 @@ from autograph_jax.converters import (
     comprehensions,
     expressions,
     generators,
+    growing,
     live_loops,
     local_variables,
     matches,
@@ -43,16 +44,18 @@ def convert_tree(
 
     `free` are the names that the function takes from a function around it.
 
-    The order: `plain` writes out what only works inside a class, `local_variables` what looks at the frame; `matches` makes
-    if chains; `live_loops` marks loops over arrays that they write, and `views` what shares memory with these; `stores` makes
-    item writes into assignments, which the blocks then count as written variables; `generators` marks what stays Python's;
-    `blocks` cuts statements into functions, and needs facts about the tree as the stores left it; `comprehensions`, `powers`
-    and `expressions` last, when tests stand where they will be evaluated.
+    The order: `plain` writes out what only works inside a class, `local_variables` what looks at the frame; `growing` marks
+    lists of ported code; `matches` makes if chains; `live_loops` marks loops over arrays that they write, and `views` what
+    shares memory with these; `stores` makes item writes into assignments, which the blocks then count as written variables;
+    `generators` marks what stays Python's; `blocks` cuts statements into functions, and needs facts about the tree as the
+    stores left it; `comprehensions`, `powers` and `expressions` last, when tests stand where they will be evaluated.
     """
     names = Names(tree)
     hide_operators(tree, names)
     tree = plain.convert(tree, class_name)
     tree = local_variables.convert(tree, free)
+    if ported:
+        tree = growing.convert(tree)
     tree = matches.convert(tree, names)
     tree = attempts.convert(tree, names)
     facts = analyse(tree)

@@ -73,7 +73,7 @@ class Tables:
     def _is_table(self, node: gast.AST, known: Names) -> bool:
         if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
             return node.func.id in _MAKERS and node.func.id not in self._bound
-        if isinstance(node, gast.Call) and is_operator(node.func, "kept_list"):
+        if isinstance(node, gast.Call) and (is_operator(node.func, "kept_list") or is_operator(node.func, "growing")):
             return True
         return isinstance(node, _DISPLAYS) or _one_of(node, known, self._is_table)
 

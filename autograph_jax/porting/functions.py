@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import AutographError, PortingError, user_location
-from . import casting, linear_algebra, selecting_functions, ufuncs
+from . import casting, hooks, linear_algebra, selecting_functions, ufuncs
 from .arrays import MutableArray, result, static, value_of, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
@@ -40,6 +40,7 @@ _FACTS = (
     np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type, np.common_type,
     np.ndim, np.isfortran,
 )  # fmt: skip
+_MAKING = (np.zeros, np.ones, np.empty, np.full)
 _LIKE = (np.zeros_like, np.ones_like, np.empty_like)
 # Their arrays have one dtype, which NumPy and JAX choose differently for integers beside floats of 32 bits.
 _PROMOTING = (
@@ -118,6 +119,8 @@ def _one(x: Any) -> Any:
 
 def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """What `function(*args, **kwargs)` of NumPy gives where an argument is, or holds, a MutableArray or a traced value."""
+    if function in _MAKING and is_static(values((args[1:], kwargs))):
+        return selecting_functions.made(function, args[0], args[1:], kwargs)
     if (function not in _FACTS or function in (np.shape, np.size)) and selecting_functions.holds_selection((args, kwargs)):
         return selecting_functions.call(function, args, kwargs)
     if function in (np.nonzero, np.flatnonzero) or function is np.where and len(args) == 1:
@@ -298,6 +301,25 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, sta
     return wrap(jnp.argsort(value, axis, stable=bool(stable) or kind in ("stable", "mergesort")).astype(canonical(np.intp)))
 
 
+def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """As if there were no zeros at the ends, which leading coefficients are as a rule; at run time an error where there are."""
+    array = asarray(filt)
+    if is_static(array.value):
+        return wrap(np.trim_zeros(array.value, trim))
+    for place, letter in ((0, "f"), (-1, "b")):
+        if letter in trim.lower() and array.size:
+            hooks.raise_where(array.value[place] == 0, _trimmed())
+    return array
+
+
+def _trimmed() -> PortingError:
+    return PortingError(
+        "`np.trim_zeros` would take zeros away, and how many depends on traced data",
+        location=user_location(),
+        help="leave leading coefficients out that are zero",
+    )
+
+
 def _shares_memory(a: Any, b: Any, *rest: Any, exact: bool = True) -> bool:
     if not (isinstance(a, MutableArray) and isinstance(b, MutableArray)) or a._buffer is not b._buffer:
         return False
@@ -314,7 +336,8 @@ def _places(x: MutableArray) -> Any:
 _OWN: dict[Function, Function] = {
     np.asarray: asarray, np.array: array, np.asanyarray: asarray, np.copyto: _copyto, np.fill_diagonal: _fill_diagonal,
     np.put: _put, np.put_along_axis: _put_along_axis, np.putmask: _putmask, np.full_like: full_like, np.diag: diag,
-    np.sort: _sort, np.argsort: _argsort, np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
+    np.trim_zeros: _trim_zeros, np.sort: _sort, np.argsort: _argsort,
+    np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
     np.reshape: lambda a, shape, order="C", *, copy=None: a.reshape(shape, order=order, copy=copy),
     np.ravel: lambda a, order="C": asarray(a).ravel(order), np.copy: lambda a, order="K", subok=False: asarray(a).copy(order),
     np.transpose: lambda a, axes=None: a.transpose(axes), np.real: lambda val: val.real, np.imag: lambda val: val.imag,

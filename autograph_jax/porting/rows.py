@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import weakref
 from typing import Any
 
 import jax
@@ -35,7 +36,7 @@ class Mask:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Window:
-    """So many rows from `start` on, a view of the array; with None the first ones, of an array of its own."""
+    """So many rows of the array, from `start` on."""
 
     start: Any
     count: Any
@@ -44,10 +45,28 @@ class Window:
         return jnp.arange(capacity) < self.count
 
     def own(self) -> Window:
-        return Window(None, self.count)
+        return Window(0, self.count)
 
     def is_same(self, other: Any) -> bool:
         return isinstance(other, Window) and self.count is other.count
+
+
+# Module state: for the id of a traced number, itself and what it never exceeds. An entry goes when the number goes.
+_bounds: dict[int, tuple[weakref.ref[Any], int]] = {}
+
+
+def bounded(count: Any, bound: int) -> Any:
+    """The number, of which is remembered that it never exceeds the bound: `np.zeros(len(x[m]))`."""
+    if isinstance(count, jax.Array):
+        key = id(count)
+        _bounds[key] = weakref.ref(count, lambda _: _bounds.pop(key, None)), bound
+    return count
+
+
+def bound_of(count: Any) -> int | None:
+    """What a traced number never exceeds, if that is known."""
+    known = _bounds.get(id(count))
+    return known[1] if known is not None and known[0]() is count else None
 
 
 def refusal(use: str) -> PortingError:

@@ -229,7 +229,7 @@ def _place(selection: Selection, at: Any) -> Any:
     place = jnp.where(jnp.asarray(at) < 0, at + count, at)
     hooks.raise_where(jnp.any((place < 0) | (place >= count)), _outside())
     place = jnp.clip(place, 0, selection.capacity - 1)
-    return place if selection.rows.start in (None, 0) else place + selection.rows.start
+    return place + selection.rows.start
 
 
 def _slice_of(part: Selection, bounds: slice) -> Selection:
@@ -245,8 +245,7 @@ def _slice_of(part: Selection, bounds: slice) -> Selection:
         return part.like(turned)
     start = 0 if bounds.start is None else _from_start(bounds.start, part.count, 0, part.count)
     stop = part.count if bounds.stop is None else _from_start(bounds.stop, part.count, 0, part.count)
-    first = part.rows.start
-    return Selection(part.array, part.axis, Window(start if first is None else first + start, _count(start, stop)))
+    return Selection(part.array, part.axis, Window(part.rows.start + start, _count(start, stop)))
 
 
 def _marked(part: Selection, marks: Selection) -> Selection:
@@ -262,9 +261,9 @@ def _at_indices(part: Selection, indices: Any) -> Any:
     from .arrays import wrap
 
     chosen = indices if isinstance(indices, Selection) else None
-    places = jnp.asarray(indices.values if chosen else indices)
+    places = jnp.asarray(indices if chosen is None else chosen.values)
     outside = (places < -part.count) | (places >= part.count)
-    hooks.raise_where(jnp.any(outside & chosen.mask if chosen else outside), _outside())
+    hooks.raise_where(jnp.any(outside if chosen is None else outside & chosen.mask), _outside())
     part = part.compact()
     taken = part._taken(part.values, jnp.where(places < 0, places + part.count, places))
     return wrap(taken) if chosen is None else Selection(wrap(taken), part.axis, chosen.rows.own())

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 
 from . import hooks
-from .arrays import MutableArray, value_of, wrap
-from .creating import asarray
-from .rows import Mask, greatest, least, refusal
+from .arrays import MutableArray, static, value_of, wrap
+from .creating import as_canonical, asarray
+from .rows import Mask, Window, bound_of, greatest, least, refusal
 from .selections import Selection, by_element, together
 
 Function = Callable[..., Any]
@@ -93,6 +95,31 @@ def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwar
     if function in (np.diff, np.ediff1d) and selection.ndim == 1 and not rest and not kwargs:
         return selection[1:] - selection[:-1]
     return NotImplemented
+
+
+def made(function: Function, shape: Any, args: Any, kwargs: Any) -> Any:
+    """`np.zeros((2, k))` of a traced k, of which a bound is known."""
+    whole = value_of(shape)
+    whole = shape if isinstance(shape, tuple | list) else [whole] if np.ndim(whole) == 0 else list(whole)
+    sizes = [_size(size) for size in whole]
+    open_ones = [axis for axis, size in enumerate(sizes) if not isinstance(size, int)]
+    if len(open_ones) != 1:
+        return function(tuple(map(static, sizes)), *args, **kwargs)
+    (axis,) = open_ones
+    count = sizes[axis]
+    capacity = bound_of(count)
+    if capacity is None:
+        capacity = hooks.max_len()
+        if capacity is None:
+            raise refusal("an array of that length is made")
+        hooks.raise_where(count > capacity, ValueError(f"an array longer than max_len={capacity}"))
+    sizes[axis] = capacity
+    return Selection(wrap(as_canonical(function(tuple(sizes), *args, **kwargs))), axis, Window(0, count))
+
+
+def _size(size: Any) -> Any:
+    size = value_of(size)
+    return size if isinstance(size, jax.core.Tracer) else operator.index(size)
 
 
 def indices(array: MutableArray) -> Selection:

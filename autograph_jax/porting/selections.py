@@ -19,7 +19,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from . import casting, hooks
-from .rows import Mask, Window, greatest, least, others, padded, refusal
+from .rows import Mask, Window, bounded, greatest, least, others, padded, refusal
 
 if TYPE_CHECKING:
     from .arrays import MutableArray
@@ -40,7 +40,7 @@ class Selection(NDArrayOperatorsMixin):
     dtype = property(lambda self: self.array.dtype)
     ndim = property(lambda self: self.array.ndim)
     capacity = property(lambda self: self.array.shape[self.axis])
-    count = property(lambda self: self.rows.count, doc="How many there are along the axis: a traced number.")
+    count = property(lambda self: bounded(self.rows.count, self.capacity), doc="How many there are along the axis, traced.")
     mask = property(lambda self: self.rows.of(self.capacity), doc="Of each row of `values`: does it count?")
 
     @property
@@ -57,11 +57,10 @@ class Selection(NDArrayOperatorsMixin):
     def values(self) -> jax.Array:
         """All rows, those that count as they are, in place of each other one of these."""
         value = jnp.asarray(self.array.value)
-        start = self.rows.start if isinstance(self.rows, Window) else None
-        if start is None or not self.capacity:
+        if isinstance(self.rows, Mask) or not self.capacity:
             return value
-        if not (isinstance(start, int) and start == 0):
-            value = self._taken(value, jnp.arange(self.capacity) + start)
+        if not _is_zero(self.rows.start):
+            value = self._taken(value, jnp.arange(self.capacity) + self.rows.start)
         return jnp.where(self.over(), value, jax.lax.slice_in_dim(value, 0, 1, axis=self.axis))
 
     def over(self, mask: jax.Array | None = None) -> jax.Array:
@@ -85,7 +84,7 @@ class Selection(NDArrayOperatorsMixin):
         if isinstance(self.rows, Window):
             return self.like(self.values)
         order = jnp.argsort(jnp.logical_not(self.mask), stable=True)
-        return self.like(self._taken(self.values, order), rows=Window(None, self.count))
+        return self.like(self._taken(self.values, order), rows=Window(0, self.count))
 
     def exactly(self, number: int) -> MutableArray:
         """An array, where NumPy has one of that many rows beside it, and raises if there are not so many."""
@@ -98,6 +97,7 @@ class Selection(NDArrayOperatorsMixin):
         from . import selecting_functions as functions
 
         (out,) = options.pop("out", (None,)) or (None,)
+        inputs = tuple(map(hooks.number, inputs))
         if method == "reduce" and ufunc in _NAMES:
             return self.reduced(_NAMES[ufunc], **options)
         if ufunc.signature or method == "outer":
@@ -105,7 +105,7 @@ class Selection(NDArrayOperatorsMixin):
         if method != "__call__":
             raise refusal(f"`{ufunc.__name__}.{method}` is called with it")
         if isinstance(options.get("where"), Selection):
-            where, inputs = options.pop("where"), inputs
+            where = options.pop("where")
             found = by_element(lambda *arrays: ufunc(*arrays[:-1], where=arrays[-1], **options), (*inputs, where))
         else:
             found = by_element(lambda *arrays: ufunc(*arrays, **options), inputs)
@@ -155,7 +155,7 @@ class Selection(NDArrayOperatorsMixin):
 
     def put(self, new: Any) -> None:
         """Overwrites all elements that count, where they are."""
-        start = self.rows.start if isinstance(self.rows, Window) else None
+        start = self.rows.start if isinstance(self.rows, Window) else 0
         mask, value = self.mask, jnp.asarray(self.array.value)
         if isinstance(new, Selection) and new.ndim - new.axis == self.ndim - self.axis:
             new = self._brought(new)
@@ -166,7 +166,7 @@ class Selection(NDArrayOperatorsMixin):
                 hooks.raise_where(self.count != new.shape[-right], ValueError("could not broadcast input array"))
                 new = padded(new, new.ndim - right, self.capacity)
             new = self._in_place(new, new.ndim - right) if new.ndim >= right else new
-        if start is not None and not (isinstance(start, int) and start == 0):
+        if not _is_zero(start):
             places = jnp.arange(self.capacity)
             mask = (places >= start) & (places < start + self.count)
             new = self._taken(new, places - start) if new.ndim == self.ndim and new.shape[self.axis] != 1 else new
@@ -248,6 +248,10 @@ def by_element(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
 _NAMES = {
     np.add: "sum", np.multiply: "prod", np.maximum: "max", np.minimum: "min", np.logical_and: "all", np.logical_or: "any",
 }  # fmt: skip
+
+
+def _is_zero(start: Any) -> bool:
+    return isinstance(start, int) and start == 0
 
 
 def _array(value: Any) -> Any:

@@ -36,6 +36,7 @@ from autograph_jax.porting.names import is_numeric_function, jax_function
 from autograph_jax.runtime import classes, ported_builtins, strict
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays
 from autograph_jax.runtime.assigned import note_variables
+from autograph_jax.runtime.bounded_arrays import with_arrays
 from autograph_jax.runtime.convert import convert_function, is_converted
 from autograph_jax.runtime.handed_over import entering, left
 from autograph_jax.runtime.libraries import is_array_library, is_left_alone, is_porting, is_users, module_of, takes_arrays
@@ -185,7 +186,9 @@ def _numeric(function: Function) -> Function:
 
 
 def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -> Any:
-    arguments = tuple(map(selection.not_none, arguments))
+    arguments = with_arrays(function, tuple(map(selection.not_none, arguments)))
+    if not isinstance(arguments, tuple):
+        return arguments
     keywords = {name: selection.not_none(value) for name, value in keywords.items()}
     given = [_with_arrays(argument) if type(argument) is types.FunctionType else argument for argument in arguments]
     try:

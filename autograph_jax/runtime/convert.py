@@ -160,15 +160,15 @@ def _convert(function: types.FunctionType) -> Conversion:
         if is_logged(logging.INFO):
             log.info("%s stays as it is: %s", function.__qualname__, text)
         return Conversion(None, source=source, reason=text, location=location)
-    with _deep_recursion():
+    with deep_recursion():
         return _converted_code(function, source)
 
 
 @contextlib.contextmanager
-def _deep_recursion() -> Iterator[None]:
+def deep_recursion(depth: int = 20_000) -> Iterator[None]:
     """Passes visit a tree recursively: 150 early returns become 150 functions inside each other."""
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, 20_000))
+    sys.setrecursionlimit(max(limit, depth))
     try:
         yield
     finally:

@@ -289,9 +289,10 @@ class Settled:
         """Views stay views: what a place holds after the loop, of what it entered with, and of what a turn leaves in it."""
         for key, base in self.views:
             if key in values:
+                apart = values.values() if isinstance(base, jax.Array | MutableArray) else ()
                 base = base if isinstance(base, jax.Array | MutableArray) else values.get(base)
                 views.view_parts(values[key], base)
-                aliasing.doubt_buffers(values[key], base)
+                aliasing.doubt_buffers(values[key], base, apart)
         for place, entry in zip(self.places, self.entries, strict=True):
             for base in views.bases(entry):
                 for new in self._after(base, values):

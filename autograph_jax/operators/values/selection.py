@@ -132,7 +132,7 @@ def get_of(container: dict[Any, Any], key: Any, default: Any = None) -> Any:
     if not is_traced(key):
         return container.get(plain_index(container, key) if isinstance(key, jax.Array) else key, default)
     if isinstance(key, Choice):
-        return of_choice(key, lambda option: container.get(option, default), "as a key")
+        return of_choice(key, lambda option: get_of(container, option, default), "as a key")
     keys = [own for own in container if isinstance(own, int | float)]
     index = dependence.as_index(key)
     found = jnp.stack([jnp.asarray(False), *(index == own for own in keys)])
