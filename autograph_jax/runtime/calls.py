@@ -63,7 +63,10 @@ _OVERRIDES: dict[Any, Function] = {
     dataclasses.replace: lambda value, /, **changes: state.made(dataclasses.replace(value, **changes)),
     **operator_builtins.OVERRIDES,
 }
-_ALWAYS: dict[Any, Function] = {**operator_builtins.TAKING_FUNCTIONS, warnings.warn: impure.warn}
+_ALWAYS: dict[Any, Function] = {
+    **operator_builtins.TAKING_FUNCTIONS,
+    **{function: _OVERRIDES[function] for function in (enumerate, zip, reversed, list, tuple, warnings.warn)},
+}
 _CONTAINERS = (list, dict, set, collections.deque)
 # Methods of these that change nothing; not `__getitem__`, since a defaultdict makes what is missing.
 _READING = frozenset(
@@ -138,12 +141,23 @@ def _in_place_of(function: Any) -> Function | None:
 
 
 # jax.numpy's functions whose NumPy twins give views.
-_VIEWS = "reshape ravel transpose swapaxes moveaxis squeeze expand_dims real imag".split()
+_VIEWS = """array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to diag diagonal dsplit expand_dims flip
+fliplr flipud hsplit imag matrix_transpose moveaxis permute_dims ravel real reshape rollaxis rot90 split squeeze swapaxes
+transpose trim_zeros vsplit""".split()
 _VIEWING = {id(getattr(jnp, name)) for name in _VIEWS}
 
 
 def _viewing(function: Function) -> Function:
-    return lambda array, *more, **keywords: views.view(function(array, *more, **keywords), array)
+    """It gives a view of its first argument, or several; `jnp.broadcast_arrays` one of each."""
+
+    def apply(*arguments: Any, **keywords: Any) -> Any:
+        given = function(*arguments, **keywords)
+        for value in given if isinstance(given, list | tuple) else (given,):
+            for base in arguments or keywords.values():
+                views.view(value, base)
+        return given
+
+    return apply
 
 
 def _chosen(choice: Choice) -> Function:

@@ -1,4 +1,4 @@
-"""What is written into an argument: shown in the caller's NumPy array, refused under jit; in one made for the call, nobody's."""
+"""What is written into an argument: shown in the caller's NumPy array, refused under jit; nobody's in one made for the call."""
 
 from typing import Any
 

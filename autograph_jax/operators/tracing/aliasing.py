@@ -16,6 +16,7 @@ from typing import Any
 import jax
 
 from autograph_jax.errors import AliasError, user_location
+from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.cells import arrays_held
 from autograph_jax.operators.tracing.places import Place
@@ -78,7 +79,7 @@ def _note(array: Any, other: Any) -> None:
 def doubtful_with(array: Any) -> list[jax.Array]:
     """The arrays that may be this one."""
     others = [reference() for reference in _doubtful.get(id(array), {}).values()]
-    return [other for other in others if other is not None]
+    return [other for other in others if other is not None and not jax_private.is_lost(other)]
 
 
 def doubt_buffers(value: Any, other: Any, apart: Iterable[Any] = ()) -> None:
@@ -134,7 +135,9 @@ def identity(value: Any) -> int:
     return id(value._buffer) if isinstance(value, MutableArray) else id(value)
 
 
-def arrays_around(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place]) -> dict[int, jax.Array]:
-    """The arrays that a block's variables and these places hold, and those that these may be or are views of, by their ids."""
-    held = arrays_held(functions, places)
+def arrays_around(
+    functions: Sequence[Callable[..., Any] | None], places: Iterable[Place], more: Iterable[jax.Array] = ()
+) -> dict[int, jax.Array]:
+    """The arrays that a block's variables and these places hold, `more`, and those that they may be or are views of, by id."""
+    held = [*arrays_held(functions, places), *more]
     return {id(array): array for own in held for array in (own, *doubtful_with(own), *bases(own))}

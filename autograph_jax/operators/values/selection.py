@@ -69,6 +69,11 @@ def _is_new(index: Any) -> bool:
     return any(isinstance(part, MutableArray | jax.Array) for part in (index if type(index) is tuple else (index,)))
 
 
+def view_at(base: Any, index: Any) -> Any:
+    """`f(x)[1:]` and `x[0][1:]`, a view of what a call gives, or of a view."""
+    return views.view(get_item(base, index), base, index)
+
+
 def plain_index(container: Any, index: Any) -> Any:
     """An index that is known, as Python takes it: a JAX array is no key, and a bool of JAX's no position."""
     if isinstance(index, jax.Array) and index.ndim == 0:
