@@ -93,6 +93,7 @@ def _of_fortran(function: Any, args: Any, kwargs: Any) -> Any:
     ours = linear_algebra.routine(function)
     if ours is None:
         raise lacking(function)
+    hooks.mapped(function)
     return ours(*args, **kwargs)
 
 
@@ -109,6 +110,7 @@ def _of_math(function: Function, args: Any) -> Any:
     ours = jax_function(function)
     if ours is None:
         raise lacking(function)
+    hooks.mapped(function)
     return ours(*args)
 
 
@@ -168,6 +170,7 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     counterpart = jax_function(function)
     if counterpart is None:
         raise lacking(function)
+    hooks.mapped(function)
     if function in _PROMOTING:
         args = _promoted(args)
     if function is np.where and len(args) == 3:

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import linear_algebra, special
+from . import hooks, linear_algebra, special
 from .exact import exp
 
 Function = Callable[..., Any]
@@ -106,12 +106,15 @@ def numpy_ufunc(ufunc: np.ufunc) -> Function:
     found = _UFUNCS.get(ufunc) or jax_function(ufunc)
     if found is None:
         raise lacking(ufunc)
+    hooks.mapped(ufunc)
     return found
 
 
 def lacking(function: Any) -> PortingError:
     name = getattr(function, "__name__", repr(function))
-    module = getattr(function, "__module__", None) or "numpy"
+    special_functions = sys.modules.get("scipy.special")
+    of_scipy = isinstance(function, np.ufunc) and not hasattr(np, name) and hasattr(special_functions, name)
+    module = "scipy.special" if of_scipy else getattr(function, "__module__", None) or "numpy"
     error = PortingError(
         f"`{module}.{name}` has no counterpart on traced values",
         location=user_location(),
