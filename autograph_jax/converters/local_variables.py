@@ -6,7 +6,7 @@ return locals()             ->      return ag__.local_variables(a=a, x=x)
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import gast
 
@@ -31,7 +31,7 @@ def convert(tree: gast.AST, free: Collection[str] = ()) -> gast.AST:
 
 
 class _LocalVariables(Pass):
-    def __init__(self, scopes: dict[gast.AST, Scope], free: frozenset[str]) -> None:
+    def __init__(self, scopes: Mapping[gast.AST, Scope], free: frozenset[str]) -> None:
         self._scopes, self._around, self._names = scopes, free, list[str]()
 
     def function(self, node: gast.FunctionDef) -> gast.AST:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import jax
+import jax.core
 import numpy as np
 
 from autograph_jax.operators.values.choices import Choice
