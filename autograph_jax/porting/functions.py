@@ -154,15 +154,13 @@ def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         raise refuse("a traced result in `out=` of a NumPy array", "leave `out` out")
     given, options = args, kwargs
     args, kwargs = values(args), values(kwargs)
-    if is_static((args, kwargs)):
-        found = function(*args, **kwargs)
-    else:
-        found = _by_jax(function, args, kwargs)
+    known = is_static((args, kwargs))
+    found = function(*args, **kwargs) if known else _by_jax(function, args, kwargs)
     if out is None and function in _KEEPING:
-        return stored(found, None, function(*_ones(given), **_ones(options)))
+        return stored(found, None, _like(function, given, options))
     if out is None:
         small = any(np.ndim(part) == 0 for part in jax.tree.leaves(found))
-        return _results(found, function(*_ones(given), **_ones(options)) if small else None)
+        return _results(found, found if known else _like(function, given, options) if small else None)
     return stored(found, out, rule="unsafe" if function is np.mean else "same_kind")
 
 
@@ -182,7 +180,9 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         args = tuple(map(_inexact, args))
     kwargs = {name: value for name, value in kwargs.items() if value is not np._NoValue}
     try:
-        return counterpart(*map(_listed, args), **kwargs)
+        found = counterpart(*map(_listed, args), **kwargs)
+        linear_algebra.check(function, args, found)
+        return found
     except (jax.errors.ConcretizationTypeError, jax.errors.NonConcreteBooleanIndexError) as error:
         name = getattr(function, "__name__", repr(function))
         raise refuse(f"the shape of what `{name}` gives", "np.where keeps the shape") from error
@@ -203,6 +203,14 @@ def _results(found: Any, like: Any = None) -> Any:
         parts = [_results(part, one) for part, one in zip(found, likes, strict=True)]
         return type(found)(*parts) if hasattr(found, "_fields") else type(found)(parts)
     return wrap(found) if isinstance(like, np.ndarray) and isinstance(found, jax.Array) else result(found)
+
+
+def _like(function: Function, given: Any, options: Any) -> Any:
+    """What NumPy gives for arguments of this layout; None where their values matter: ones are no positive definite matrix."""
+    try:
+        return function(*_ones(given), **_ones(options))
+    except (np.linalg.LinAlgError, ValueError, ArithmeticError):
+        return None
 
 
 def _ones(x: Any) -> Any:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import jax.scipy.linalg as jsl
+import numpy as np
 
+from . import hooks
 from .arrays import MutableArray, value_of, wrap
 
 Function = Callable[..., Any]
@@ -45,6 +48,23 @@ def _pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = Fal
 
 
 _OURS: dict[str, Function] = {"pinv": _pinv}
+
+
+_SINGULAR, _INDEFINITE = "Singular matrix", "Matrix is not positive definite"
+_RAISING = {"cholesky": _INDEFINITE, "cho_factor": _INDEFINITE, "solve": _SINGULAR, "inv": _SINGULAR}
+
+
+def check(function: Function, args: Sequence[Any], found: Any) -> None:
+    """Where NumPy and SciPy raise LinAlgError, JAX gives what is not finite: that is an error at run time."""
+    name, module = getattr(function, "__name__", ""), getattr(function, "__module__", None) or ""
+    if name in _RAISING and module.startswith(("numpy.linalg", "scipy.linalg")):
+        given = [jnp.isfinite(arg).all() for arg in args if isinstance(arg, jax.Array | np.ndarray)]
+        failed = functools.reduce(jnp.logical_and, given, ~jnp.isfinite(jax.tree.leaves(found)[0]).all())
+        error = np.linalg.LinAlgError(_RAISING[name])
+        if isinstance(failed, jax.core.Tracer):
+            hooks.raise_where(failed, error)
+        elif failed:
+            raise error
 
 
 def _with_its_arguments(function: Function, ours: Function) -> Function:

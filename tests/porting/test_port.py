@@ -261,6 +261,42 @@ def an_out_argument(b):
     return y, z
 
 
+@program
+def a_factor_that_may_not_be(b):
+    matrix = 2 * np.eye(3)
+    try:
+        known = scipy.linalg.cho_factor(matrix)
+        factor, lower = scipy.linalg.cho_factor(matrix + np.diag(np.abs(b)))
+    except np.linalg.LinAlgError:
+        return b
+    return scipy.linalg.cho_solve((factor, lower), b) + scipy.linalg.cho_solve(known, b)
+
+
+@program
+def a_matrix_made_definite(b):
+    matrix, jitter = np.diag(b) + 0.1, 0.0
+    for _ in range(20):
+        try:
+            factor = np.linalg.cholesky(matrix + jitter * np.eye(3))
+            break
+        except np.linalg.LinAlgError:
+            jitter += 0.7
+    return factor, jitter
+
+
+@program
+def a_singular_system(b):
+    try:
+        x = np.linalg.solve(np.diag(b), np.ones(3))
+    except np.linalg.LinAlgError:
+        x = np.zeros(3)
+    try:
+        y = scipy.linalg.inv(np.diag(b))
+    except np.linalg.LinAlgError:
+        y = np.eye(3)
+    return x, y
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("way", ["jit", "eager", "plain"])
 def test_programs(name: str, way: str, x64: None):
