@@ -73,7 +73,8 @@ def ported(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         return _of_fortran(function, args, kwargs)
     if function in _OWN or not is_static((values(args), values(kwargs))) or _has_array((args, kwargs)):
         return call(function, args, kwargs)
-    return _results(function(*args, **kwargs))
+    found = function(*args, **kwargs)
+    return _results(found, found)
 
 
 def of_compiled(function: Function, args: Any, kwargs: Any) -> Any:
@@ -202,7 +203,7 @@ def _results(found: Any, like: Any = None) -> Any:
         likes = like if isinstance(like, (tuple, list)) else [None] * len(found)
         parts = [_results(part, one) for part, one in zip(found, likes, strict=True)]
         return type(found)(*parts) if hasattr(found, "_fields") else type(found)(parts)
-    return wrap(found) if isinstance(like, np.ndarray) and isinstance(found, jax.Array) else result(found)
+    return wrap(found) if isinstance(like, np.ndarray) and isinstance(found, jax.Array | np.ndarray) else result(found)
 
 
 def _like(function: Function, given: Any, options: Any) -> Any:
@@ -349,9 +350,9 @@ _OWN: dict[Function, Function] = {
     np.put: _put, np.put_along_axis: _put_along_axis, np.putmask: _putmask, np.full_like: full_like, np.diag: diag,
     np.trim_zeros: _trim_zeros, np.sort: _sort, np.argsort: _argsort,
     np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
-    np.reshape: lambda a, shape, order="C", *, copy=None: a.reshape(shape, order=order, copy=copy),
+    np.reshape: lambda a, shape, order="C", *, copy=None: asarray(a).reshape(shape, order=order, copy=copy),
     np.ravel: lambda a, order="C": asarray(a).ravel(order), np.copy: lambda a, order="K", subok=False: asarray(a).copy(order),
-    np.transpose: lambda a, axes=None: a.transpose(axes), np.real: lambda val: val.real, np.imag: lambda val: val.imag,
+    np.transpose: lambda a, axes=None: asarray(a).transpose(axes), np.real: lambda val: val.real, np.imag: lambda val: val.imag,
     np.asfortranarray: lambda a, dtype=None: asarray(a, dtype, "F"),
     np.ascontiguousarray: lambda a, dtype=None: np.atleast_1d(asarray(a, dtype, "C")),
     np.asarray_chkfinite: asarray, np.require: lambda a, dtype=None, requirements=None: asarray(a, dtype),

@@ -285,6 +285,17 @@ def a_matrix_made_definite(b):
 
 
 @program
+def arrays_without_dimensions(b):
+    x, y = np.empty(()), np.zeros(())
+    x[()] = b[0]
+    if b[1] > 0:
+        y[...] = b[1]
+    z = np.reshape(np.sum(b), (1, 1))
+    z[0, 0] += 1
+    return x, y, z, np.transpose(z)
+
+
+@program
 def a_singular_system(b):
     try:
         x = np.linalg.solve(np.diag(b), np.ones(3))
