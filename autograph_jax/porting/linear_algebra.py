@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 import numpy as np
 
-from . import hooks
+from . import banded, hooks
 from .arrays import MutableArray, value_of, wrap
 
 Function = Callable[..., Any]
@@ -248,6 +248,7 @@ def _trtrs(a: Any, b: Any, lower: int = 0, trans: int = 0, unitdiag: int = 0, **
 _ROUTINES: dict[str, Function] = {
     "axpy": _axpy, "scal": _scal, "swap": _swap, "gemv": _gemv, "gemm": _gemm, "trmm": _trmm, "lartg": _lartg,
     "potrf": _potrf, "potrs": _potrs, "getrf": _getrf, "getrs": _getrs, "gesv": _gesv, "trtrs": _trtrs,
+    "gtsv": banded.gtsv, "ptsv": banded.ptsv, "gbsv": banded.gbsv, "pbsv": banded.pbsv,
     "dot": lambda x, y, *_, **__: jnp.dot(value_of(x), value_of(y)),
     "dotu": lambda x, y, *_, **__: jnp.dot(value_of(x), value_of(y)),
     "dotc": lambda x, y, *_, **__: jnp.vdot(value_of(x), value_of(y)),
