@@ -66,10 +66,12 @@ def _decided(condition: Any, value: Any, others: tuple[Thunk, ...], binds: Names
     """`and` or `or` whose first operand is traced, or an object with a traced truth. What it tells is told of the whole."""
     on = and_ if together else or_
     inner: list[facts.Facts] = []
+    known: list[bool] = []
 
     def rest() -> Any:
         decision = on(others[0](), *others[1:], binds=binds)
         inner.append(facts.of(decision))
+        known.append(decision is (not together))
         return decision
 
     def keep() -> Any:
@@ -79,6 +81,8 @@ def _decided(condition: Any, value: Any, others: tuple[Thunk, ...], binds: Names
     cells = cells_of(others)
     names = [f"{name}?" for name in (bind.rstrip("?") for bind in binds) if name in cells or name.startswith("global ")]
     decision = if_expr(condition, *((rest, keep) if together else (keep, rest)), *names)
+    if known and all(known) and value is condition and value.dtype == bool:
+        return not together  # `traced and False`, `traced or True`
     if isinstance(decision, jax.Array | Choice):
         facts.tell(decision, facts.together(facts.of(condition), inner, others, binds, holds=together))
     return decision

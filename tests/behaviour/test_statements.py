@@ -531,6 +531,19 @@ def locals_of_branches(x, n):
 row(locals_of_branches, [3.0, 2], [-1.0, 2], staged="cond", static=[1])
 
 
+def what_a_known_operand_decides(x, policy):
+    out = [x]
+    if any([x > 0, x < -5]) and policy == "omit":
+        out = out[1:]
+    if x > 1 or policy != "omit":
+        out.append(x + 1)
+    first, second = x > 0 and False, x > 0 or True
+    return out, [10 if first else 20, 30 if second else 40]
+
+
+row(what_a_known_operand_decides, [2.0, "raise"], [-2.0, "raise"], static=[1], staged="")
+
+
 def locals_of_functions(x):
     def inner(y):
         return {**locals()}, [x for _ in range(2)], x
