@@ -1,4 +1,4 @@
-"""What shares memory with an array in NumPy, and is written or has its array written, is marked as a view of it.
+"""What shares memory with an array in NumPy, and may be written or have its array written, is marked as a view of it.
 
 Before:
     row = x[0]
@@ -8,8 +8,8 @@ After:
     row = ag__.view(x[0], x, 0)
     row[1] = v
 
-With the index, what is written to one of the two is followed to the other. Slices are marked wherever they may be kept:
-`return x[1:]` is `return ag__.view(x[1:], x)`.
+With the index, what is written to one of the two is followed to the other. Views are marked wherever they may be kept:
+`return x[0]` is `return ag__.view(x[0], x)`. If they are scalars, or parts of a list, this does nothing.
 """
 
 from __future__ import annotations

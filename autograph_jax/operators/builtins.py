@@ -240,6 +240,6 @@ OVERRIDES: dict[Any, Callable[..., Any]] = {
     builtins.max: max_, builtins.min: min_, builtins.sum: sum_, builtins.any: any_, builtins.all: all_,
     builtins.sorted: sorted_, builtins.len: len_, builtins.int: int_, builtins.float: float_, builtins.complex: complex_,
     builtins.bool: bool_, builtins.round: round_, builtins.list: list_, builtins.tuple: tuple_, builtins.filter: filter_,
-    functools.reduce: lambda f, *rest: functools.reduce(hooks.call(f), *rest),
+    functools.reduce: lambda f, *rest: functools.reduce(hooks.call(f), *map(views.rows, rest)),
     builtins.map: lambda f, *rest: builtins.map(hooks.call(f), *map(views.rows, rest)),
 }  # fmt: skip

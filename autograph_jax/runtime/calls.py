@@ -54,7 +54,7 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.isinstance: operator_builtins.isinstance_,
     builtins.print: printing.print_,
     warnings.warn: impure.warn,
-    builtins.iter: impure.iter_,
+    builtins.iter: iterables.iter_,
     builtins.next: impure.next_,
     builtins.setattr: lambda target, name, value: subscripts.set_attr(value, target, name),
     builtins.delattr: subscripts.del_attr,
@@ -65,7 +65,7 @@ _OVERRIDES: dict[Any, Function] = {
 }
 _ALWAYS: dict[Any, Function] = {
     **operator_builtins.TAKING_FUNCTIONS,
-    **{function: _OVERRIDES[function] for function in (enumerate, zip, reversed, list, tuple, warnings.warn)},
+    **{function: _OVERRIDES[function] for function in (enumerate, zip, reversed, iter, list, tuple, warnings.warn)},
 }
 _CONTAINERS = (list, dict, set, collections.deque)
 # Methods of these that change nothing; not `__getitem__`, since a defaultdict makes what is missing.
@@ -182,6 +182,8 @@ def _builtin(function: types.BuiltinMethodType) -> Function:
         return functools.partial(selection.get_of, function.__self__)
     if function.__self__ is builtins or function in (functools.reduce, warnings.warn):
         return _in_place_of(function) or function
+    if isinstance(function.__self__, list | collections.deque) and function.__name__ == "extend":
+        return lambda values: function(views.rows(values))
     return _numeric(function) if is_numeric_function(function) else function
 
 

@@ -247,6 +247,19 @@ def views_by_functions(m):
 either(views_by_functions, [M])
 
 
+def rows_of_a_row_in_branches(m, c):
+    t = jnp.stack([m, m])
+    r = m[0]
+    if c > 0:
+        a = t[1]
+        r = a[0]
+    t[1] = 3.0
+    return r + 0.0
+
+
+either(rows_of_a_row_in_branches, [M, 1.0], [M, -1.0])
+
+
 # ------------------------------------------------------------------ rows that are iterated over
 def rows_of_a_comprehension(m):
     rows = [m[k] for k in range(2)]
@@ -319,6 +332,38 @@ def rows_by_builtins(m):
 either(rows_by_builtins, [M])
 
 
+def rows_of_rows(m):
+    t, rows, last = jnp.stack([m, m]), [], m[0]
+    for a in t:
+        rows.append(a[1])
+        for r in a:
+            last = r
+    t[1] = 3.0
+    return rows[1] + 0.0, last + 0.0
+
+
+either(rows_of_rows, [M])
+
+
+def rows_that_a_list_is_extended_by(m):
+    rows = []
+    rows.extend(m)
+    m[0] = 3.0
+    return rows[0] + 0.0
+
+
+either(rows_that_a_list_is_extended_by, [M])
+
+
+def row_of_reduce(m):
+    r = functools.reduce(lambda held, _: held, m)
+    m[0] = 3.0
+    return r + 0.0
+
+
+either(row_of_reduce, [M])
+
+
 def zip_over_an_array_that_is_written(m):
     x, total = m[:, 0].copy(), 0.0
     for v, w in zip(x, x[::-1].copy(), strict=True):
@@ -341,6 +386,28 @@ def enumerate_over_an_array_that_is_written(m):
 
 
 either(enumerate_over_an_array_that_is_written, [M])
+
+
+def iterator_over_an_array_that_is_written(m):
+    x = m[:, 0].copy()
+    rows, elements = iter(m), iter(x)
+    r, v = next(rows), next(elements)
+    m[1], x[1] = 7.0, 7.0
+    return r + next(rows), v + next(elements)
+
+
+either(iterator_over_an_array_that_is_written, [M])
+
+
+def iterator_over_an_array(m):
+    rows = iter(m)
+    total = next(rows) + 0.0
+    for r in rows:
+        total = total * r
+    return total, next(rows, None) is None
+
+
+row(iterator_over_an_array, [M], own_jit=True)
 
 
 # A view that is carried from turn to turn, and chosen by traced data: the loop still settles.

@@ -37,6 +37,7 @@ POOLS = {
     "ints": ("a", "d", "e"),
     "floats": ("r", "s"),
     "box": ("o", "q"),
+    "table": ("mm", "nn"),
     "list": ("xs", "ys"),
     "pair": ("p",),
     "dict": ("g",),
@@ -49,7 +50,7 @@ POOLS = {
     "real dict": ("u",),
 }
 EXACT = ("int", "int", "int", "float", "float", "bool", "ints", "ints", "floats")
-EXACT += ("box", "list", "pair", "dict", "maybe", "text", "number")
+EXACT += ("box", "list", "pair", "dict", "maybe", "text", "number", "table")
 SMOOTH = ("real", "real", "real", "real", "int", "bool", "reals", "reals", "real list", "real dict")
 
 # Switches; rules add theirs.

@@ -219,6 +219,11 @@ def alias_is_lost():
         yield
 
 
+@planted("eager", only=frozenset(CONSTRUCTS) - {"closure", "except", "list", "match", "try", "while", "with"})
+def rows_are_no_views():
+    return operator("view", lambda original: lambda value, base, index=None: value)
+
+
 @planted("jit", within=250)
 def doubtful_aliases_are_forgotten():
     return replaced(aliasing, "doubt", lambda _: lambda first, second: None)

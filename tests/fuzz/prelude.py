@@ -68,6 +68,11 @@ def put(a, k, value):
     a[k] = value
 
 
+def row(a, k):
+    """A row, which is a view of what somebody else holds."""
+    return a[k]
+
+
 def shift(box, k=1, *, by=2):
     """Writes an object that somebody else holds; keyword arguments of both kinds."""
     if box.n > k:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from tests.fuzz import compound, containers, exits, reals, statements  # noqa: F401 - they register the rules
+from tests.fuzz import compound, containers, exits, reals, statements, tables  # noqa: F401 - they register the rules
 from tests.fuzz.grammar import CONSTRUCTS as CONSTRUCTS
 from tests.fuzz.grammar import POOLS, Choices, Generator, Seeded
 
@@ -13,7 +13,7 @@ import math
 
 import jax.numpy as jnp
 
-from tests.fuzz.prelude import LOG, Box, Scope, Stop, mixed, note, put, shift, smooth_step, spread
+from tests.fuzz.prelude import LOG, Box, Scope, Stop, mixed, note, put, row, shift, smooth_step, spread
 """
 PARAMETERS = (("i", "int"), ("j", "int"), ("x", "float"), ("y", "float"), ("b", "bool"), ("a", "ints"), ("r", "floats"))
 PARTS = (("on", "int"), ("ov", "float"), ("oc", "ints"))  # of the object `o`
@@ -80,6 +80,7 @@ def end(g: Generator, kind: str) -> str:
     """An expression in which many variables show."""
     if kind == "int":
         more = [f"{name}.n" for name in g.variables("box")] + [f"sum({name})" for name in g.variables("list")]
+        more += [f"spread({name}[0] + 3 * {name}[1])" for name in g.variables("table")]
         more += [f"spread({name})" for name in g.variables("ints")] + [f"int({name})" for name in g.variables("bool")]
         return f"mixed({', '.join(g.variables('int') + more)})"
     if kind in ("float", "real"):

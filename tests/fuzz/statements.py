@@ -165,7 +165,7 @@ def unpacked_value(g: Generator) -> list[str] | None:
 @rule("statement", "alias", 3)
 def alias(g: Generator) -> list[str] | None:
     """A second name of an array, list or object; what is written to one shows in the other."""
-    kind = g.pick(("ints", "floats", "list", "box"))
+    kind = g.pick(("ints", "floats", "list", "box", "table"))
     source, name = g.variable(kind), g.target(kind)
     if source is None or name in (None, source):
         return None

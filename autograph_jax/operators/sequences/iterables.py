@@ -19,7 +19,7 @@ from autograph_jax.loops.axes import axes_of
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import bounded, lists
-from autograph_jax.operators.tracing import views
+from autograph_jax.operators.tracing import state, views
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form
 from autograph_jax.operators.values.traced import is_traced
@@ -348,6 +348,11 @@ def zip_(*iterables: Any, strict: bool = False) -> Any:
     if parted or not any(map(_is_traced_iterable, iterables)) or len(views) < len(iterables):
         return builtins.zip(*iterables, strict=strict)
     return _one_shot(Zip(views))
+
+
+def iter_(iterable: Any, *end: Any) -> Any:
+    is_array = not end and isinstance(iterable, jax.Array) and iterable.ndim > 0
+    return state.made(_one_shot(Rows(iterable)) if is_array else builtins.iter(iterable, *end))
 
 
 def reversed_(sequence: Any) -> Any:

@@ -22,10 +22,6 @@ from autograph_jax.operators.tracing import state
 GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 
 
-def iter_(*arguments: Any) -> Any:
-    return state.made(builtins.iter(*arguments))
-
-
 def next_(iterator: Any, *default: Any) -> Any:
     check_iterator(iterator)
     return builtins.next(iterator, *default)

@@ -18,7 +18,7 @@ _NO_ARRAYS = frozenset({list, tuple, str, bytes, int, float})  # looked at first
 
 @dataclasses.dataclass(frozen=True)
 class _View:
-    """What a view is a view of; where that is one array for sure, the index there, if it is known."""
+    """What a view is a view of, several where traced data has chosen; where that is one for sure, the index, if it is known."""
 
     value: weakref.ref[Any]
     bases: list[Any]  # kept as long as the view, as NumPy keeps them: another view may be of the same
@@ -116,9 +116,15 @@ def view_parts(value: Any, base: Any) -> None:
 
 
 def bases(value: Any) -> list[jax.Array]:
-    """The arrays that this one is a view of: several where traced data has chosen between views."""
-    entry = _entry(value)
-    return entry.bases if entry is not None else []
+    """The arrays that this one is a view of, and those that these are views of."""
+    found: list[jax.Array] = []
+    pending = [value]
+    for array in pending:
+        entry = _entry(array)
+        new = [base for base in (entry.bases if entry is not None else ()) if not any(base is known for known in found)]
+        found += new
+        pending += new
+    return found
 
 
 def rows(base: Any) -> Any:
