@@ -167,7 +167,8 @@ def _line(
     staged = [decision for decision in decided if decision.how != "python"]
     if staged:
         last = staged[-1]
-        return Line(number, text, last.how, last.what, (*last.details, *calls), count, cost, code, last.seconds)
+        what = "select, of both branches" if _is_selected(operations) else last.what
+        return Line(number, text, last.how, what, (*last.details, *calls), count, cost, code, last.seconds)
     if decided:
         turns = max((decision.turns or 0 for decision in decided), default=0)
         why = [decision.why for decision in decided if decision.why]
@@ -177,6 +178,12 @@ def _line(
         return Line(number, text, details=calls)
     what = f"{count} operation{'s' if count > 1 else ''}, {operations.result}"
     return Line(number, text, "traced", what, calls, count, cost, code)
+
+
+def _is_selected(operations: equations.Operations | None) -> bool:
+    """Has `vmap` made both branches run, and choose by element?"""
+    names = {operation.equation.primitive.name for operation in operations.own} if operations else set()
+    return "select_n" in names and not names & {"cond", "scan", "while"}
 
 
 def _code(operations: equations.Operations) -> str:

@@ -166,6 +166,12 @@ def test_it_fits_on_a_screen(monkeypatch: pytest.MonkeyPatch):
     assert len(text.splitlines()) < 24 and max(map(len, text.splitlines()[3:])) <= 80
 
 
+def test_a_branch_under_vmap_is_a_selection():
+    explained = ag.explain(ag.vmap(staged_if), jnp.ones(3), compile=False)
+    [function] = [function for function in explained.functions if function.name == "staged_if"]
+    assert function.lines[1].what == "select, of both branches"
+
+
 def test_functions_that_are_called_come_after():
     explained = ag.explain(calling, 8.0, compile=False)
     assert [function.name for function in explained.functions] == ["calling", "helper", "as_it_is"]
