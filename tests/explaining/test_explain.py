@@ -109,6 +109,13 @@ def calling(x):
     return as_it_is(y)
 
 
+made = ag.checkpoint(helper)
+
+
+def calling_made(x):
+    return made(x)
+
+
 class Row(NamedTuple):
     """A function, its arguments, and what is said of lines, by their numbers from the `def` on: the beginning of the text."""
 
@@ -129,6 +136,7 @@ ROWS = [
     Row(marked, (8.0,), {1: "Python, unrolled x3; it is marked: `ag.unroll`"}),
     Row(known, (8.0,), {2: "Python, unrolled x3; nothing that decides about it is traced"}),
     Row(fails_when_staged, (8.0,), {1: "Python, unrolled x4; tracing its body raised "}),
+    Row(calling_made, (8.0,), {1: "1 operation, float32[]; calls `made`, converted"}),
     Row(
         calling,
         (8.0,),
