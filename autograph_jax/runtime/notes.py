@@ -11,25 +11,21 @@ import jax.core
 
 from autograph_jax.errors import Location, frame_location, is_user_frame
 
+_UNCONVERTED = "decorate the function that branches: `@autograph`; a builtin or a library cannot be"
+_MASK = "keep the shape, and choose: `jnp.where(mask, x, 0)`; `x[mask] = v` works"
+_NUMPY = "use the function of jax.numpy, or `ag.port` for a whole NumPy program"
 _STATIC = (
     "a size or a Python number has to be known: make it static, `ag.jit(f, static_argnames=...)`, or leave it outside of `jit`"
 )
 _FIXED_LENGTH = "take a part of fixed length: `jax.lax.dynamic_slice_in_dim(x, start, 3)`"
 _WAYS_OUT: list[tuple[type[Exception], str, str]] = [  # class, part of the message, help
-    (
-        jax.errors.TracerBoolConversionError,
-        "",
-        "decorate the function that branches: `@autograph`; a builtin or a library cannot be",
-    ),
-    (jax.errors.NonConcreteBooleanIndexError, "", "keep the shape, and choose: `jnp.where(mask, x, 0)`; `x[mask] = v` works"),
-    (jax.errors.TracerArrayConversionError, "", "use the function of jax.numpy, or `ag.port` for a whole NumPy program"),
+    (jax.errors.TracerBoolConversionError, "", _UNCONVERTED),
+    (jax.errors.NonConcreteBooleanIndexError, "", _MASK),
+    (jax.errors.TracerArrayConversionError, "", _NUMPY),
     (jax.errors.ConcretizationTypeError, "", _STATIC),
     (TypeError, "Shapes must be 1D sequences of concrete values", _STATIC),
-    (
-        IndexError,
-        "Slice entries must be static integers",
-        "take a part of fixed length: `jax.lax.dynamic_slice_in_dim(x, start, 3)`",
-    ),
+    (IndexError, "Slice entries must be static integers", _FIXED_LENGTH),
+    (IndexError, "Array slice indices must have static start/stop/step", _FIXED_LENGTH),  # as newer versions of JAX say it
 ]
 _MARK = "autograph_jax: "
 
