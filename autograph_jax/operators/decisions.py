@@ -139,7 +139,7 @@ def scope(kind: str) -> Any:
     while frame is not None and not is_user_frame(frame):
         frame = frame.f_back
     place = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}" if frame is not None else "?"
-    return jax.named_scope(f"{kind}[{place}]")
+    return jax.named_scope(f"{kind}[{place.replace('@', '_')}]")  # XLA would drop a name with @
 
 
 def type_of(form: Form) -> str:
