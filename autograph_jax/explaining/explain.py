@@ -176,8 +176,12 @@ def _line(
         return Line(number, text, "python", what, (*dict.fromkeys(why), *calls), count, cost, code)
     if operations is None:
         return Line(number, text, details=calls)
-    what = f"{count} operation{'s' if count > 1 else ''}, {operations.result}"
+    what = f"{_counted(count)}, {operations.result}"
     return Line(number, text, "traced", what, calls, count, cost, code)
+
+
+def _counted(operations: int) -> str:
+    return f"{operations} operation{'' if operations == 1 else 's'}"
 
 
 def _is_selected(operations: equations.Operations | None) -> bool:
@@ -212,7 +216,7 @@ def _answer(
     differentiates = "; ".join(f"{mode} mode: {said}" for mode, said in derivatives.items())
     if derivatives["reverse"] == "yes" and any(line.kind == "while" for line in lines):
         differentiates += ", with checkpoints in loops of an unknown number of turns"
-    return f"{name}: {staged} staged, {python}; {operations} operations", f"{differentiates}; {took}"
+    return f"{name}: {staged} staged, {python}; {_counted(operations)}", f"{differentiates}; {took}"
 
 
 def _derivatives(closed: Any) -> dict[str, str]:

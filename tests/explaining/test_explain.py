@@ -109,6 +109,13 @@ def calling(x):
     return as_it_is(y)
 
 
+def checked(x):
+    while x > 1:
+        assert x < 100, "too big"
+        x = x / 2
+    return [y for y in (x, 2 * x) if y > 0]
+
+
 made = ag.checkpoint(helper)
 
 
@@ -136,6 +143,7 @@ ROWS = [
     Row(marked, (8.0,), {1: "Python, unrolled x3; it is marked: `ag.unroll`"}),
     Row(known, (8.0,), {2: "Python, unrolled x3; nothing that decides about it is traced"}),
     Row(fails_when_staged, (8.0,), {1: "Python, unrolled x4; tracing its body raised "}),
+    Row(checked, (8.0,), {1: "lax.while_loop; carries x float32[]", 4: "lax.cond; leaves value float32[] or nothing"}),
     Row(calling_made, (8.0,), {1: "1 operation, float32[]; calls `made`, converted"}),
     Row(
         calling,
