@@ -229,6 +229,14 @@ def test_methods_and_static_arguments():
     assert ag.explain(jitted, 8.0, method="halve", compile=False).functions[0].lines[1].what == "lax.while_loop"
 
 
+def test_static_arguments_of_every_kind():
+    def described(x, *rest, **more):
+        return x + len(rest[0]) if more["sign"] == "+" else x
+
+    explained = ag.explain(described, 2.0, "name", 3.0, sign="+", compile=False)
+    assert explained.static == ("1='name'", "sign='+'")
+
+
 def test_derivatives():
     def counted(n):
         return n * 2
