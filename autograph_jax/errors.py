@@ -95,7 +95,7 @@ class SourceError(AutographError, OSError):
 
 
 class UnconvertibleError(AutographError, TypeError):
-    """A function that has to stay as it is (async, `locals()`, `exec`) was to be converted strictly."""
+    """A function that has to stay as it is (async, `eval`, `exec`) was to be converted strictly."""
 
     code = "AG0101"
 

@@ -96,18 +96,18 @@ ROWS = {
           help: move its control flow into a function of its own, and decorate that
         """,
     ),
-    "locals()": Row(
+    "dir()": Row(
         """
         def f(x):
             y = x
-            return "{x} {y}".format(**locals())
+            return x, y, sorted(dir())
         """,
         "autograph(f, strict=True)",
         """
-        UnconvertibleError: `f` cannot be converted: it calls `locals()`, which looks at the function's own frame  [AG0101]
+        UnconvertibleError: `f` cannot be converted: it calls `dir()`, which looks at the function's own frame  [AG0101]
           model.py:3, in f
-            return "{x} {y}".format(**locals())
-                                      ^^^^^^^^
+            return x, y, sorted(dir())
+                                ^^^^^
           help: move its control flow into a function of its own, and decorate that
         """,  # noqa: E501 - the text as it is shown
     ),

@@ -19,7 +19,7 @@ from autograph_jax.analysis.collect import scope_by_node, scopes_in
 
 def writes(nodes: gast.AST | Iterable[gast.AST]) -> frozenset[str]:
     """The names that these nodes bind or delete: y for `y = 1`, `y += 1`, `import y.z`, `except E as y`, `del y`."""
-    return frozenset(scopes_in(nodes).writes)
+    return frozenset(scopes_in(nodes, functions=False).writes)
 
 
 def reads(nodes: gast.AST | Iterable[gast.AST]) -> frozenset[str]:

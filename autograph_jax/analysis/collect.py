@@ -12,18 +12,25 @@ from typing import Any
 import gast
 
 from autograph_jax.analysis.scopes import Scope
+from autograph_jax.syntax.walk import children
 
 Work = Iterable[tuple[gast.AST, Scope]]
+_HERE = frozenset({"piece", "comprehension", "generator"})  # kinds of scopes; a walrus in these binds around them
 FunctionNode = gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda
 
 
-def scopes_in(nodes: gast.AST | Iterable[gast.AST]) -> Scope:
-    """The scope that these nodes stand in, as far as they tell; scopes inside them are `nested`."""
+def scopes_in(nodes: gast.AST | Iterable[gast.AST], *, functions: bool = True) -> Scope:
+    """The scope that these nodes stand in, as far as they tell; scopes inside them are `nested`.
+
+    Without `functions`, what stands in functions and classes is left out: it binds nothing here.
+    """
     roots = [nodes] if isinstance(nodes, gast.AST) else list(nodes)
     piece = Scope("piece")
     pending = [(root, piece) for root in reversed(roots)]
     while pending:
         node, scope = pending.pop()
+        if not functions and scope.kind not in _HERE:
+            continue
         enter = _ENTER.get(type(node))
         children = _everything(node, scope) if enter is None else enter(node, scope)
         pending += reversed(list(children))
@@ -70,7 +77,7 @@ def _annotations(node: FunctionNode) -> Iterator[gast.expr]:
 
 
 def _everything(node: gast.AST, scope: Scope) -> Work:
-    return ((child, scope) for child in gast.iter_child_nodes(node))
+    return ((child, scope) for child in children(node))
 
 
 def _name(node: gast.Name, scope: Scope) -> Work:
@@ -164,7 +171,7 @@ def _type_parameters(node: gast.AST, scope: Scope) -> Scope:
 
 def _type_parameter(node: Any, scope: Scope) -> Work:
     scope.parameters.add(node.name)
-    scope.reads |= scopes_in(list(gast.iter_child_nodes(node))).free
+    scope.reads |= scopes_in(list(children(node))).free
     return ()
 
 
@@ -177,7 +184,7 @@ def _comprehension(node: Any, scope: Scope) -> Work:
     yield first.target, inside
     yield from ((condition, inside) for condition in first.ifs)
     yield from ((generator, inside) for generator in others)
-    yield from ((child, inside) for child in gast.iter_child_nodes(node) if not isinstance(child, gast.comprehension))
+    yield from ((child, inside) for child in children(node) if not isinstance(child, gast.comprehension))
 
 
 def _import(node: gast.Import | gast.ImportFrom, scope: Scope) -> Work:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import gast
 
 from autograph_jax.analysis.activity import reads, writes
+from autograph_jax.syntax.walk import walk
 
 
 def deciding_names(loop: gast.While) -> frozenset[str]:
@@ -44,7 +45,7 @@ def _exits(statements: list[gast.stmt]) -> Iterator[frozenset[str]]:
     """The reads of every condition under which a `break` or `return` stands."""
     for statement in statements:
         inner = [child for suite in _suites(statement) for child in suite]
-        if inner and any(isinstance(node, gast.Break | gast.Return) for child in inner for node in gast.walk(child)):
+        if inner and any(isinstance(node, gast.Break | gast.Return) for child in inner for node in walk(child)):
             yield _header_reads(statement)
             yield from _exits(inner)
 
@@ -69,4 +70,4 @@ def _header_reads(statement: gast.stmt) -> frozenset[str]:
 
 def _calls(statement: gast.stmt) -> list[gast.AST]:
     """Calls: a method may change its object and its arguments by what it is given."""
-    return [node for node in gast.walk(statement) if isinstance(node, gast.Call)]
+    return [node for node in walk(statement) if isinstance(node, gast.Call)]

@@ -15,6 +15,7 @@ from autograph_jax.analysis.blocks import Block, Does, Step
 from autograph_jax.analysis.collect import evaluated_at_definition, imported
 from autograph_jax.analysis.scopes import Scope
 from autograph_jax.syntax.names import is_operator
+from autograph_jax.syntax.walk import children
 
 
 class Evaluation:
@@ -29,7 +30,7 @@ class Evaluation:
         special = _SPECIAL.get(type(node))
         if special is not None:
             return special(self, node, block)
-        for child in gast.iter_child_nodes(node):
+        for child in children(node):
             block = self.run(child, block)
         return block
 
@@ -130,7 +131,7 @@ class Evaluation:
 
     def _call(self, node: gast.Call, block: Block) -> Block:
         """A lambda that converters have made of an expression is evaluated in the call: `ag__.later(lambda: f(x))`."""
-        for child in gast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, gast.Lambda) and is_operator(node.func):
                 block = self.run(child.body, block)
             block = self.run(child, block)

@@ -1,4 +1,4 @@
-"""`autograph-jax show`, `explain`, `bench`, `check`, `demo` and `env`: options, exit codes and how errors are printed.
+"""`autograph-jax show`, `explain`, `bench`, `port`, `check`, `demo` and `env`: options, exit codes and how errors are printed.
 
 Exit codes: 0, it went well; 1, a function was refused, `check` found something, or a result is wrong; 2, the command was not
 understood.
@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 
 from autograph_jax import __version__
-from autograph_jax.cli import bench, check, demo, explain, show
+from autograph_jax.cli import bench, check, demo, explain, port, show
 from autograph_jax.cli.targets import TargetError
 from autograph_jax.errors import AutographError
 
@@ -22,6 +22,7 @@ _COMMANDS = {
     "show": (show, "print what a function becomes", show.EXAMPLES),
     "explain": (explain, "say what each line of a function becomes in a call", explain.EXAMPLES),
     "bench": (bench, "time a call: as Python, converted, compiled", bench.EXAMPLES),
+    "port": (port, "port a function of NumPy code, and compare a call", port.EXAMPLES),
     "check": (check, "say what does not convert in files and folders", check.EPILOG),
 }
 _LIBRARIES = ("jax", "jaxlib", "numpy", "gast")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 
 import gast
 
@@ -13,7 +14,9 @@ from autograph_jax.converters import (
     comprehensions,
     expressions,
     generators,
+    growing,
     live_loops,
+    local_variables,
     matches,
     plain,
     powers,
@@ -21,6 +24,7 @@ from autograph_jax.converters import (
     views,
 )
 from autograph_jax.syntax.names import Names, hide_operators, restore_operators
+from autograph_jax.syntax.walk import walk
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,18 +37,25 @@ class Converted:
     deciding: dict[tuple[int, int], frozenset[str]]  # by position of its test: what decides about a while loop
 
 
-def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
-    """Convert the tree of a function or lambda. Changes the tree it is given.
+def convert_tree(
+    tree: gast.AST, class_name: str | None = None, *, free: Collection[str] = (), ported: bool = False
+) -> Converted:
+    """Convert the tree of a function or lambda. Changes the tree it is given. Of `ported` code all subscripts are converted.
 
-    The order: `plain` writes out what only works inside a class; `matches` makes if chains; `live_loops` marks loops over
-    arrays that they write, and `views` what shares memory with these; `stores` makes item writes into assignments, which
-    the blocks then count as written variables; `generators` marks what stays Python's; `blocks` cuts statements into
-    functions, and needs facts about the tree as the stores left it; `comprehensions`, `powers` and `expressions` last, when
-    tests stand where they will be evaluated.
+    `free` are the names that the function takes from a function around it.
+
+    The order: `plain` writes out what only works inside a class, `local_variables` what looks at the frame; `growing` marks
+    lists of ported code; `matches` makes if chains; `live_loops` marks loops over arrays that they write, and `views` what
+    shares memory with these; `stores` makes item writes into assignments, which the blocks then count as written variables;
+    `generators` marks what stays Python's; `blocks` cuts statements into functions, and needs facts about the tree as the
+    stores left it; `comprehensions`, `powers` and `expressions` last, when tests stand where they will be evaluated.
     """
     names = Names(tree)
     hide_operators(tree, names)
     tree = plain.convert(tree, class_name)
+    tree = local_variables.convert(tree, free)
+    if ported:
+        tree = growing.convert(tree)
     tree = matches.convert(tree, names)
     tree = attempts.convert(tree, names)
     facts = analyse(tree)
@@ -54,11 +65,11 @@ def convert_tree(tree: gast.AST, class_name: str | None = None) -> Converted:
     tree = stores.convert(tree, facts, names)
     tree = generators.convert(tree)
     facts = analyse(tree)
-    deciding = {_position(loop.test): deciding_names(loop) for loop in gast.walk(tree) if isinstance(loop, gast.While)}
+    deciding = {_position(loop.test): deciding_names(loop) for loop in walk(tree) if isinstance(loop, gast.While)}
     tree = blocks.convert(tree, facts, names)
     tree = comprehensions.convert(tree)
     tree = powers.convert(tree)
-    tree = expressions.convert(tree, facts, names)
+    tree = expressions.convert(tree, facts, names, ported=ported)
     restore_operators(tree, names)
     return Converted(tree, names, facts, deciding)
 

@@ -47,6 +47,7 @@ from autograph_jax.converters.unsupported import is_generator
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
 from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import Rewriter, children, walk
 
 _BEGIN = Template("NAME_ = ag__.attempt(HANDLERS)")
 _BODY = Template("""
@@ -155,7 +156,7 @@ class _Guard:
 
     def _statement(self, node: gast.stmt, follows: bool) -> Suite:
         check = self._check(node) if follows else []
-        if any(isinstance(inner, gast.NamedExpr) for part in _own_parts(node) for inner in gast.walk(part)):
+        if any(isinstance(inner, gast.NamedExpr) for part in _own_parts(node) for inner in walk(part)):
             return [*self._unguarded([node], node), *check]
         match node:
             case gast.Raise(exc=gast.expr()) if not writes(node.exc):
@@ -269,7 +270,7 @@ def may_fail(nodes: Sequence[gast.AST]) -> bool:
         if isinstance(node, _MAY_FAIL):
             return True
         if not isinstance(node, gast.FunctionDef | gast.AsyncFunctionDef | gast.ClassDef | gast.Lambda):
-            pending += gast.iter_child_nodes(node)
+            pending += children(node)
     return False
 
 
@@ -277,7 +278,7 @@ def _may_be_noted(node: gast.Try) -> bool:
     """Not so where only what Python's own protocols raise is handled, and not raised in the body itself."""
     kinds = [kind for h in node.handlers for kind in (h.type.elts if isinstance(h.type, gast.Tuple) else [h.type])]
     names = [kind.id if isinstance(kind, gast.Name) else None for kind in kinds]
-    raised = {name for statement in node.body for inner in gast.walk(statement) for name in _raised(inner)}
+    raised = {name for statement in node.body for inner in walk(statement) for name in _raised(inner)}
     return any(name not in _PYTHONS_OWN or name in raised for name in names)
 
 
@@ -301,7 +302,7 @@ def _raising(node: Any, error: Callable[[gast.AST], gast.expr]) -> Any:
     return _Again(error).visit(node)
 
 
-class _Again(gast.NodeTransformer):
+class _Again(Rewriter):
     def __init__(self, error: Callable[[gast.AST], gast.expr]) -> None:
         self._error = error
 

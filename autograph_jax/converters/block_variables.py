@@ -11,6 +11,7 @@ from autograph_jax.analysis import Facts, writes
 from autograph_jax.analysis.collect import parameters
 from autograph_jax.syntax import template
 from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import children, walk
 
 _DECLARE = Template("NAME_: ...")
 
@@ -86,14 +87,14 @@ def _from_around(statements: Sequence[gast.AST]) -> frozenset[str]:
             bound |= {parameter.id for parameter in parameters(node)}
             names |= own | (_from_around(node.body) - bound - (writes(node.body) - own))
         else:
-            pending.extend(gast.iter_child_nodes(node))
+            pending.extend(children(node))
     return frozenset(names)
 
 
 def occurrences(nodes: Sequence[gast.AST]) -> Iterator[str]:
     """Each occurrence of a name, nested functions included."""
     for root in nodes:
-        for node in gast.walk(root):
+        for node in walk(root):
             if isinstance(node, gast.Name):
                 yield node.id
             elif isinstance(node, gast.FunctionDef | gast.ClassDef | gast.MatchAs | gast.MatchStar) and node.name:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import gast
 
 from autograph_jax.syntax.names import is_operator
+from autograph_jax.syntax.walk import walk
 
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
 NATIVE = (gast.With, gast.Try, gast.TryStar)
@@ -74,7 +75,7 @@ def always_exits(statements: Sequence[gast.stmt]) -> bool:
 
 def is_left(body: gast.stmt) -> bool:
     """May the body of a `try` be left because it has failed, by traced data?"""
-    return any(map(_is_failure, gast.walk(body)))
+    return any(map(_is_failure, walk(body)))
 
 
 def _is_failure(node: gast.AST) -> bool:

@@ -29,10 +29,12 @@ from autograph_jax.analysis import Facts, writes
 from autograph_jax.analysis.collect import parameters
 from autograph_jax.converters import exits, walrus
 from autograph_jax.converters.base import Pass
+from autograph_jax.converters.places import index_of
 from autograph_jax.converters.tables import Tables
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names, is_operator
 from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import walk
 
 _CALL = Template("ag__.call(FUNCTION)")
 _IF_EXPR = Template("ag__.if_expr(TEST, THEN, OTHERWISE, BINDS)")
@@ -50,6 +52,7 @@ _OPERAND = Template("""
 _RETURN = Template("return VALUE")
 _DECLARE = Template("NAME_: ...")
 _BOUND = Template("ag__.bound(NAME_, VALUE)")
+_IF_BOUND = Template("ag__.if_bound(NAME_, VALUE)")
 _SYMBOLS = {
     gast.Lt: "<", gast.LtE: "<=", gast.Gt: ">", gast.GtE: ">=", gast.Eq: "==", gast.NotEq: "!=",
     gast.Is: "is", gast.IsNot: "is not", gast.In: "in", gast.NotIn: "not in",
@@ -65,9 +68,9 @@ _TEXT = Template("ag__.text(PARTS)")
 _FIELD = Template("ag__.field(VALUE, CONVERSION, SPEC)")
 
 
-def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.AST:
+def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names, *, ported: bool = False) -> gast.AST:
     unbound = frozenset(n for scope in facts.values() for n in scope.maybe_unbound | scope.maybe_unbound_targets)
-    return _Expressions(unbound, names, Tables(tree)).visit(tree)
+    return _Expressions(unbound, names, Tables(tree, ported=ported)).visit(tree)
 
 
 class _Expressions(Pass):
@@ -151,12 +154,14 @@ class _Expressions(Pass):
         """`with suppress(KeyError)` ends an exception too."""
         node.items = [self.visit(item) for item in node.items]
         node.body = self._suite(node.body)
-        calls = [n for s in node.body for n in gast.walk(s) if isinstance(n, gast.Call) and is_operator(n.func)]
+        calls = [n for s in node.body for n in walk(s) if isinstance(n, gast.Call) and is_operator(n.func)]
         staged = any(isinstance(call.func, gast.Attribute) and call.func.attr.endswith("_stmt") for call in calls)
         return [node, *_CAUGHT(at=node)] if staged and self._names.attempt_of(node) is None else node
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         self._called.add(node.func)
+        if is_operator(node.func, "local_variables"):
+            return self._of_variables(node)
         self.generic_visit(node)
         if is_operator(node.func) or _is_super(node.func):
             return node
@@ -164,11 +169,18 @@ class _Expressions(Pass):
         node.func = _CALL.expression(at=node, FUNCTION=node.func)
         return node
 
+    def _of_variables(self, node: gast.Call) -> gast.Call:
+        """Each that may have no value is left to the operator to read."""
+        for keyword in node.keywords:
+            if isinstance(keyword.value, gast.Name) and keyword.value in self._unbound:
+                keyword.value = self._read(keyword.value, _IF_BOUND)
+        return node
+
     def visit_Subscript(self, node: gast.Subscript) -> gast.AST:
         called = node in self._called and not isinstance(node.slice, gast.Constant | gast.Slice | gast.Tuple)
         is_lookup = called or self._tables.is_lookup(node)
         self.generic_visit(node)
-        return _GET_ITEM.expression(at=node, CONTAINER=node.value, INDEX=node.slice) if is_lookup else node
+        return _GET_ITEM.expression(at=node, CONTAINER=node.value, INDEX=index_of(node.slice)) if is_lookup else node
 
     # What may be left out
 
@@ -308,8 +320,11 @@ class _Expressions(Pass):
     def visit_Name(self, node: gast.Name, as_read: bool = False) -> gast.expr:
         if not as_read and (node not in self._unbound or not isinstance(node.ctx, gast.Load)):
             return node
+        return self._read(node, _BOUND)
+
+    def _read(self, node: gast.Name, operator: Template) -> gast.expr:
         name = template.constant(node.id, at=node)
-        return _BOUND.expression(at=node, NAME_=name, VALUE=template.lambda_of(node, at=node))
+        return operator.expression(at=node, NAME_=name, VALUE=template.lambda_of(node, at=node))
 
 
 def _may_catch_assertion(handler: gast.ExceptHandler) -> bool:

@@ -17,6 +17,7 @@ from autograph_jax.analysis import Facts, reads, writes
 from autograph_jax.converters.base import Pass
 from autograph_jax.syntax import template
 from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import walk
 
 _LIVE = Template("ag__.live(VALUE, READ)")
 _OVER_SEVERAL = frozenset({"enumerate", "zip", "reversed"})
@@ -38,7 +39,7 @@ class _LiveLoops(Pass):
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
         self._scopes.append(self._facts[node])
-        functions = [n for n in gast.walk(node) if isinstance(n, gast.FunctionDef) and n is not node]
+        functions = [n for n in walk(node) if isinstance(n, gast.FunctionDef) and n is not node]
         self._inner.append([w for f in functions for w in _written(f.body) if _root(w) not in self._facts[f].bound])
         self.generic_visit(node)
         self._scopes.pop()
@@ -48,7 +49,7 @@ class _LiveLoops(Pass):
     def visit_For(self, node: gast.For) -> gast.AST:
         self.generic_visit(node)
         written = _written(node.body)
-        if any(isinstance(inner, gast.Call) for statement in node.body for inner in gast.walk(statement)):
+        if any(isinstance(inner, gast.Call) for statement in node.body for inner in walk(statement)):
             written += [subscript for inner in self._inner for subscript in inner]
         if written and self._scopes:
             node.iter = self._marked(node.iter, node, written)
@@ -59,7 +60,7 @@ class _LiveLoops(Pass):
             iterable.args = [self._marked(argument, loop, written) for argument in iterable.args]
             return iterable
         if _is_choice(iterable):
-            arrays = [array for node in gast.walk(iterable) if isinstance(node, gast.expr) and (array := _array_of(node))]
+            arrays = [array for node in walk(iterable) if isinstance(node, gast.expr) and (array := _array_of(node))]
         else:
             arrays = [array] if (array := _array_of(iterable)) is not None else []
         if not any(self._may_be_one(array, place.value) for place in written for array in arrays):
@@ -78,7 +79,7 @@ class _LiveLoops(Pass):
 
 
 def _written(statements: list[gast.stmt]) -> list[gast.Subscript]:
-    nodes = (node for statement in statements for node in gast.walk(statement))
+    nodes = (node for statement in statements for node in walk(statement))
     return [node for node in nodes if isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Store)]
 
 

@@ -42,6 +42,7 @@ from autograph_jax.converters.base import Pass
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
 from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import children, walk
 
 _EQUAL = Template("SUBJECT == VALUE")
 _IS = Template("SUBJECT is VALUE")
@@ -175,7 +176,7 @@ def _names(pattern: gast.AST | None) -> list[str]:
     """The names that a pattern captures, in the order in which they first occur in it."""
     if pattern is None:
         return []
-    names = [name for part in gast.iter_child_nodes(pattern) for name in _names(part)]
+    names = [name for part in children(pattern) for name in _names(part)]
     if isinstance(pattern, gast.MatchAs | gast.MatchStar):
         names += [pattern.name] if pattern.name else []
     elif isinstance(pattern, gast.MatchMapping):
@@ -235,5 +236,5 @@ def _made(kind: str, parts: list[gast.expr], node: gast.AST) -> gast.Call:
 
 def _constant(value: gast.expr) -> gast.expr:
     """A literal as it is; a dotted name is looked up when the match comes to it."""
-    dotted = any(isinstance(node, gast.Attribute) for node in gast.walk(value))
+    dotted = any(isinstance(node, gast.Attribute) for node in walk(value))
     return template.lambda_of(value, at=value) if dotted else value

@@ -12,6 +12,7 @@ from autograph_jax.converters import exits
 from autograph_jax.converters.block_context import Context
 from autograph_jax.converters.block_variables import Variables
 from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import Rewriter
 
 _DECIDED = Template("ag__.decided(TEST)")
 Suite = Callable[[list[gast.stmt], Context], list[gast.stmt]]
@@ -21,7 +22,7 @@ Leave = Callable[[gast.Return | gast.Break | gast.Continue, Context], list[gast.
 class Natives:
     """`suite` and `leave` convert the statements inside, and those of them that leave; `functions` the functions."""
 
-    def __init__(self, variables: Variables, suite: Suite, leave: Leave, functions: gast.NodeTransformer) -> None:
+    def __init__(self, variables: Variables, suite: Suite, leave: Leave, functions: Rewriter) -> None:
         self._variables, self._suite, self._leave, self._functions = variables, suite, leave, functions
 
     def convert(self, statement: gast.stmt, context: Context) -> gast.stmt:

@@ -7,6 +7,7 @@ import gast
 from autograph_jax.analysis import writes
 from autograph_jax.syntax import template
 from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import walk
 
 _AT = Template("ag__.at[INDEX]")
 _STEP_ATTR = Template("ag__.attr(NAME_)")
@@ -23,7 +24,7 @@ Place = gast.Attribute | gast.Subscript
 
 
 def places_of(target: gast.expr) -> list[Place]:
-    return [n for n in gast.walk(target) if isinstance(n, gast.Attribute | gast.Subscript) and isinstance(n.ctx, gast.Store)]
+    return [n for n in walk(target) if isinstance(n, gast.Attribute | gast.Subscript) and isinstance(n.ctx, gast.Store)]
 
 
 def has_effects(place: Place) -> bool:
@@ -35,7 +36,7 @@ def has_effects(place: Place) -> bool:
 def is_pure_value(expression: gast.AST) -> bool:
     """Nothing is called in it, so that it can be evaluated a moment earlier or twice."""
     effects = (gast.Call, gast.NamedExpr, gast.Await, gast.Yield, gast.YieldFrom, gast.Lambda)
-    return not any(isinstance(node, effects) for node in gast.walk(expression))
+    return not any(isinstance(node, effects) for node in walk(expression))
 
 
 def is_pure(expression: gast.expr) -> bool:
@@ -48,9 +49,7 @@ def is_pure(expression: gast.expr) -> bool:
 
 
 def writes_places(target: gast.expr) -> bool:
-    return any(
-        isinstance(node, gast.Attribute | gast.Subscript) and isinstance(node.ctx, gast.Store) for node in gast.walk(target)
-    )
+    return any(isinstance(node, gast.Attribute | gast.Subscript) and isinstance(node.ctx, gast.Store) for node in walk(target))
 
 
 def path_of(target: gast.expr) -> tuple[gast.expr, list[Place]]:
@@ -64,13 +63,13 @@ def path_of(target: gast.expr) -> tuple[gast.expr, list[Place]]:
 
 def index_of(index: gast.expr | gast.Slice) -> gast.expr:
     """An index as an expression; `a:b` can only stand in brackets, so it is written `ag__.at[a:b]`."""
-    if isinstance(index, gast.Slice) or any(isinstance(node, gast.Slice) for node in gast.walk(index)):
+    if isinstance(index, gast.Slice) or any(isinstance(node, gast.Slice) for node in walk(index)):
         return _AT.expression(at=with_position(index), INDEX=index)
     return index
 
 
 def with_position(index: gast.AST) -> gast.AST:
-    return next((node for node in gast.walk(index) if getattr(node, "lineno", None) is not None), index)
+    return next((node for node in walk(index) if getattr(node, "lineno", None) is not None), index)
 
 
 def as_load(expression: gast.expr) -> gast.expr:

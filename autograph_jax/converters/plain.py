@@ -25,6 +25,7 @@ from autograph_jax.converters.unsupported import deletes_first
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import mangled
 from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import Rewriter
 
 _SUPER = Template("super(__class__, FIRST)")
 
@@ -33,7 +34,7 @@ def convert(tree: gast.AST, class_name: str | None = None) -> gast.AST:
     return _Plain(class_name).visit(tree)
 
 
-class _Plain(gast.NodeTransformer):
+class _Plain(Rewriter):
     def __init__(self, class_name: str | None) -> None:
         self._class_name = class_name
         self._first_parameters: list[str | None] = []

@@ -9,6 +9,8 @@ slice, becomes `ag__.get_item(x, i)` where
 - x, or i, is a variable that the function assigns such a thing: a tuple, list or dict, a comprehension, a string,
   one of several of these (`'a' if x > 0 else 'b'`), what `+` or `*` makes of them, or another such variable.
 
+In ported code `x[i]` may be a list's element anywhere: `self.graph[node][i]`.
+
 A comparison with a tuple, list or dict, or with such a variable, compares parts that may be traced: `(n, 2) == (3, 2)`.
 """
 
@@ -21,6 +23,7 @@ import gast
 from autograph_jax.analysis import writes
 from autograph_jax.analysis.collect import parameters
 from autograph_jax.syntax.names import is_operator
+from autograph_jax.syntax.walk import walk
 
 _DISPLAYS = (gast.Tuple, gast.List, gast.Dict, gast.ListComp, gast.DictComp)
 _MAKERS = frozenset({"list", "tuple", "dict", "sorted", "range"})
@@ -33,10 +36,11 @@ Test = Callable[[gast.AST, Names], bool]
 class Tables:
     """The variables of a tree that may hold a tuple, list or dict, or a string that is looked up in one."""
 
-    def __init__(self, tree: gast.AST) -> None:
-        functions = [node for node in gast.walk(tree) if isinstance(node, _FUNCTIONS)]
+    def __init__(self, tree: gast.AST, *, ported: bool = False) -> None:
+        self._ported = ported
+        functions = [node for node in walk(tree) if isinstance(node, _FUNCTIONS)]
         self._bound = {parameter.id for function in functions for parameter in parameters(function)}
-        names = [node for node in gast.walk(tree) if isinstance(node, gast.Name)]
+        names = [node for node in walk(tree) if isinstance(node, gast.Name)]
         self._bound |= {name.id for name in names if not isinstance(name.ctx, gast.Load)}
         self._bound |= {name for function in functions for name in writes(function.body)}
         assigned = list(_assigned(tree))
@@ -46,10 +50,12 @@ class Tables:
     def is_lookup(self, node: gast.Subscript) -> bool:
         """Does this read an element of a table, or may it?"""
         container = node.value
-        if not isinstance(node.ctx, gast.Load) or _is_fixed(node.slice) and not _concatenates(container):
+        if not isinstance(node.ctx, gast.Load):
             return False
-        if _concatenates(container):
+        if _concatenates(container) or self._ported and not isinstance(node.slice, gast.Constant):
             return True
+        if _is_fixed(node.slice):
+            return False
         if isinstance(container, gast.Name) and container.id not in self._bound:
             return True
         return self._is_part(container) or _is_string(container, self._keys) or _is_string(node.slice, self._keys)
@@ -67,7 +73,7 @@ class Tables:
     def _is_table(self, node: gast.AST, known: Names) -> bool:
         if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
             return node.func.id in _MAKERS and node.func.id not in self._bound
-        if isinstance(node, gast.Call) and is_operator(node.func, "kept_list"):
+        if isinstance(node, gast.Call) and (is_operator(node.func, "kept_list") or is_operator(node.func, "growing")):
             return True
         return isinstance(node, _DISPLAYS) or _one_of(node, known, self._is_table)
 
@@ -101,7 +107,7 @@ def _closure(assigned: Sequence[tuple[str, gast.expr]], test: Test) -> Names:
 
 
 def _assigned(tree: gast.AST) -> Iterator[tuple[str, gast.expr]]:
-    for node in gast.walk(tree):
+    for node in walk(tree):
         if not isinstance(node, gast.Assign | gast.NamedExpr):
             continue
         for target in node.targets if isinstance(node, gast.Assign) else [node.target]:

@@ -7,12 +7,16 @@ from collections.abc import Iterator, Sequence
 import gast
 
 from autograph_jax.syntax.source import FunctionTree
+from autograph_jax.syntax.walk import children
 
 # These read the local variables of the calling frame, and a converted block is a frame of its own.
-_FRAME_READERS = frozenset({"locals", "exec", "eval", "vars", "dir", "_getframe", "currentframe", "stack"})
-_NEED_ARGUMENTS = frozenset({"vars", "dir"})  # with an argument they don't look at the frame
+_FRAME_READERS = frozenset({"exec", "eval", "dir", "_getframe", "currentframe", "stack"})
+_NEED_ARGUMENTS = frozenset({"dir"})  # with an argument it doesn't look at the frame
+_LOCAL_VARIABLES = frozenset({"locals", "vars"})  # without an argument; `local_variables` converts them
 
 WAY_OUT = "move its control flow into a function of its own, and decorate that"
+
+_WITH_A_FRAME = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
 def reason_to_leave(function: FunctionTree) -> tuple[str, gast.AST] | None:
@@ -21,6 +25,8 @@ def reason_to_leave(function: FunctionTree) -> tuple[str, gast.AST] | None:
         return "it is an async function", function
     if isinstance(function, gast.Lambda) and is_generator(function):
         return "it is a generator", function
+    if isinstance(function, gast.Lambda) and (looking := next(filter(looks_at_variables, own_nodes(function)), None)):
+        return "it is a lambda that asks for its variables", looking
     for node in own_nodes(function):
         if yielding := next(filter(yields, _evaluated_later(node)), None):
             return "it yields inside an expression", yielding
@@ -29,9 +35,20 @@ def reason_to_leave(function: FunctionTree) -> tuple[str, gast.AST] | None:
         if isinstance(node, gast.Call) and (name := _called(node)) in _FRAME_READERS:
             if name not in _NEED_ARGUMENTS or not node.args:
                 return f"it calls `{name}()`, which looks at the function's own frame", node
+        if isinstance(node, _WITH_A_FRAME) and (
+            looking := next(filter(looks_at_variables, _outside_of_functions([node])), None)
+        ):
+            return "it asks for the variables of a comprehension", looking
         if _is_bare_super(node) and deletes_first(function):
             return "it deletes the argument that `super()` reads", node
     return None
+
+
+def looks_at_variables(node: gast.AST) -> bool:
+    """Is this `locals()`, or `vars()` without an argument?"""
+    if not isinstance(node, gast.Call) or node.args or node.keywords:
+        return False
+    return isinstance(node.func, gast.Name) and node.func.id in _LOCAL_VARIABLES
 
 
 def _is_bare_super(node: gast.AST) -> bool:
@@ -83,7 +100,7 @@ def _outside_of_functions(nodes: Sequence[gast.AST]) -> Iterator[gast.AST]:
         node = pending.pop()
         yield node
         if not isinstance(node, gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda | gast.ClassDef):
-            pending.extend(gast.iter_child_nodes(node))
+            pending.extend(children(node))
 
 
 def _called(node: gast.Call) -> str | None:

@@ -25,10 +25,14 @@ from autograph_jax.converters.base import Pass
 from autograph_jax.converters.places import as_load, index_of, is_pure, is_pure_value, path_of
 from autograph_jax.syntax.names import is_operator
 from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import walk
 
 _VIEW = Template("ag__.view(VALUE, BASE, INDEX)")
 _VIEW_AT = Template("ag__.view_at(BASE, INDEX)")
 _ROWS = Template("ag__.rows(BASE)")
+# Python's functions that give no array of what they get.
+_KEEP_NOTHING = frozenset({"abs", "bool", "complex", "float", "int", "len", "print", "range", "repr", "round", "str"})
+_LOAD = gast.Load()
 _VIEWS = frozenset({"T", "mT", "real", "imag", "reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal"})
 
 
@@ -51,7 +55,7 @@ class _Views(Pass):
         return node
 
     def visit_Assign(self, node: gast.Assign) -> gast.AST:
-        names = {name.id for target in node.targets for name in gast.walk(target) if isinstance(name, gast.Name)}
+        names = {name.id for target in node.targets for name in walk(target) if isinstance(name, gast.Name)}
         unpacks = any(isinstance(target, gast.Tuple | gast.List) for target in node.targets)
         if unpacks and isinstance(node.value, gast.Name) and {node.value.id, *names} & self._item_written[-1]:
             node.value = _ROWS.expression(at=node.value, BASE=node.value)  # `first, second = x`
@@ -68,39 +72,36 @@ class _Views(Pass):
             value.elts = [self._marked(element, names) for element in value.elts]
         elif isinstance(value, gast.IfExp):
             value.body, value.orelse = self._marked(value.body, names), self._marked(value.orelse, names)
-        elif (base := _view_base(value)) is not None and ({_root(base), *names} & self._item_written[-1]):
+        elif isinstance(base := _base(value), gast.Name) and ({base.id, *names} & self._item_written[-1]):
             index = _index(value, base) if followed else []
             return _VIEW.expression(at=value, VALUE=value, BASE=as_load(base), INDEX=index)
         return value
 
-    def visit_Expr(self, node: gast.Expr) -> gast.AST:
-        """`fill(x[1], 9.0)` writes a row of x."""
-        if isinstance(node.value, gast.Call):
-            node.value.args = [
-                _VIEW.expression(at=a, VALUE=a, BASE=as_load(base), INDEX=[]) if (base := _view_base(a)) is not None else a
-                for a in node.value.args
-            ]
-        return node
-
 
 class _Kept(Pass):
-    """Slices that may be kept are marked wherever they stand: returned, handed to a function, put into a container."""
+    """Views are marked wherever they may be kept: returned, handed to a function, put into a container."""
 
-    def visit_Return(self, node: gast.Return) -> gast.AST:
+    def function(self, node: Any) -> gast.AST:
+        self.generic_visit(node)
+        node.args.defaults = list(map(self._marked, node.args.defaults))
+        node.args.kw_defaults = list(map(self._marked, node.args.kw_defaults))
+        return node
+
+    def visit_Return(self, node: Any) -> gast.AST:
         self.generic_visit(node)
         node.value = self._marked(node.value)
         return node
 
-    visit_Assign = visit_NamedExpr = visit_Return  # which have a value, too
+    visit_Assign = visit_NamedExpr = visit_Yield = visit_YieldFrom = visit_Starred = visit_DictComp = visit_Return
 
     def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
-        self.generic_visit(node)
+        self.function(node)
         node.body = self._marked(node.body)
         return node
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         self.generic_visit(node)
-        if not is_operator(node.func):
+        if not (is_operator(node.func) or isinstance(node.func, gast.Name) and node.func.id in _KEEP_NOTHING):
             node.args = list(map(self._marked, node.args))
             for keyword in node.keywords:
                 keyword.value = self._marked(keyword.value)
@@ -125,10 +126,12 @@ class _Kept(Pass):
 
     visit_GeneratorExp = visit_ListComp
 
-    def visit_DictComp(self, node: gast.DictComp) -> gast.AST:
+    def visit_For(self, node: Any) -> gast.AST:
         self.generic_visit(node)
-        node.value = self._marked(node.value)
+        node.iter = self._marked(node.iter)
         return node
+
+    visit_comprehension = visit_For
 
     def visit_IfExp(self, node: gast.IfExp) -> gast.AST:
         self.generic_visit(node)
@@ -136,17 +139,25 @@ class _Kept(Pass):
         return node
 
     def _marked(self, value: Any) -> Any:
-        if not (isinstance(value, gast.Subscript) and _is_slice(value.slice)):
+        if isinstance(value, gast.BoolOp):
+            value.values = list(map(self._marked, value.values))
             return value
-        if (base := _view_base(value)) is not None:
-            return _VIEW.expression(at=value, VALUE=value, BASE=as_load(base), INDEX=[])
-        if isinstance(value.value, gast.Call):
-            return _VIEW_AT.expression(at=value, BASE=value.value, INDEX=index_of(value.slice))
+        base = _base(value)
+        if base is None or not isinstance(getattr(value, "ctx", _LOAD), gast.Load):
+            return value
+        if isinstance(base, gast.Name) or is_pure(base) and _base(base) is None:
+            return value if _is_known(value) else _VIEW.expression(at=value, VALUE=value, BASE=as_load(base), INDEX=[])
+        if isinstance(value, gast.Subscript) and (isinstance(base, gast.Call) or _base(base) is not None):
+            return _VIEW_AT.expression(at=value, BASE=self._marked(base), INDEX=index_of(value.slice))
         return value
 
 
-def _is_slice(index: gast.AST) -> bool:
-    return any(isinstance(part, gast.Slice) for part in (index.elts if isinstance(index, gast.Tuple) else [index]))
+def _is_known(value: gast.expr) -> bool:
+    """Is it an element of a shape or of a dict?"""
+    if not isinstance(value, gast.Subscript):
+        return False
+    of_shape = isinstance(value.value, gast.Attribute) and value.value.attr == "shape"
+    return of_shape or isinstance(value.slice, gast.Constant) and isinstance(value.slice.value, str)
 
 
 def _index(value: gast.expr, base: gast.expr) -> list[gast.expr]:
@@ -161,7 +172,7 @@ def _index(value: gast.expr, base: gast.expr) -> list[gast.expr]:
 
 def views_in(function: gast.FunctionDef) -> Iterator[tuple[str, str]]:
     """Of the views whose index is known: the variable that takes one, and that of the array."""
-    for node in gast.walk(function):
+    for node in walk(function):
         if isinstance(node, gast.Assign) and isinstance(node.value, gast.Call) and is_operator(node.value.func, "view"):
             _, base, *index = node.value.args
             if index and isinstance(base, gast.Name):
@@ -170,9 +181,9 @@ def views_in(function: gast.FunctionDef) -> Iterator[tuple[str, str]]:
 
 def _item_written(function: gast.AST, aliases: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """The variables whose arrays are written by items, under this name or another, and those that these are views of."""
-    subscripts = [n for n in gast.walk(function) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
+    subscripts = [n for n in walk(function) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
     names = {root.id for n in subscripts if isinstance(root := path_of(n)[0], gast.Name)}
-    assigned = [n for n in gast.walk(function) if isinstance(n, gast.Assign)]
+    assigned = [n for n in walk(function) if isinstance(n, gast.Assign)]
     views = [
         (target.id, _root(base))
         for node in assigned
@@ -191,15 +202,20 @@ def _aliases_of(names: set[str], aliases: Mapping[str, frozenset[str]]) -> set[s
 
 def _view_base(value: gast.expr) -> gast.expr | None:
     """What an expression is a view of in NumPy: x of `x[0]`, `x.T[1:]`, `x.reshape(-1)`; None for what surely is none."""
-    base = None
-    if isinstance(value, gast.Subscript):
-        base = value.value
-    elif isinstance(value, gast.Attribute) and value.attr in _VIEWS:
-        base = value.value
-    elif isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute) and value.func.attr in _VIEWS:
-        base = value.func.value
+    base = _base(value)
     return base if base is None or is_pure(base) else _view_base(base)
 
 
+def _base(value: Any) -> gast.expr | None:
+    """The part of an expression that it is a view of: f(x) of `f(x)[0]`."""
+    if isinstance(value, gast.Subscript):
+        return value.value
+    if isinstance(value, gast.Attribute) and value.attr in _VIEWS:
+        return value.value
+    if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute) and not is_operator(value.func):
+        return value.func.value if value.func.attr in _VIEWS else None
+    return None
+
+
 def _root(base: gast.expr) -> str:
-    return next(node.id for node in gast.walk(base) if isinstance(node, gast.Name))
+    return next(node.id for node in walk(base) if isinstance(node, gast.Name))

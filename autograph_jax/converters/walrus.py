@@ -11,6 +11,7 @@ import gast
 
 from autograph_jax.analysis import writes
 from autograph_jax.syntax import template
+from autograph_jax.syntax.walk import children
 
 _LATE = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 Names = frozenset[str]
@@ -33,7 +34,7 @@ def bound_where(test: gast.AST, holds: bool) -> Names:
             return _bound([test.left, test.comparators[0]])
         case gast.NamedExpr():
             return bound_where(test.value, holds) | {test.target.id}
-    return _bound(gast.iter_child_nodes(test)) if not isinstance(test, _LATE) else frozenset()
+    return _bound(children(test)) if not isinstance(test, _LATE) else frozenset()
 
 
 def bound_by(expression: gast.AST) -> Names:

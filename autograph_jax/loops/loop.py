@@ -84,6 +84,11 @@ class Loop:
         first, second = self.counts
         return {"cond_nconsts": first, "cond_jaxpr": self.cond, "body_nconsts": second, "body_jaxpr": self.body}
 
+    @property
+    def jaxpr(self) -> Any:
+        """The loop as a program of one equation, which whoever searches a jaxpr finds here, as in lax's loops."""
+        return self.derived("jaxpr", lambda: traced(self.run, self.in_avals).jaxpr)
+
     def __repr__(self) -> str:
         return f"Loop(checkpoints={self.checkpoints})"
 

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from autograph_jax.operators import comprehensions, hooks, jax_private
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.sequences import bounded, iterables, lists
+from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced, truth
@@ -44,7 +45,7 @@ def _extreme(
         return bounded.extreme(values, largest=builtin is builtins.max, default=default, has_default=bool(given))
     if isinstance(values, jax.Array) and key is None and values.ndim == 1 and values.size and is_traced(values):
         return _extreme_of_array(values, reduce)
-    elements = list(values)
+    elements = list(views.rows(values))
     keys = elements if key is None else [hooks.call(key)(element) for element in elements]
     if not any(map(is_traced, keys)) and not (jax_private.tracing() and any(map(_compares_itself, keys))):
         if key is None:
@@ -120,7 +121,7 @@ def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False
     iterable = _all_of(iterable)
     if isinstance(iterable, bounded.Bounded) and key is None:
         return bounded.in_order(iterable, reverse=bool(reverse))
-    elements = list(iterable)
+    elements = list(views.rows(iterable))
     keys = elements if key is None else [hooks.call(key)(element) for element in elements]
     if not any(map(is_traced, keys)):
         order = builtins.sorted(range(len(elements)), key=keys.__getitem__, reverse=reverse)
@@ -151,7 +152,7 @@ def _copied(kind: type, arguments: tuple[Any, ...], keywords: dict[str, Any]) ->
     if len(arguments) != 1 or keywords:
         return kind(*arguments, **keywords)
     values = _all_of(arguments[0])
-    return values.copy() if isinstance(values, bounded.Bounded) else kind(values)
+    return values.copy() if isinstance(values, bounded.Bounded) else kind(views.rows(values))
 
 
 def filter_(test: Any, values: Iterable[Any]) -> Any:
@@ -227,7 +228,7 @@ def converting(builtin: Callable[..., Any]) -> Callable[..., Any]:
             keywords["key"] = hooks.call(keywords["key"])
         elif arguments and builtin in _FUNCTION_FIRST and arguments[0] is not None:
             arguments = hooks.call(arguments[0]), *arguments[1:]
-        return builtin(*arguments, **keywords)
+        return builtin(*map(views.rows, arguments), **keywords)
 
     apply.__name__ = apply.__qualname__ = builtin.__name__
     return apply
@@ -240,5 +241,5 @@ OVERRIDES: dict[Any, Callable[..., Any]] = {
     builtins.sorted: sorted_, builtins.len: len_, builtins.int: int_, builtins.float: float_, builtins.complex: complex_,
     builtins.bool: bool_, builtins.round: round_, builtins.list: list_, builtins.tuple: tuple_, builtins.filter: filter_,
     functools.reduce: lambda f, *rest: functools.reduce(hooks.call(f), *rest),
-    builtins.map: lambda f, *rest: builtins.map(hooks.call(f), *rest),
+    builtins.map: lambda f, *rest: builtins.map(hooks.call(f), *map(views.rows, rest)),
 }  # fmt: skip

@@ -138,7 +138,7 @@ def _cond(
     for key in ends:
         if not isinstance(places[key], Content):  # which stays the same object
             same_containers.doubt_container(new[key], places[key].read())
-            aliasing.doubt_buffers(new[key], places[key].read())
+            aliasing.doubt_buffers(new[key], places[key].read(), new.values())
         joined_aliases.relate(new[key], key, places[key], (first, second), new, outer)
         state.write(places[key], new[key])
     if first.raised and second.raised:

@@ -176,3 +176,17 @@ def bound(name: str, read: Thunk) -> Any:
         checks.raise_where(unbound, error)
         return value._only(lambda option: option is not UNBOUND)
     return value
+
+
+def if_bound(name: str, read: Thunk) -> Any:
+    """The value of a variable for `local_variables`; UNBOUND where it has none."""
+    try:
+        read()
+    except NameError:
+        return UNBOUND
+    return bound(name, read)
+
+
+def local_variables(**values: Any) -> dict[str, Any]:
+    """`locals()` of a function: those of its variables that have a value. A new dict each time, as from Python 3.13 on."""
+    return {name: value for name, value in values.items() if value is not UNBOUND}

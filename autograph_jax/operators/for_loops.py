@@ -206,9 +206,8 @@ def _staged_for(
         arguments = [number_as_array(Static(0)), *iterables.row_forms(rows)]
         axes = axes_of(rows.length) if traced_length else NONE
         grows = not traced_length
-        settled = settle(
-            take, functions, names, arguments=arguments, tainted_arguments=rows.traced_arrays, may_grow=grows, axes=axes
-        )
+        given = {"arguments": arguments, "tainted_arguments": rows.traced_arrays, "over": rows.arrays}
+        settled = settle(take, functions, names, **given, may_grow=grows, axes=axes)
     except AutographError as error:
         if must or rows.length > _UNROLL_LIMIT or is_strict(body) or isinstance(error, CollectiveError):
             raise
@@ -267,8 +266,7 @@ def _for_scan(rows: iterables.View, settled: Settled, body: Block) -> Any:
     start = (0 if settled.uses_index else None, settled.start(), settled.only_read())
     with decisions.scope("for"):
         (_, final, _), given = jax.lax.scan(named(body, turn), start, rows.arrays, length=rows.length)
-    settled.fill_lists(given, rows.length)
-    return settled.finish(final, turns=True)
+    return settled.finish(final, turns=True, lists=settled.fill_lists(given, rows.length))
 
 
 def _for_while(rows: iterables.View, settled: Settled, body: Block, options: loop_options.Options) -> Any:

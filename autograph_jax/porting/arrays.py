@@ -15,15 +15,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
 from ..errors import PortingError, user_location
-from . import casting, hooks
+from . import casting, hooks, selecting
 from .methods import Methods
-from .selections import Selection, refusal, selected
-from .views import Index, Part, Reshape, Step, Transpose, Value, is_static, read, step_for, written
+from .selections import Selection
+from .views import Index, Part, Reshape, Step, Transpose, Value, read, step_for, written
 
 _serials = itertools.count()
 
@@ -161,7 +160,7 @@ class MutableArray(Methods):
     def __getitem__(self, key: Any) -> Any:
         actual, layout = keys(key)
         if layout is MASKED:
-            return selected(self.value, *actual)
+            return selecting.of_array(self, actual)
         shadow = self._shadow[layout]
         if not isinstance(shadow, np.ndarray):
             return scalar(Index(actual).get(self.value))
@@ -171,19 +170,17 @@ class MutableArray(Methods):
         if not self._shadow.flags.writeable:
             raise ValueError("assignment destination is read-only")
         actual, layout = keys(key)
-        if isinstance(new, Selection):
-            if layout is not MASKED:
-                raise refusal("it is written where another number of elements may be")
-            self._buffer.put(written(self._buffer.value, self._path, new.put_into(self.value, *actual)))
+        if layout is MASKED:
+            selecting.put_into(self, actual, new)
             return
+        if isinstance(new, Selection):
+            sizes = np.shape(self._shadow[layout])
+            new = new.exactly(sizes[new.axis - new.ndim] if len(sizes) >= new.ndim - new.axis else 1)
         new = casting.to(new, self._shadow.dtype)
         value, key = self.value, actual[0] if len(actual) == 1 else None
         if np.ndim(new) > 1 and np.ndim(key) == self.ndim > 0 and key.dtype == bool:
             raise TypeError(f"NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, not {np.ndim(new)}")
-        if layout is MASKED:
-            changed = _where(value, actual, new)
-        else:
-            changed = Index(actual).set(value, casting.fitted(new, np.shape(self._shadow[layout])))
+        changed = Index(actual).set(value, casting.fitted(new, np.shape(self._shadow[layout])))
         self._buffer.put(written(self._buffer.value, self._path, changed))
 
     def __len__(self) -> int:
@@ -210,19 +207,13 @@ def keys(key: Any) -> tuple[tuple[Any, ...], Any]:
         for part, known in zip(parts, actual, strict=True)
     )
     if any(part is MASKED for part in layout):
-        if len(actual) == 1:
-            return actual, MASKED
-        raise PortingError(
-            "the shape of `x[mask, ...]` depends on traced data",
-            location=user_location(),
-            help="np.where keeps the shape; `x[mask]` with nothing else in the brackets may be read and written",
-        )
+        return actual, MASKED
     return actual, layout
 
 
 def _key_part(part: Any) -> Any:
     if isinstance(part, slice):
-        return slice(*(static(bound) for bound in (part.start, part.stop, part.step)))
+        return slice(*(_bound(bound) for bound in (part.start, part.stop, part.step)))
     part = value_of(part)
     if isinstance(part, jax.Array) and not isinstance(part, Tracer):
         return np.asarray(part)[()] if part.ndim == 0 else np.asarray(part)
@@ -232,27 +223,17 @@ def _key_part(part: Any) -> Any:
     return part
 
 
+def _bound(bound: Any) -> Any:
+    bound = value_of(bound)
+    return bound if isinstance(bound, Tracer) or not isinstance(bound, jax.Array) else int(bound)
+
+
 def _key_layout(part: Any) -> Any:
+    if selecting.is_open(part):
+        return MASKED
     if not isinstance(part, jax.Array):
         return part
-    if part.dtype == bool:
-        return MASKED
     return np.zeros(part.shape, np.intp) if part.ndim else 0
-
-
-def _where(value: Value, key: tuple[Any, ...], new: Any) -> Value:
-    """`x[mask] = v` under a traced mask: v is one number, or one for each element of an axis that the mask leaves alone."""
-    (mask,) = key
-    if np.shape(mask) != value.shape[: mask.ndim]:
-        raise IndexError(f"boolean index has shape {np.shape(mask)}, the indexed array {value.shape}")
-    if np.ndim(new) > value.ndim - mask.ndim and np.size(new) != 1:
-        raise PortingError(
-            "how many elements `x[mask] = v` writes depends on traced data, and v has one for each",
-            location=user_location(),
-            help="x[:] = np.where(mask, v, x), with v as long as x",
-        )
-    new = np.reshape(new, ()) if np.size(new) == 1 and is_static(new) else jnp.reshape(new, ()) if np.size(new) == 1 else new
-    return jnp.where(mask.reshape(mask.shape + (1,) * (value.ndim - mask.ndim)), new, value)
 
 
 def static(size: Any) -> Any:

@@ -7,24 +7,28 @@ dtype alone is asked of the layout; all others are jax.numpy's, of the current v
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..errors import AutographError, PortingError, user_location
-from . import casting, linear_algebra, ufuncs
+from . import casting, hooks, linear_algebra, selecting_functions, ufuncs
 from .arrays import MutableArray, result, static, value_of, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
 from .names import MATH, jax_function, lacking
-from .selections import Selection
 from .ufuncs import stored
 from .views import is_static
 
 Function = Callable[..., Any]
+Way = Literal[
+    "arrays that share memory or are written", "known without the values", "by jax.numpy or jax.scipy",
+    "by the library's own Python code, converted",
+]  # fmt: skip
 
 _MOVES = (
     np.moveaxis, np.rollaxis, np.swapaxes, np.squeeze, np.expand_dims, np.diagonal, np.split, np.array_split, np.hsplit,
@@ -36,6 +40,7 @@ _FACTS = (
     np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type, np.common_type,
     np.ndim, np.isfortran,
 )  # fmt: skip
+_MAKING = (np.zeros, np.ones, np.empty, np.full)
 _LIKE = (np.zeros_like, np.ones_like, np.empty_like)
 # Their arrays have one dtype, which NumPy and JAX choose differently for integers beside floats of 32 bits.
 _PROMOTING = (
@@ -88,6 +93,7 @@ def _of_fortran(function: Any, args: Any, kwargs: Any) -> Any:
     ours = linear_algebra.routine(function)
     if ours is None:
         raise lacking(function)
+    hooks.mapped(function)
     return ours(*args, **kwargs)
 
 
@@ -104,6 +110,7 @@ def _of_math(function: Function, args: Any) -> Any:
     ours = jax_function(function)
     if ours is None:
         raise lacking(function)
+    hooks.mapped(function)
     return ours(*args)
 
 
@@ -114,9 +121,14 @@ def _one(x: Any) -> Any:
 
 def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """What `function(*args, **kwargs)` of NumPy gives where an argument is, or holds, a MutableArray or a traced value."""
-    chosen = next((x for x in args if isinstance(x, Selection)), None)
-    if chosen is not None and function not in _FACTS:
-        return chosen.__array_function__(function, (), args, kwargs)
+    if function in _MAKING and is_static(values((args[1:], kwargs))):
+        return selecting_functions.made(function, args[0], args[1:], kwargs)
+    if (function not in _FACTS or function in (np.shape, np.size)) and selecting_functions.holds_selection((args, kwargs)):
+        return selecting_functions.call(function, args, kwargs)
+    if function in (np.nonzero, np.flatnonzero) or function is np.where and len(args) == 1:
+        (array,) = map(asarray, args)
+        if not is_static(array.value):
+            return selecting_functions.indices(array) if function is np.flatnonzero else selecting_functions.nonzero(array)
     if function in _OWN:
         return _OWN[function](*args, **kwargs)
     if function in _BY_UFUNC:
@@ -158,6 +170,7 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     counterpart = jax_function(function)
     if counterpart is None:
         raise lacking(function)
+    hooks.mapped(function)
     if function in _PROMOTING:
         args = _promoted(args)
     if function is np.where and len(args) == 3:
@@ -291,6 +304,25 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, sta
     return wrap(jnp.argsort(value, axis, stable=bool(stable) or kind in ("stable", "mergesort")).astype(canonical(np.intp)))
 
 
+def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """As if there were no zeros at the ends, which leading coefficients are as a rule; at run time an error where there are."""
+    array = asarray(filt)
+    if is_static(array.value):
+        return wrap(np.trim_zeros(array.value, trim))
+    for place, letter in ((0, "f"), (-1, "b")):
+        if letter in trim.lower() and array.size:
+            hooks.raise_where(array.value[place] == 0, _trimmed())
+    return array
+
+
+def _trimmed() -> PortingError:
+    return PortingError(
+        "`np.trim_zeros` would take zeros away, and how many depends on traced data",
+        location=user_location(),
+        help="leave leading coefficients out that are zero",
+    )
+
+
 def _shares_memory(a: Any, b: Any, *rest: Any, exact: bool = True) -> bool:
     if not (isinstance(a, MutableArray) and isinstance(b, MutableArray)) or a._buffer is not b._buffer:
         return False
@@ -307,7 +339,8 @@ def _places(x: MutableArray) -> Any:
 _OWN: dict[Function, Function] = {
     np.asarray: asarray, np.array: array, np.asanyarray: asarray, np.copyto: _copyto, np.fill_diagonal: _fill_diagonal,
     np.put: _put, np.put_along_axis: _put_along_axis, np.putmask: _putmask, np.full_like: full_like, np.diag: diag,
-    np.sort: _sort, np.argsort: _argsort, np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
+    np.trim_zeros: _trim_zeros, np.sort: _sort, np.argsort: _argsort,
+    np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
     np.reshape: lambda a, shape, order="C", *, copy=None: a.reshape(shape, order=order, copy=copy),
     np.ravel: lambda a, order="C": asarray(a).ravel(order), np.copy: lambda a, order="K", subok=False: asarray(a).copy(order),
     np.transpose: lambda a, axes=None: a.transpose(axes), np.real: lambda val: val.real, np.imag: lambda val: val.imag,
@@ -315,3 +348,15 @@ _OWN: dict[Function, Function] = {
     np.ascontiguousarray: lambda a, dtype=None: np.atleast_1d(asarray(a, dtype, "C")),
     np.asarray_chkfinite: asarray, np.require: lambda a, dtype=None, requirements=None: asarray(a, dtype),
 }  # fmt: skip
+
+
+def way_of(function: Any) -> Way | None:
+    """How ported code has this function of NumPy, math or SciPy on traced values; None where it is refused."""
+    if function in (*_OWN, *_MOVES):
+        return "arrays that share memory or are written"
+    if function in (*_FACTS, *_LIKE):
+        return "known without the values"
+    if function in (*_BY_UFUNC, *_ALONG) or jax_function(function) is not None:
+        return "by jax.numpy or jax.scipy"
+    inner = getattr(function, "_implementation", function)
+    return "by the library's own Python code, converted" if isinstance(inner, types.FunctionType) else None

@@ -12,3 +12,19 @@ def _as_it_is(buffer: Any, value: Any) -> Any:
 
 # A buffer is about to be written: a staged block notes it, and gives the value to be written.
 before_write: Callable[[Any, Any], Any] = _as_it_is
+
+
+def _raise_where_known(condition: Any, error: Exception) -> None:
+    if condition:
+        raise error
+
+
+# At run time, where traced data says so.
+raise_where: Callable[[Any, Exception], None] = _raise_where_known
+
+# A function of NumPy, math or SciPy is about to be computed by one of JAX's.
+mapped: Callable[[Any], None] = lambda function: None  # noqa: E731
+
+# An operand that traced data has chosen among several, None one of them, as a number.
+number: Callable[[Any], Any] = lambda operand: operand  # noqa: E731
+max_len: Callable[[], int | None] = lambda: None  # noqa: E731 - of what traced data decides how long it is

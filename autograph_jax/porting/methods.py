@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from . import hooks
+
 if TYPE_CHECKING:
     from .arrays import MutableArray
 
@@ -37,7 +39,7 @@ class Methods(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         from . import ufuncs  # it makes arrays, and arrays have these methods
 
-        return ufuncs.call(ufunc, method, inputs, options)
+        return ufuncs.call(ufunc, method, tuple(map(hooks.number, inputs)), options)
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         from . import functions

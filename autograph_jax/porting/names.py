@@ -13,7 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import linear_algebra
+from . import hooks, linear_algebra, special
+from .exact import exp
 
 Function = Callable[..., Any]
 
@@ -63,12 +64,13 @@ def jax_function(function: Function) -> Function | None:
             return getattr(ours, name, None)
     if (found := linear_algebra.jax_function(function)) is not None:
         return found
-    special = sys.modules.get("scipy.special")  # a function of it cannot come before its module
-    return getattr(jax.scipy.special, name, None) if special and getattr(special, name, None) is function else None
+    theirs = sys.modules.get("scipy.special")  # a function of it cannot come before its module
+    return special.jax_function(name) if theirs and getattr(theirs, name, None) is function else None
 
 
 # Where jax.numpy computes something else than NumPy does.
 _UFUNCS: dict[np.ufunc, Function] = {
+    np.exp: exp,
     np.power: lambda a, b: _power(a, b),
     np.floor_divide: lambda a, b: _unless_zero(jnp.floor_divide, a, b),
     np.remainder: lambda a, b: _unless_zero(jnp.remainder, a, b),
@@ -104,12 +106,15 @@ def numpy_ufunc(ufunc: np.ufunc) -> Function:
     found = _UFUNCS.get(ufunc) or jax_function(ufunc)
     if found is None:
         raise lacking(ufunc)
+    hooks.mapped(ufunc)
     return found
 
 
 def lacking(function: Any) -> PortingError:
     name = getattr(function, "__name__", repr(function))
-    module = getattr(function, "__module__", None) or "numpy"
+    special_functions = sys.modules.get("scipy.special")
+    of_scipy = isinstance(function, np.ufunc) and not hasattr(np, name) and hasattr(special_functions, name)
+    module = "scipy.special" if of_scipy else getattr(function, "__module__", None) or "numpy"
     error = PortingError(
         f"`{module}.{name}` has no counterpart on traced values",
         location=user_location(),

@@ -36,6 +36,7 @@ from autograph_jax.porting.names import is_numeric_function, jax_function
 from autograph_jax.runtime import classes, ported_builtins, strict
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays
 from autograph_jax.runtime.assigned import note_variables
+from autograph_jax.runtime.bounded_arrays import with_arrays
 from autograph_jax.runtime.convert import convert_function, is_converted
 from autograph_jax.runtime.handed_over import entering, left
 from autograph_jax.runtime.libraries import is_array_library, is_left_alone, is_porting, is_users, module_of, takes_arrays
@@ -62,7 +63,10 @@ _OVERRIDES: dict[Any, Function] = {
     dataclasses.replace: lambda value, /, **changes: state.made(dataclasses.replace(value, **changes)),
     **operator_builtins.OVERRIDES,
 }
-_ALWAYS: dict[Any, Function] = {**operator_builtins.TAKING_FUNCTIONS, warnings.warn: impure.warn}
+_ALWAYS: dict[Any, Function] = {
+    **operator_builtins.TAKING_FUNCTIONS,
+    **{function: _OVERRIDES[function] for function in (enumerate, zip, reversed, list, tuple, warnings.warn)},
+}
 _CONTAINERS = (list, dict, set, collections.deque)
 # Methods of these that change nothing; not `__getitem__`, since a defaultdict makes what is missing.
 _READING = frozenset(
@@ -137,12 +141,23 @@ def _in_place_of(function: Any) -> Function | None:
 
 
 # jax.numpy's functions whose NumPy twins give views.
-_VIEWS = "reshape ravel transpose swapaxes moveaxis squeeze expand_dims real imag".split()
+_VIEWS = """array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to diag diagonal dsplit expand_dims flip
+fliplr flipud hsplit imag matrix_transpose moveaxis permute_dims ravel real reshape rollaxis rot90 split squeeze swapaxes
+transpose trim_zeros vsplit""".split()
 _VIEWING = {id(getattr(jnp, name)) for name in _VIEWS}
 
 
 def _viewing(function: Function) -> Function:
-    return lambda array, *more, **keywords: views.view(function(array, *more, **keywords), array)
+    """It gives a view of its first argument, or several; `jnp.broadcast_arrays` one of each."""
+
+    def apply(*arguments: Any, **keywords: Any) -> Any:
+        given = function(*arguments, **keywords)
+        for value in given if isinstance(given, list | tuple) else (given,):
+            for base in arguments or keywords.values():
+                views.view(value, base)
+        return given
+
+    return apply
 
 
 def _chosen(choice: Choice) -> Function:
@@ -185,7 +200,9 @@ def _numeric(function: Function) -> Function:
 
 
 def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -> Any:
-    arguments = tuple(map(selection.not_none, arguments))
+    arguments = with_arrays(function, tuple(map(selection.not_none, arguments)))
+    if not isinstance(arguments, tuple):
+        return arguments
     keywords = {name: selection.not_none(value) for name, value in keywords.items()}
     given = [_with_arrays(argument) if type(argument) is types.FunctionType else argument for argument in arguments]
     try:

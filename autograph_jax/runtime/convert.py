@@ -17,6 +17,7 @@ import gast
 from autograph_jax.converters import convert_tree
 from autograph_jax.converters.unsupported import WAY_OUT, reason_to_leave
 from autograph_jax.errors import Location, SourceError, UnconvertibleError, node_location
+from autograph_jax.runtime.libraries import is_porting
 from autograph_jax.runtime.logs import is_logged, log
 from autograph_jax.runtime.namespace import operators
 from autograph_jax.runtime.spans import Position, Span, spans_of
@@ -42,7 +43,7 @@ class Conversion:
 
 # Module state, guarded by the lock. Both are keyed by id, since code objects compare by value and two functions of equal
 # text in two files would be one; a weak reference removes an entry with its code object.
-_conversions: dict[int, tuple[weakref.ref[types.CodeType], Conversion]] = {}
+_conversions: dict[tuple[int, bool], tuple[weakref.ref[types.CodeType], Conversion]] = {}  # and whether it is ported code
 _converted: dict[int, tuple[weakref.ref[types.CodeType], Conversion]] = {}
 lock = threading.RLock()
 
@@ -62,11 +63,16 @@ def convert_function(function: types.FunctionType, *, strict: bool = False) -> t
 
 # The twin is kept in the function's own `__dict__`: a table would keep a recursive closure alive for ever, whose twin holds it.
 _TWIN = "__autograph_jax_twin__"
+_PORTED_TWIN = "__autograph_jax_ported_twin__"
+
+
+def _kept_as() -> str:
+    return _PORTED_TWIN if is_porting() else _TWIN
 
 
 def _twin(function: types.FunctionType) -> types.FunctionType | None:
     """The twin made before, if it is of this function (`functools.wraps` copies attributes) and of its present code."""
-    kept = function.__dict__.get(_TWIN)
+    kept = function.__dict__.get(_kept_as())
     return kept[2] if kept is not None and kept[0]() is function and kept[1] is function.__code__ else None
 
 
@@ -89,14 +95,15 @@ def another_twin(twin: types.FunctionType) -> types.FunctionType:
     """The same converted function once more, with a code object of its own, by which the two can be told apart."""
     code = twin.__code__.replace()
     if (conversion := conversion_of_code(twin.__code__)) is not None:
-        _remember(_converted, code, conversion)
+        _remember(_converted, id(code), code, conversion)
     return emit.to_function(code, twin)
 
 
 def _keep(function: types.FunctionType, twin: types.FunctionType) -> types.FunctionType:
     if twin is not function:
-        twin.__dict__.pop(_TWIN, None)
-        function.__dict__[_TWIN] = weakref.ref(function), function.__code__, twin
+        for name in (_TWIN, _PORTED_TWIN):
+            twin.__dict__.pop(name, None)
+        function.__dict__[_kept_as()] = weakref.ref(function), function.__code__, twin
         for tell in after_conversion:
             tell(function)
     return twin
@@ -106,14 +113,15 @@ def conversion_of(function: types.FunctionType) -> Conversion:
     """The conversion of a function's code, made now if it has not been."""
     code = function.__code__
     with lock:
-        known = _conversions.get(id(code)) or _converted.get(id(code))
+        key = id(code), is_porting()
+        known = _conversions.get(key) or _converted.get(id(code))
         if known is not None:
             return known[1]
         conversion = _convert(function)
-        _remember(_conversions, code, conversion)
+        _remember(_conversions, key, code, conversion)
         if conversion.code is not None:
             for inner, is_block in _code_objects(conversion.code):
-                _remember(_converted, inner, dataclasses.replace(conversion, code=None, is_block=is_block))
+                _remember(_converted, id(inner), inner, dataclasses.replace(conversion, code=None, is_block=is_block))
         return conversion
 
 
@@ -123,8 +131,7 @@ def conversion_of_code(code: types.CodeType) -> Conversion | None:
     return known[1] if known is not None else None
 
 
-def _remember(table: dict[int, Any], code: types.CodeType, conversion: Conversion) -> None:
-    key = id(code)
+def _remember(table: dict[Any, Any], key: Any, code: types.CodeType, conversion: Conversion) -> None:
     table[key] = (weakref.ref(code, lambda _: table.pop(key, None)), conversion)
 
 
@@ -153,15 +160,15 @@ def _convert(function: types.FunctionType) -> Conversion:
         if is_logged(logging.INFO):
             log.info("%s stays as it is: %s", function.__qualname__, text)
         return Conversion(None, source=source, reason=text, location=location)
-    with _deep_recursion():
+    with deep_recursion():
         return _converted_code(function, source)
 
 
 @contextlib.contextmanager
-def _deep_recursion() -> Iterator[None]:
+def deep_recursion(depth: int = 20_000) -> Iterator[None]:
     """Passes visit a tree recursively: 150 early returns become 150 functions inside each other."""
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, 20_000))
+    sys.setrecursionlimit(max(limit, depth))
     try:
         yield
     finally:
@@ -169,7 +176,7 @@ def _deep_recursion() -> Iterator[None]:
 
 
 def _converted_code(function: types.FunctionType, source: Source) -> Conversion:
-    new = convert_tree(source.tree, source.class_name)
+    new = convert_tree(source.tree, source.class_name, free=function.__code__.co_freevars, ported=is_porting())
     names = new.names
     code = emit.to_code(new.tree, function.__code__, namespace=names.operators, operators=operators(), blocks=names.blocks)
     if is_logged(logging.DEBUG):

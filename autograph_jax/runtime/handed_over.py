@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import gc
+import operator
+import sys
 from typing import Any
 
 import jax
 import jax.core
+import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import PortingError, user_location
+from autograph_jax.operators.effects.checks import raise_where
+from autograph_jax.operators.sequences.bounded import Bounded, full
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.places import Attribute, Content
+from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting.arrays import MutableArray, wrap
+from autograph_jax.porting.padded import Padded
+from autograph_jax.porting.rows import padded
+from autograph_jax.porting.selections import Selection
+from autograph_jax.runtime.libraries import max_len
 
 
 def entering(leaf: Any) -> Any:
@@ -19,11 +30,26 @@ def entering(leaf: Any) -> Any:
     return wrap(leaf) if isinstance(leaf, jax.Array | np.ndarray) and leaf.ndim else leaf
 
 
-def written_back(leaf: Any, entered: Any) -> None:
-    """A NumPy array of the caller's shows what ported code has written into it, if that is known."""
+def references(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[int, int]:
+    """Of the NumPy arrays among the arguments of a call: how many hold each, beside the call, by their ids."""
+    counts = {}
+    for values in (arguments, keywords.values()):
+        for value in values:
+            if type(value) is np.ndarray:
+                counts[id(value)] = sys.getrefcount(value) - 3  # the call's tuple or dict, `value`, and what is asked
+    return counts
+
+
+def written_back(leaf: Any, entered: Any, *, held: dict[int, int], arguments: Any, keywords: Any) -> None:
+    """A NumPy array of the caller's shows what ported code has written into it, if that is known.
+
+    One that was made for the call, `f(np.zeros(3))`, nobody will look at.
+    """
     if not isinstance(leaf, np.ndarray) or not isinstance(entered, MutableArray) or entered.value is leaf:
         return
     if isinstance(entered.value, jax.core.Tracer):
+        if id(leaf) in held and held[id(leaf)] <= _of_the_call(leaf, arguments, bool(keywords)):
+            return
         raise PortingError(
             "a traced value is written into an argument that is a NumPy array",
             location=user_location(),
@@ -32,13 +58,35 @@ def written_back(leaf: Any, entered: Any) -> None:
     leaf[...] = entered.value
 
 
+def _held(*arguments: Any, **_: Any) -> int:
+    return sys.getrefcount(arguments[0])
+
+
+_STACK_HOLDS = _held(object(), **{}) > _held(object())  # until 3.11 also what `f(x, **options)` has made of its arguments
+
+
+def _of_the_call(leaf: np.ndarray, arguments: Any, has_keywords: bool) -> int:
+    """How many references are Python's stack's: a tuple of the arguments that nothing else has, and a copy beside keywords."""
+    if not _STACK_HOLDS:
+        return 0
+    tuples = [part for part in gc.get_referrers(leaf) if type(part) is tuple and part is not arguments]
+    same = [part for part in tuples if len(part) == len(arguments) and all(map(operator.is_, part, arguments))]
+    count = 0
+    for number in range(len(same)):
+        alone = all(holder is same or holder is tuples for holder in gc.get_referrers(same[number]))
+        count += alone and sys.getrefcount(same[number]) == 4  # these two lists, and what is asked
+    return count + (has_keywords and count > 0)
+
+
 def left(value: Any) -> Any:
     """What a ported function gives: arrays are JAX's, or NumPy's where they are known, also inside containers and objects."""
-    if isinstance(value, MutableArray):
-        return value.value
+    if isinstance(value, _ARRAYS):
+        return _value(value)
     for part in list(reach.everything(value)):
         if isinstance(part, list | dict):
             _leave(Content(part))
+        elif type(part).__module__.startswith("numpy") and isinstance(own := getattr(part, "__dict__", None), dict):
+            own.update({name: _without(held) for name, held in own.items()})  # a polynomial's coefficients
         elif reach.is_record(part):
             for name in reach.attributes(part):
                 _leave(Attribute(part, name))
@@ -52,13 +100,56 @@ def _leave(place: Any) -> None:
         place.write(new)
 
 
+_ARRAYS = MutableArray, Selection, Choice
+_HOLDING = *_ARRAYS, tuple
+
+
 def _without(value: Any) -> Any:
     """A value in which arrays are values; a list or dict, and what is in tuples, anew if anything in it is one."""
-    if isinstance(value, MutableArray):
-        return value.value
-    if isinstance(value, dict) and any(isinstance(part, MutableArray | tuple) for part in value.values()):
-        return {key: _without(part) if isinstance(part, MutableArray | tuple) else part for key, part in value.items()}
-    if isinstance(value, list | tuple) and any(isinstance(part, MutableArray | tuple) for part in value):
-        parts = [_without(part) if isinstance(part, MutableArray | tuple) else part for part in value]
+    if isinstance(value, _ARRAYS):
+        return _value(value)
+    if isinstance(value, dict) and any(isinstance(part, _HOLDING) for part in value.values()):
+        new = {key: _without(part) if isinstance(part, _HOLDING) else part for key, part in value.items()}
+        return new if any(new[key] is not part for key, part in value.items()) else value
+    if isinstance(value, list | tuple) and any(isinstance(part, _HOLDING) for part in value):
+        parts = [_without(part) if isinstance(part, _HOLDING) else part for part in value]
+        if all(map(operator.is_, parts, value)):
+            return value
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     return value
+
+
+def _value(value: Any) -> Any:
+    """An array of JAX's; of fixed size and with a length, where traced data says how long it is."""
+    if isinstance(value, MutableArray):
+        return value.value
+    if isinstance(value, Choice):
+        return _of_choice(value)
+    capacity = max_len()
+    if capacity is None:
+        raise PortingError(
+            "how many elements a result has depends on traced data",
+            location=user_location(),
+            help="`ag.port(f, max_len=100)` gives up to so many, padded, with a length",
+        )
+    rows = value.compact()
+    raise_where(rows.count > capacity, full(capacity))
+    return Padded(padded(rows.filled(0), rows.axis, capacity), rows.count, rows.axis)
+
+
+def _of_choice(choice: Choice) -> Any:
+    """`if ts: ts = np.hstack(ts)`: the array, or a list that is empty, which is an array without elements."""
+    options = choice._options
+    arrays = {number: _value(option) for number, option in enumerate(options) if isinstance(option, Selection)}
+    kinds = {(part._values.shape, part._values.dtype, part.axis) for part in arrays.values()}
+    if len(kinds) != 1 or not all(isinstance(option, Selection | Bounded | list) for option in options):
+        return choice
+    values, count = next(iter(arrays.values()))._values, jnp.zeros((), int)
+    for number, option in enumerate(options):
+        here = choice._index == number
+        if number in arrays:
+            values, count = jnp.where(here, arrays[number]._values, values), jnp.where(here, arrays[number].length, count)
+        else:
+            length = option.length if isinstance(option, Bounded) else len(option)
+            raise_where(here & (length > 0), TypeError("a list on one path, an array on another"))
+    return Padded(values, count, kinds.pop()[2])

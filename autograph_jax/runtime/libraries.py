@@ -29,6 +29,7 @@ _NEVER_PORTED = frozenset("numpy gast ast autograph_jax numba llvmlite pytest hy
 
 class _Mode(threading.local):
     depth = 0
+    max_len: int | None = None  # of what traced data decides how long it is
 
 
 _mode = _Mode()
@@ -38,9 +39,11 @@ when_nobody_ports: list[Callable[[], None]] = []  # called when the last one end
 
 
 @contextlib.contextmanager
-def porting() -> Iterator[None]:
+def porting(max_len: int | None = None) -> Iterator[None]:
     """Meanwhile, in this thread, libraries of NumPy code are converted like the user's own."""
     global _porting
+    around = _mode.max_len
+    _mode.max_len = around if max_len is None else max_len
     with _lock:
         _porting += 1
     _mode.depth += 1
@@ -48,6 +51,7 @@ def porting() -> Iterator[None]:
         yield
     finally:
         _mode.depth -= 1
+        _mode.max_len = around
         with _lock:
             _porting -= 1
             if not _porting:
@@ -57,6 +61,11 @@ def porting() -> Iterator[None]:
 
 def is_porting() -> bool:
     return _mode.depth > 0
+
+
+def max_len() -> int | None:
+    """The bound that `ag.port(f, max_len=...)` was given."""
+    return _mode.max_len
 
 
 def is_array_library(module: str | None) -> bool:

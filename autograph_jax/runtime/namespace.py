@@ -16,7 +16,7 @@ from autograph_jax.operators import (
     while_loops,
 )
 from autograph_jax.operators.effects import attempts, checks, printing
-from autograph_jax.operators.sequences import iterables
+from autograph_jax.operators.sequences import iterables, limits
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values import selection
 
@@ -44,10 +44,10 @@ def operators() -> Operators:
     names |= {
         name: getattr(attempts, name) for name in ("attempt", "failed", "handled", "noted", "error_of", "went_on", "unguarded")
     }
-    names |= {"live": iterables.live}
+    names |= {"live": iterables.live, "growing": limits.growing}
     names |= {name: getattr(comprehensions, name) for name in ("kept", "kept_list", "kept_ones")}
     names |= {"text": printing.text, "field": printing.field}
-    names |= {"view": views.view, "view_at": views.view_at, "rows": views.rows, "get_item": selection.get_item}
+    names |= {"view": views.view, "rows": views.rows, "view_at": selection.view_at, "get_item": selection.get_item}
     return Operators(**names, **exit_values, call=call)
 
 

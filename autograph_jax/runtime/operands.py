@@ -18,6 +18,7 @@ from autograph_jax.operators.tracing.operands import ELEMENT, SLICE, Attr, Item,
 from autograph_jax.runtime.position import extent_at, read_later
 from autograph_jax.runtime.spans import Position
 from autograph_jax.syntax.names import is_operator
+from autograph_jax.syntax.walk import children, walk
 
 _Extent = tuple[Position, Position]
 
@@ -26,7 +27,7 @@ def operands(frame: types.FrameType) -> list[Operand]:
     """What the statement that a converted function is at has evaluated, and not used yet."""
     span, extent = read_later(frame), extent_at(frame)
     statements = span.statements if span is not None else ()
-    roots = [node for statement in statements for node in gast.iter_child_nodes(statement) if isinstance(node, gast.expr)]
+    roots = [node for statement in statements for node in children(statement) if isinstance(node, gast.expr)]
     found = [operand for root in roots for operand in _waiting(root, extent)]
     for statement in statements:
         if isinstance(statement, gast.AugAssign) and extent != _extent(statement):
@@ -70,7 +71,7 @@ def _evaluated(node: Any) -> Iterable[gast.AST]:
         case gast.comprehension():
             return [node.iter, *node.ifs]
         case _:
-            return [child for child in gast.iter_child_nodes(node) if not isinstance(child, gast.stmt)]
+            return [child for child in children(node) if not isinstance(child, gast.stmt)]
 
 
 def _is_repeated(node: gast.AST, extent: _Extent) -> bool:
@@ -81,7 +82,7 @@ def _is_repeated(node: gast.AST, extent: _Extent) -> bool:
 
 
 def _reads(node: gast.AST) -> frozenset[str]:
-    names = (inner for inner in gast.walk(node) if isinstance(inner, gast.Name))
+    names = (inner for inner in walk(node) if isinstance(inner, gast.Name))
     return frozenset(name.id for name in names if isinstance(name.ctx, gast.Load))
 
 
@@ -98,7 +99,7 @@ def _waiting(node: gast.AST, extent: _Extent) -> Iterator[Operand]:
         return
     if isinstance(node, gast.ListComp | gast.SetComp | gast.DictComp | gast.GeneratorExp):
         yield from _value(node.generators[0].iter)
-    for child in gast.iter_child_nodes(node):
+    for child in children(node):
         place = _extent(child)
         if place is not None and place[1] <= extent[0]:
             yield from _value(child)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
@@ -10,19 +11,27 @@ import jax
 
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import buffers as buffers  # sets the arrays' hook
+from autograph_jax.operators.values import selection
+from autograph_jax.porting import hooks as porting_hooks
+from autograph_jax.runtime import libraries
 from autograph_jax.runtime.calls import call
-from autograph_jax.runtime.handed_over import entering, left, written_back
+from autograph_jax.runtime.convert import deep_recursion
+from autograph_jax.runtime.handed_over import entering, left, references, written_back
 from autograph_jax.runtime.libraries import is_porting, porting
+from autograph_jax.runtime.unconverted import do_not_convert
 
 F = TypeVar("F", bound=Callable[..., Any])
 hooks.is_porting = is_porting
+hooks.max_len = porting_hooks.max_len = libraries.max_len
+porting_hooks.number = selection.not_none
+_DEPTH = 5_000  # of calls: a solver's early returns are functions inside each other while they are traced
 
 
 @overload
-def port(function: F, /) -> F: ...
+def port(function: F, /, *, max_len: int | None = None) -> F: ...
 @overload
-def port() -> Callable[[F], F]: ...
-def port(function: Any = None, /) -> Any:
+def port(*, max_len: int | None = None) -> Callable[[F], F]: ...
+def port(function: Any = None, /, *, max_len: int | None = None) -> Any:
     """Run unmodified NumPy code, a library's solver say, on traced JAX values.
 
     The function and whatever Python code it calls are converted as by `ag.autograph`. Its arrays behave as NumPy's do: views
@@ -32,22 +41,38 @@ def port(function: Any = None, /) -> Any:
     is changed; its classes are converted for as long as a call runs. What is written into an argument shows in a NumPy array of
     the caller's; a `jax.Array` does not change, and has to be returned.
 
+    Where traced data decides how many elements a list or a result has, a bound has to be known: with `max_len`, results are
+    padded to so many rows (`Padded`: an array and a length), and lists that grow have so many elements at most.
+
         >>> import jax, scipy.optimize
         >>> newton = port(scipy.optimize.newton)
         >>> print(jax.jit(lambda a: newton(lambda x: x**2 - a, 1.0))(2.0))
         1.4142135
 
+    NumPy computes with 64 bits. Where JAX's are switched off (`jax_enable_x64`), a UserWarning says so, once.
+
     Raises PortingError for what has no counterpart on traced values.
     """
     if function is None:
-        return port
+        return functools.partial(port, max_len=max_len)
 
     @functools.wraps(function, updated=())
     def ported(*arguments: Any, **keywords: Any) -> Any:
+        if not jax.config.jax_enable_x64:  # pyright: ignore[reportAttributeAccessIssue]
+            _warn_of_32_bits()
+        held = references(arguments, keywords)
         entered, entered_by_name = jax.tree.map(entering, (arguments, keywords))
-        with porting():
+        with porting(max_len), deep_recursion(_DEPTH):
             given = left(call(function)(*entered, **entered_by_name))
-        jax.tree.map(written_back, (arguments, keywords), (entered, entered_by_name))
+        back = functools.partial(written_back, held=held, arguments=arguments, keywords=keywords)
+        jax.tree.map(back, (arguments, keywords), (entered, entered_by_name))
         return given
 
-    return ported
+    return do_not_convert(ported)  # what is inside is converted as ported code, when it is called
+
+
+@functools.cache
+def _warn_of_32_bits() -> None:
+    """Once in a process."""
+    text = 'NumPy code computes with 64 bits, which JAX has switched off: jax.config.update("jax_enable_x64", True)'
+    warnings.warn(text, stacklevel=3)

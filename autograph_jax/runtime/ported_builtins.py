@@ -16,7 +16,7 @@ from autograph_jax.operators.effects.printing import Text
 from autograph_jax.operators.tracing import impure, state
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
-from autograph_jax.porting import creating
+from autograph_jax.porting import creating, functions
 from autograph_jax.porting.arrays import MutableArray, result, value_of, wrap
 from autograph_jax.porting.selections import Selection
 
@@ -67,6 +67,10 @@ def _row(value: Any) -> Any:
     return value.value if isinstance(value, MutableArray) and value.ndim == 1 else value
 
 
+def len_(value: Any) -> Any:
+    return value.shape[0] if isinstance(value, Selection) else operator_builtins.len_(value)
+
+
 def _of_sequence(function: Function, name: str) -> Function:
     def apply(*arguments: Any, **keywords: Any) -> Any:
         if len(arguments) == 1 and isinstance(arguments[0], Selection):
@@ -81,6 +85,7 @@ _SEQUENCES = (builtins.max, builtins.min, builtins.sum, builtins.any, builtins.a
 OVERRIDES: dict[Any, Function] = {
     builtins.isinstance: isinstance_,
     builtins.type: type_,
+    builtins.len: len_,
     warnings.warn: warn,
     **{function: _of_numbers(operator_builtins.OVERRIDES[function]) for function in _NUMBERS},
     **{function: _of_sequence(operator_builtins.OVERRIDES[function], function.__name__) for function in _SEQUENCES},
@@ -106,14 +111,22 @@ def _known(value: Any) -> Any:
 
 
 def of_method(method: Any) -> Function | None:
-    """A method of a traced scalar, or of an array that is not one of ours: NumPy's of the same name."""
+    """What stands for a method of a traced scalar, of an array that is not one of ours, or of a generator of NumPy's."""
     owner = getattr(method, "__self__", None)
+    if isinstance(owner, impure.GENERATORS):
+        impure.check_random(method)
+        return functools.partial(_of_generator, method)
     if isinstance(owner, np.ndarray) and hasattr(MutableArray, method.__name__):
         return lambda *arguments, **keywords: _of_known(owner, method, arguments, keywords)
     name = _method_names(type(owner)).get(getattr(method, "__func__", None)) if isinstance(owner, jax.Array) else None
     if name is None:
         return None
     return lambda *arguments, **keywords: _given(getattr(wrap(owner), name)(*arguments, **keywords))
+
+
+def _of_generator(method: Any, *arguments: Any, **keywords: Any) -> Any:
+    """Random numbers of NumPy's, for what is known: drawn while the code is traced, and so the same in each run of it."""
+    return functions.of_compiled(method, arguments, keywords)
 
 
 @functools.lru_cache(maxsize=64)

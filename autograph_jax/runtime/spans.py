@@ -9,6 +9,7 @@ import gast
 
 from autograph_jax.analysis import Facts, writes
 from autograph_jax.syntax import emit
+from autograph_jax.syntax.walk import walk
 
 Position = tuple[int, int]
 _COMPOUND = (gast.If, gast.While, gast.For, gast.With, gast.Try, gast.TryStar)
@@ -35,7 +36,7 @@ def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
         for statement in scope.live_after:
             if getattr(statement, "lineno", None) is not None:
                 together.setdefault(_extent(statement), []).append((statement, scope))
-    tries = [node for scope in facts for node in gast.walk(scope) if isinstance(node, gast.Try | gast.TryStar)]
+    tries = [node for scope in facts for node in walk(scope) if isinstance(node, gast.Try | gast.TryStar)]
     finals = [(_suite_extent(node.finalbody), _returned(node)) for node in tries if node.finalbody]
     caught = [(_suite_extent(node.body), _caught(node)) for node in tries]
     spans = []
@@ -55,7 +56,7 @@ def _extent(node: Any) -> tuple[Position, Position]:
 
 def _suite_extent(statements: list[gast.stmt]) -> tuple[Position, Position]:
     """From where to where; what has moved into functions stands inside of these."""
-    nodes = (node for statement in statements for node in gast.walk(statement))
+    nodes = (node for statement in statements for node in walk(statement))
     extents = [_extent(node) for node in nodes if getattr(node, "lineno", None) is not None]
     return min(start for start, _ in extents), max(end for _, end in extents)
 
@@ -67,13 +68,13 @@ def _is_within(start: Position, end: Position, extent: tuple[Position, Position]
 def _returned(node: gast.Try | gast.TryStar) -> list[gast.expr]:
     """What is returned out of a `try`, so that its `finally` runs with that under way."""
     suites = [node.body, node.orelse, *(handler.body for handler in node.handlers)]
-    returns = [inner for suite in suites for s in suite for inner in gast.walk(s) if isinstance(inner, gast.Return)]
+    returns = [inner for suite in suites for s in suite for inner in walk(s) if isinstance(inner, gast.Return)]
     return [statement.value for statement in returns if statement.value is not None]
 
 
 def _caught(node: gast.Try | gast.TryStar) -> list[str]:
     """What the handlers of a `try` catch. A `finally` that leaves ends every exception."""
-    everything = [""] if any(isinstance(inner, gast.Return) for s in node.finalbody for inner in gast.walk(s)) else []
+    everything = [""] if any(isinstance(inner, gast.Return) for s in node.finalbody for inner in walk(s)) else []
     return [emit.to_text(handler.type) if handler.type is not None else "" for handler in node.handlers] + everything
 
 

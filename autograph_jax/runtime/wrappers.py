@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph_jax.runtime.libraries import is_left_alone
+from autograph_jax.runtime.unconverted import is_marked
 
 Convert = Callable[[types.FunctionType], types.FunctionType]
 
@@ -19,7 +20,7 @@ Convert = Callable[[types.FunctionType], types.FunctionType]
 def wrapped_in_library(function: types.FunctionType) -> types.FunctionType | None:
     """The user's function inside wrappers of libraries; None where there is no such wrapper."""
     inner: Any = function
-    while isinstance(inner, types.FunctionType):
+    while isinstance(inner, types.FunctionType) and not is_marked(inner):
         # Whose code is it, whatever `functools.wraps` says? Asked here, since a call near Python's limit has few frames left.
         if not inner.__code__.co_filename.startswith("<@") and not is_left_alone(inner.__globals__.get("__name__")):
             return inner if inner is not function else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gast
 
+from autograph_jax.syntax.walk import walk
+
 OPERATORS = "ag__"  # how templates call the operators; the user's own variable of that name goes before
 _USERS = "ag__ of the user"
 
@@ -43,7 +45,7 @@ class Names:
 
 def _every_name(tree: gast.AST) -> set[str]:
     names: set[str] = set()
-    for node in gast.walk(tree):
+    for node in walk(tree):
         for _, value in gast.iter_fields(node):
             if isinstance(value, str):
                 names.add(value)
@@ -70,7 +72,7 @@ def restore_operators(tree: gast.AST, names: Names) -> None:
 
 
 def _rename(tree: gast.AST, new: dict[str, str]) -> None:
-    for node in gast.walk(tree) if new else ():
+    for node in walk(tree) if new else ():
         for field, value in gast.iter_fields(node):
             if isinstance(value, str) and not isinstance(node, gast.Constant | gast.Attribute | gast.keyword):
                 setattr(node, field, new.get(value, value))

@@ -11,22 +11,31 @@ An expression hole takes an expression, a statement hole (a name alone on its li
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import gast
 
+from autograph_jax.syntax.walk import walk
+
 _POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
 class Template:
-    """A parsed piece of Python with holes; calling it gives new statements at the user's position."""
+    """A piece of Python with holes, parsed when it is first used; calling it gives new statements at the user's position."""
 
     def __init__(self, source: str) -> None:
-        self._body = gast.parse(source.strip("\n") if "\n" not in source.strip() else _dedent(source)).body
-        self.holes = frozenset(
-            name for statement in self._body for name in _names(statement) if name.isupper() and len(name) > 1
-        )
+        self._source = source
+
+    @functools.cached_property
+    def _body(self) -> list[gast.stmt]:
+        source = self._source
+        return gast.parse(source.strip("\n") if "\n" not in source.strip() else _dedent(source)).body
+
+    @functools.cached_property
+    def holes(self) -> frozenset[str]:
+        return frozenset(name for statement in self._body for name in _names(statement) if name.isupper() and len(name) > 1)
 
     def __call__(self, *, at: gast.AST, **holes: Any) -> list[gast.stmt]:
         if holes.keys() != self.holes:
@@ -48,7 +57,7 @@ def _dedent(source: str) -> str:
 
 def _names(node: gast.AST) -> list[str]:
     found = []
-    for child in gast.walk(node):
+    for child in walk(node):
         for _, value in gast.iter_fields(child):
             found += [value] if isinstance(value, str) else []
             found += [v for v in value if isinstance(v, str)] if isinstance(value, list) else []

@@ -501,6 +501,46 @@ def locals_of_a_loop(n):
 row(locals_of_a_loop, plain=[[3], [0]])
 
 
+def locals_as_a_dict(x, *rest, k=2, **more):
+    if k > 1:
+        z = 2 * x
+    else:
+        _never = 1
+    for i in range(3):
+        x = x + i
+    return list(locals().items()), sorted(vars())
+
+
+row(locals_as_a_dict, plain=[[1.5, 2], [0]])
+
+
+def locals_of_branches(x, n):
+    if x > 0:
+        y = 2 * x
+        found = dict(locals())
+    else:
+        y = -x
+        found = dict(locals())
+    for name in ("n", "missing"):
+        value = locals().get(name)
+        if value is not None:
+            y = y + value
+    return found["x"] + found["y"] + y + len(found)
+
+
+row(locals_of_branches, [3.0, 2], [-1.0, 2], staged="cond", static=[1])
+
+
+def locals_of_functions(x):
+    def inner(y):
+        return {**locals()}, [x for _ in range(2)], x
+
+    return inner(3), (lambda z: locals())(4)
+
+
+row(locals_of_functions, plain=[[1.5]])
+
+
 def numpy_truth_is_an_error(v):
     if v:
         return 1

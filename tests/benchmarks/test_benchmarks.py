@@ -129,6 +129,15 @@ def test_reverse_of_loops_that_are_left(script, capsys):
     assert len(rows) == 3 * 3 and all(float(row[4].replace(",", "")) > 0 for row in rows)
 
 
+@pytest.mark.parametrize("script", ["solves"], indirect=True)
+def test_solves(script, capsys, x64):
+    script.main(["--only", "newton", "simpson", "--solves", "4", "--seconds", "0"])
+    text = capsys.readouterr().out
+    rows = table(text.partition("\n\nGeometric")[0])
+    assert [row[0] for row in rows] == ["newton", "simpson"]
+    assert all(float(row[3].replace(",", "")) > 0 and float(row[5]) < 1e-12 for row in rows)
+
+
 @pytest.mark.parametrize("script", ["measure"], indirect=True)
 class TestArrayCopies:
     def test_a_loop_that_writes_in_place_has_none(self, script):

@@ -16,8 +16,8 @@ WAY_OUT = "move its control flow into a function of its own, and decorate that"
 
 FOUND = {  # program: line, column, code and function of each finding
     "async def f(x):\n    return x\n": ["1:1: AG0101 `f` stays as it is: it is an async function"],
-    "class A:\n    def f(self):\n        return locals()\n": [
-        "3:16: AG0101 `A.f` stays as it is: it calls `locals()`, which looks at the function's own frame"
+    "class A:\n    def f(self):\n        return dir()\n": [
+        "3:16: AG0101 `A.f` stays as it is: it calls `dir()`, which looks at the function's own frame"
     ],
     "def f(x):\n    def g(y):\n        return eval('y')\n    return g(x)\n": [
         "3:16: AG0101 `f.<locals>.g` stays as it is: it calls `eval()`, which looks at the function's own frame"
@@ -29,7 +29,7 @@ FOUND = {  # program: line, column, code and function of each finding
         "3:16: AG0101 `f` stays as it is: it yields inside an expression"
     ],
     "def f(x):\n    while x > 1:\n        x = x / 2\n    return vars(x)\n": [],
-    "locals()\n": [],
+    "dir()\n": [],
     "def f(xs):\n    for x in xs:\n        if x:\n            yield x\n": [],
 }
 
@@ -62,7 +62,7 @@ def test_strict(program: str, tmp_path: Path):
 def test_what_it_finds_is_what_conversion_says(tmp_path: Path):
     """The reason in a finding is the one that strict conversion gives."""
     file = tmp_path / "reasons.py"
-    file.write_text("def f(x):\n    return locals()\n\n\ndef g(xs):\n    for x in xs:\n        x and (yield x)\n")
+    file.write_text("def f(x):\n    return dir()\n\n\ndef g(xs):\n    for x in xs:\n        x and (yield x)\n")
     spec = importlib.util.spec_from_file_location("reasons", file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -82,19 +82,19 @@ IGNORED = ["# ag: ignore[AG0101]", "#ag:ignore", "# why  # ag: ignore[AG0206, AG
 @pytest.mark.parametrize("comment", IGNORED)
 def test_ignored(comment: str, tmp_path: Path, capsys):
     file = tmp_path / "f.py"
-    file.write_text(f"def f(x):\n    return locals()  {comment}\n")
+    file.write_text(f"def f(x):\n    return dir()  {comment}\n")
     assert main(["check", str(file)]) == 0
-    file.write_text("def f(x):\n    return locals()  # ag: ignore[AG0206]\n")
+    file.write_text("def f(x):\n    return dir()  # ag: ignore[AG0206]\n")
     assert main(["check", str(file)]) == 1
 
 
-PROGRAM = "def f(x):\n    return locals()\n"
+PROGRAM = "def f(x):\n    return dir()\n"
 
 
 def test_formats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("a, b.py").write_text(PROGRAM)
-    message = "`f` stays as it is: it calls `locals()`, which looks at the function's own frame"
+    message = "`f` stays as it is: it calls `dir()`, which looks at the function's own frame"
 
     def printed(form: str) -> str:
         assert main(["check", "a, b.py", "--format", form]) == 1
@@ -164,7 +164,6 @@ def test_the_standard_library(module: str):
 
 SCIPY = [
     "`_nonlin_wrapper` stays as it is: it calls `exec()`, which looks at the function's own frame",
-    "`root_scalar` stays as it is: it calls `locals()`, which looks at the function's own frame",
 ]
 
 

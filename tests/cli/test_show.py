@@ -105,7 +105,7 @@ async def wait():
 
 
 def frame():
-    ä = 1; return [locals(), ä]
+    ä = 1; return [dir(), ä]
 
 
 def ours(ag__):
@@ -299,9 +299,9 @@ STAYS = {  # name: what is said, and the user's line
     "counter": ("it yields inside an expression", "i and (yield i)", "       ^^^^^^^"),
     "wait": ("it is an async function", "async def wait():", "^" * 17),
     "frame": (
-        "it calls `locals()`, which looks at the function's own frame",
-        "ä = 1; return [locals(), ä]",
-        "               ^^^^^^^^",
+        "it calls `dir()`, which looks at the function's own frame",
+        "ä = 1; return [dir(), ä]",
+        "               ^^^^^",
     ),
 }
 

@@ -1135,7 +1135,7 @@ ROWS = {
         def f(x, /, *rest, scale=2, **more):
             def then():
                 nonlocal scale
-                scale = rest[0]
+                scale = ag__.view(rest[0], rest)
             ag__.if_stmt(rest, then, None, 'scale')
             return x * scale + ag__.call(len)(more)
         """,

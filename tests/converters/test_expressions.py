@@ -262,7 +262,7 @@ ROWS = {
             names = ['x', *'yz']
             word = 'text'
             key = ag__.if_expr(k, lambda: 'a', lambda: 'b')
-            return (ag__.get_item(table, key), ag__.get_item(names, i), names[-1], ag__.view(names[1:], names), ag__.get_item(word, i), ag__.get_item(('p', 'q'), k), ag__.call(ag__.get_item({0: len, 1: max}, k))([5]), ag__.if_expr(k > 1, lambda: ag__.get_item(i, key), lambda: 0))
+            return (ag__.view(ag__.get_item(table, key), table), ag__.view(ag__.get_item(names, i), names), ag__.view(names[-1], names), ag__.view(names[1:], names), ag__.view(ag__.get_item(word, i), word), ag__.get_item(('p', 'q'), k), ag__.call(ag__.get_item({0: len, 1: max}, k))([5]), ag__.if_expr(k > 1, lambda: ag__.view(ag__.get_item(i, key), i), lambda: 0))
         """,  # noqa: E501
         [(0, 1), (1, 2), (1, -1), (1, 3), (2, 0)],
     ),
@@ -277,8 +277,8 @@ ROWS = {
         def f(k, steps):
             def g(j):
                 return (ag__.call(ag__.get_item(steps, j))(k), ag__.call(steps[0])(k))
-            return (Failure.__name__[k], ag__.if_expr(k > 1, lambda: ag__.get_item(TABLE, k), lambda: 0), ag__.call(g)(k))
-        """,
+            return (ag__.view(Failure.__name__[k], Failure.__name__), ag__.if_expr(k > 1, lambda: ag__.view(ag__.get_item(TABLE, k), TABLE), lambda: 0), ag__.call(g)(k))
+        """,  # noqa: E501
         [(0, [str, abs]), (1, [str, abs]), (2, [str, abs])],
     ),
     "numeric code keeps its subscripts": Row(
@@ -298,7 +298,7 @@ ROWS = {
                 j = element
                 c = ag__.set_item(b[i] - a[j] * c[j - 1] + b[i + 1], c, j)
             ag__.for_stmt(ag__.call(range)(2), body, 'c', 'j?')
-            return (c[i], ag__.if_expr(i > 5, lambda: a[i, ag__.bound('j', lambda: j)], lambda: 0))
+            return (ag__.view(c[i], c), ag__.if_expr(i > 5, lambda: ag__.view(a[i, ag__.bound('j', lambda: j)], a), lambda: 0))
         """,
         [([1, 2], [3, 4], 0), ([1, 2], [3, 4], 1)],
     ),
@@ -500,8 +500,8 @@ ROWS = {
         """,
         """
         def f(x, i):
-            return (x[i], ag__.view(x[ag__.or_(i, lambda: 0):ag__.or_(ag__.not_(i), lambda: None)], x), x[-1])
-        """,
+            return (ag__.view(x[i], x), ag__.view(x[ag__.or_(i, lambda: 0):ag__.or_(ag__.not_(i), lambda: None)], x), ag__.view(x[-1], x))
+        """,  # noqa: E501
         [([1, 2], 0), ([1, 2], 1), ([], 0)],
     ),
     "star expressions": Row(

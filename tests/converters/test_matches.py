@@ -457,7 +457,7 @@ ROWS = {
                 return ag__.if_stmt(ag__.and_(ag__.or_(p == 0, lambda: p == 1), operand, lambda: bit, binds=('bit',)), lambda: bit, otherwise_2)
             def operand_2():
                 nonlocal pair, x, y
-                return [(x := captured[0]), (y := captured[1]), (pair := captured[2])]
+                return [(x := ag__.view(captured[0], captured)), (y := ag__.view(captured[1], captured)), (pair := ag__.view(captured[2], captured))]
             return ag__.if_stmt(ag__.and_(captured, operand_2, lambda: ag__.call(say)(x) > limit, binds=('pair', 'x', 'y')), lambda: (x, y, pair), otherwise)
         """,  # noqa: E501
         [([3, (1, 2)], 2), ([1, (1, 2)], 2), (1, 0), (0, 0), ([None, "a"], 0), ([True, "Failure"], 0), ([1, -1], 0), ("ab", 0)],
@@ -553,7 +553,7 @@ ROWS = {
                     return ag__.if_stmt(captured_2, then_3, otherwise_3)
                 def operand():
                     nonlocal n
-                    return [(n := captured[0])]
+                    return [(n := ag__.view(captured[0], captured))]
                 return ag__.if_stmt(ag__.and_(captured, operand, lambda: n > 5, binds=('n',)), lambda: n, otherwise_2)
             return ag__.if_stmt(ag__.matches(o, ag__.either(ag__.instance(lambda: bool), ag__.instance(lambda: int, 0))), lambda: 'small', otherwise)
         """,  # noqa: E501

@@ -55,7 +55,7 @@ ROWS = {
         """
         def f(y, d):
             y = ag__.set_item([0], y, ag__.at[1:3])
-            y = ag__.set_item([7] * ag__.call(len)(ag__.view(y[::2], y)), y, ag__.at[::2])
+            y = ag__.set_item([7] * ag__.call(len)(y[::2]), y, ag__.at[::2])
             d = ag__.set_item(3, d, (1, 2))
             d = ag__.set_item(4, d, ...)
             d = ag__.set_item(5, d, ag__.at[1:2, ::3])
@@ -437,7 +437,7 @@ ROWS = {
                 d = ag__.set_item(item, d, 'a')
                 with ag__.call(ctx)(2) as item_2:
                     d = ag__.set_item(item_2, d, 'b')
-                    ag__.call(say)(ag__.view(d['a'], d))
+                    ag__.call(say)(d['a'])
             return d
         """,
         [({},)],

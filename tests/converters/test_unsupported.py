@@ -9,7 +9,13 @@ from autograph_jax.converters.unsupported import reason_to_leave
 
 FRAME = "it calls `{}()`, which looks at the function's own frame"
 ROWS = {  # a function, the reason to leave it, and the line that it names
-    "reads its variables": ("def f(x):\n    return locals()", FRAME.format("locals"), 2),
+    "names its variables": ("def f(x):\n    return dir()", FRAME.format("dir"), 2),
+    "reads its variables": ("def f(x):\n    return locals(), vars()", None, None),
+    "reads those of a comprehension": (
+        "def f(xs):\n    return [vars() for x in xs]",
+        "it asks for the variables of a comprehension",
+        2,
+    ),
     "evaluates text": ("def f(x):\n    return x + eval('x')", FRAME.format("eval"), 2),
     "reads its frame": ("def f(x):\n    import sys\n    return sys._getframe()", FRAME.format("_getframe"), 3),
     "vars of an object": ("def f(x):\n    return vars(x)", None, None),
@@ -21,7 +27,7 @@ ROWS = {  # a function, the reason to leave it, and the line that it names
     ),
     "super, and another name is deleted": ("def f(self, x):\n    del x\n    super()", None, None),
     "super with arguments": ("def f(self, kind):\n    del self\n    super(kind, kind)", None, None),
-    "frames of an inner function": ("def f(x):\n    def g():\n        return locals()\n    return g", None, None),
+    "frames of an inner function": ("def f(x):\n    def g():\n        return dir()\n    return g", None, None),
 }
 
 

@@ -270,3 +270,21 @@ def test_checkpoints_of_a_staged_loop():
 
     assert "checkpoints=4" in str(jax.make_jaxpr(f)(0.5))
     assert jnp.allclose(jax.jit(jax.grad(f))(0.5), jax.jacfwd(f)(0.5), rtol=1e-4)
+
+
+def primitives(jaxpr):
+    """The names of the primitives of a jaxpr, also of those in its parameters."""
+    found = set()
+    for equation in jaxpr.eqns:
+        inner = [getattr(value, "jaxpr", value) for value in equation.params.values()]
+        found |= {equation.primitive.name}.union(*(primitives(part) for part in inner if hasattr(part, "eqns")))
+    return found
+
+
+@pytest.mark.parametrize("transform", [jax.grad, jax.jacfwd, jax.hessian, lambda f: jax.vmap(jax.grad(f))])
+def test_whoever_searches_a_jaxpr_finds_the_loop_and_its_body(transform):
+    def f(x):
+        return ag.while_loop(lambda x: x > 1e-3, lambda x: x * jnp.sin(x), x)
+
+    argument = 0.5 if transform in (jax.grad, jax.jacfwd, jax.hessian) else jnp.ones(3)
+    assert {"while", "sin", "gt"} <= primitives(jax.make_jaxpr(transform(f))(argument).jaxpr)

@@ -163,10 +163,9 @@ def test_under_jit_it_is_what_numpy_gives(function: Callable[[Any], Any], x64: N
 
 
 REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "how many": (lambda x: len(x[x > 0]), "the shape of `x[mask]` depends on traced data, and its length is asked for"),
-    "another mask": (lambda x: x[x > 0] + x[x > 1], "it is combined with elements of another mask"),
-    "a bound": (lambda x: x[: x[0, 0].astype(int)], "a shape, or the bound of a slice, depends on traced data"),
-    "positions": (lambda x: np.nonzero(x), "the shape of what `nonzero` gives cannot be had of traced data"),
+    "another axis": (lambda x: x[x[:, 0] > 0] + x[:, x[0] > 1], "it is combined with elements along another axis"),
+    "two axes": (lambda x: x[x[:, 0] > 0, x[0] > 0], "it is selected along two axes"),
+    "reshaped": (lambda x: x[x > 0].reshape(2, 2), "it is reshaped"),
     "a function": (lambda x: np.linalg.eigvals(x[:, :2]) if False else np.busday_count(x, x), "has no counterpart"),
     "bytes": (lambda x: x.view("i8"), "the bytes of an array read as another dtype"),
 }

@@ -207,7 +207,8 @@ def may_handle_a_loop() -> bool:
 def unless_failed(condition: Any) -> Any:
     """Of several errors the first counts, whichever `try` handles it."""
     for own in state.attempts():
-        condition = jnp.logical_and(condition, jnp.logical_not(own.has_failed()))
+        if (failed := own.has_failed()) is not False:
+            condition = jnp.logical_and(condition, jnp.logical_not(failed))
     return condition
 
 

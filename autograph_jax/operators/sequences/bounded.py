@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from autograph_jax.errors import StagingError, StructureError, user_location
 from autograph_jax.operators.effects import checks
-from autograph_jax.operators.sequences import lists
+from autograph_jax.operators.sequences import elements, lists
 from autograph_jax.operators.tracing import state
 from autograph_jax.operators.tracing.places import Attribute
 from autograph_jax.operators.values.choices import Choice
@@ -71,7 +71,7 @@ class Bounded:
     def append(self, value: Any) -> None:
         """Add an element at the end."""
         checks.raise_where(jnp.asarray(self._length >= self.capacity), full(self.capacity))
-        self._write(self._with(self._length, value), self._length + 1)
+        self._write(self._with(self._length, elements.taken(value)), self._length + 1)
 
     def extend(self, values: Iterable[Any]) -> None:
         """Add elements at the end."""
@@ -105,14 +105,14 @@ class Bounded:
         if self._known is None:
             raise checks.raised(IndexError("list index out of range"))
         place = self._checked(index)
-        return jax.tree.map(lambda column: column[place], self._known)
+        return elements.given(jax.tree.map(lambda column: column[place], self._known))
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
             raise refused("is written by a slice")
         if self._known is None:
             raise checks.raised(IndexError("list assignment index out of range"))
-        self._write(self._with(self._checked(index), value), self._length)
+        self._write(self._with(self._checked(index), elements.taken(value)), self._length)
 
     def _place(self, index: Any) -> Any:
         return jnp.where(jnp.asarray(index) < 0, index + self._length, index)
@@ -137,6 +137,11 @@ class Bounded:
             return unflatten(wide, iter([jnp.zeros(f.shape, f.dtype) for f in array_forms(wide)]))
         return unflatten(wide, iter([as_array(c, f) for c, f in zip(flatten(self._known)[1], array_forms(wide), strict=True)]))
 
+    @property
+    def as_condition(self) -> Any:
+        """What decides in `if values`."""
+        return self._length > 0
+
     def __iter__(self) -> Iterator[Any]:
         raise refused("is iterated by Python")
 
@@ -149,7 +154,7 @@ class Bounded:
         raise refused("is made into an array")
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("_columns", "_length"):
+        if name.startswith("__") or name in ("_columns", "_length", "dtype"):
             raise AttributeError(name)
         raise refused(f"has its `{name}` asked for")
 
@@ -163,7 +168,7 @@ class Bounded:
         return () if self._known is None else tuple(flatten(self._known)[1])
 
     def element(self, leaves: Sequence[Any]) -> Any:
-        return unflatten(self._form, iter(leaves)) if self._form is not None else None
+        return elements.given(unflatten(self._form, iter(leaves))) if self._form is not None else None
 
     def column(self) -> jax.Array:
         """The elements as rows of one array, where they are numbers or arrays."""
@@ -227,6 +232,7 @@ def of(values: Sequence[Any], masks: Sequence[Any], capacity: int) -> Bounded:
     """A Bounded of the values whose mask holds, in order."""
     if not values:
         return Bounded(None, jnp.zeros((), int), capacity)
+    values = [elements.taken(value) for value in values]
     form, columns = columns_of(values)
     mask = jnp.stack([jnp.asarray(m) for m in masks])
     if not all(m is True for m in masks):

@@ -188,7 +188,7 @@ class Rest(View):
 
     def __init__(self, rows: View) -> None:
         self._rows, self.length = rows, rows.length - 1
-        self.arrays = tuple(array[1:] for array in rows.arrays)
+        self.arrays = tuple(views.view(array[1:], array) for array in rows.arrays)
         self.traced, self.traced_arrays = rows.traced, rows.traced_arrays
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
@@ -309,7 +309,7 @@ def _is_numeric(array: Any) -> bool:
 
 
 def _is_traced_iterable(value: Any) -> bool:
-    return isinstance(value, View) or (isinstance(value, jax.Array) and value.ndim > 0 and jax_private.tracing())
+    return isinstance(value, View) or isinstance(value, jax.Array) and value.ndim > 0
 
 
 # Python's builtins of the same names
@@ -342,10 +342,12 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
 
 
 def zip_(*iterables: Any, strict: bool = False) -> Any:
-    views = [view(iterable) for iterable in iterables]
-    if strict or not any(map(_is_traced_iterable, iterables)) or any(v is None for v in views):
+    views = [v for v in map(view, iterables) if v is not None]
+    lengths = [v.length for v in views]
+    parted = strict and (any(map(is_traced, lengths)) or len(set(lengths)) > 1)
+    if parted or not any(map(_is_traced_iterable, iterables)) or len(views) < len(iterables):
         return builtins.zip(*iterables, strict=strict)
-    return _one_shot(Zip([v for v in views if v is not None]))
+    return _one_shot(Zip(views))
 
 
 def reversed_(sequence: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph_jax.operators import jax_private
+from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.sequences import bounded
 
 
@@ -40,6 +40,12 @@ def max_len(values: Iterable[Any], capacity: int) -> Any:
     if not jax_private.tracing():
         return Limited(values, capacity)
     return bounded.of(values, [True] * len(values), capacity)
+
+
+def growing(values: list[Any]) -> Any:
+    """A list of ported code that a loop makes longer: bounded, where `ag.port` was given a bound."""
+    capacity = hooks.max_len()
+    return values if capacity is None or not jax_private.tracing() else max_len(values, capacity)
 
 
 class Limited(list):

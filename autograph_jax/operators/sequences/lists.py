@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.errors import StagingError, StructureError, user_location
+from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import state
 from autograph_jax.operators.values.containers import expanded, flatten, is_mutable, unflatten
 from autograph_jax.operators.values.forms import Array, Form, Static, Tree, array_forms
@@ -200,7 +201,9 @@ def number_unknown(name: str) -> StructureError:
         f"how many elements {name} has is only known at run time",
         location=user_location(),
         details=["A branch or a loop that traced data decides about adds or takes elements."],
-        help="bound it: `path = ag.max_len([], 100)`; or write into an array and count: `path[n] = x; n += 1`",
+        help="`ag.port(f, max_len=100)` bounds the lists of ported code"
+        if hooks.is_porting()
+        else "bound it: `path = ag.max_len([], 100)`; or write into an array and count: `path[n] = x; n += 1`",
     )
 
 

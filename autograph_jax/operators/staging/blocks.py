@@ -46,6 +46,7 @@ class Traced:
     ids: dict[Any, int]  # by key: the identity of what each place held at the end, for aliases
     bases: dict[Any, list[int]]  # by key: the identities of the arrays that it is a view of
     parts: dict[Any, list[int]]  # by key: of the arrays in what it holds, and of those that these may be
+    doubted: dict[Any, set[int]]  # by key: among these, the memory that it may have
     older: dict[Any, Uncounted]  # by key: the containers from before that what it holds may be
     starts: dict[Any, int]  # by key: the identity of what each input held at the start
     called: dict[Any, dict[str, Any]]  # the code of functions, and their globals
@@ -148,9 +149,9 @@ def trace(
         jaxpr = varied(jax.make_jaxpr(recorder)(*avals), axes | state.axes())
     found = _outliving(recorder)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
-    aliases_found = recorder.ids, recorder.bases, recorder.parts, recorder.older, recorder.starts, recorder.called
+    aliases_found = recorder.ids, recorder.bases, recorder.parts, recorder.doubted, recorder.older, recorder.starts
     raised = recorder.raised, recorder.handled
-    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, *raised, *aliases_found)
+    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, *raised, *aliases_found, recorder.called)
 
 
 def _outliving(recorder: _Recorder) -> list[Place]:
@@ -284,9 +285,10 @@ class _Recorder:
         for first, second in self._aliases.doubtful:
             aliasing.doubt(values.get(first), values.get(second))
         for key, base in self._aliases.views:
+            apart = values.values() if isinstance(base, jax.Array | MutableArray) else ()
             base = base if isinstance(base, jax.Array | MutableArray) else values.get(base)
             views.view_parts(values.get(key), base)
-            aliasing.doubt_buffers(values.get(key), base)
+            aliasing.doubt_buffers(values.get(key), base, apart)
         for holder, key in self._aliases.held:
             holder[:] = [values[key]]
         return starts
@@ -305,6 +307,7 @@ class _Recorder:
         self.ids: dict[Any, int] = {RESULT: aliasing.identity(result)}
         self.bases: dict[Any, list[int]] = {RESULT: [id(base) for base in views.bases(result)]}
         self.parts: dict[Any, list[int]] = {RESULT: aliasing.kin(result)}
+        self.doubted: dict[Any, set[int]] = {RESULT: aliasing.doubted(result)}
         self.older: dict[Any, Uncounted] = {RESULT: self._older_than(result)}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
         heap = [p for p, _ in trace.log.values() if p.found and not references.is_made_since(p.target, trace.serial)]
@@ -316,6 +319,7 @@ class _Recorder:
             self.ids[place.key] = aliasing.identity(value)
             self.bases[place.key] = [id(base) for base in views.bases(value)]
             self.parts[place.key] = aliasing.kin(value)
+            self.doubted[place.key] = aliasing.doubted(value)
             self.older[place.key] = self._older_than(value)
             if place.key in self.ends or _unchanged(start, value) and place.key not in self._apart:
                 continue

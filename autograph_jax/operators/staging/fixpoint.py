@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+import jax
 import numpy as np
 
 from autograph_jax.errors import StagingError, user_location
@@ -44,15 +45,17 @@ def settle(
     gives_more: bool = False,
     tainted_arguments: bool = False,
     may_grow: bool = False,
+    over: Sequence[jax.Array] = (),
     axes: Axes = NONE,
 ) -> Settled:
     """Trace a loop's body until its state has one Form, and give that with the body's jaxpr.
 
     The body returns its exit; with `gives_more`, a tuple of its exit and further values. Where the number of turns is known,
-    lists `may_grow` by the same number of elements in each. Along `axes` of a mesh devices run different numbers of turns.
+    lists `may_grow` by the same number of elements in each; `over` are the arrays whose rows a turn gets. Along `axes` of a
+    mesh devices run different numbers of turns.
     """
     known = len(arguments), tainted_arguments
-    run = _Settling(body, functions, names, arguments, axes, gives_more=gives_more, may_grow=may_grow)
+    run = _Settling(body, functions, names, arguments, axes, over, gives_more=gives_more, may_grow=may_grow)
     for _ in range(_MOST_ROUNDS):
         if run.is_settled_by_a_round():
             return run.settled(*known)
@@ -74,12 +77,13 @@ class _Settling:
         names: tuple[str, ...],
         arguments: Sequence[Form],
         axes: Axes,
+        over: Sequence[jax.Array],
         *,
         gives_more: bool,
         may_grow: bool,
     ) -> None:
         self._block = body if gives_more else _alone(body)
-        self._functions, self._arguments = functions, arguments
+        self._functions, self._arguments, self._over = functions, arguments, over
         self.places: list[Place] = variables(functions, names) if names else []
         self._forms = [_start(place) for place in self.places]
         self._axes = axes | state.axes()
@@ -107,7 +111,7 @@ class _Settling:
         loop_aliases.share(places, self._forms, self._aliases)
         if memory.failures is not None and memory.failures is not self._around:
             memory.failures.begin()
-        outer_arrays = aliasing.arrays_around(self._functions, places)
+        outer_arrays = aliasing.arrays_around(self._functions, places, self._over)
         self._traced = traced = self._trace()
         memory.next_round()
         if notes_errors_and_calls_python(traced.jaxpr.jaxpr, traced.ends, memory.failures):

@@ -32,10 +32,15 @@ def with_aliases(
     for key, pair in identities.items():
         for other, other_pair in identities.items():
             one = any(a == b for a, b in zip(pair, other_pair, strict=True))
-            if key is not other and (one or any(kin[key] & kin[other] for kin in together)):
+            if key is not other and (one or any(map(_related, (first, second), together, (key,) * 2, (other,) * 2))):
                 _doubt_parts(new[key], list(reach.arrays(new[other])))
                 aliasing.doubt_buffers(new[key], new[other])
     return new
+
+
+def _related(branch: Traced, kin: dict[Any, set[int]], key: Any, other: Any) -> bool:
+    """May two places have one array after a branch? Not because each has one of two: `old, new = new, old`."""
+    return bool((kin[key] & kin[other]) - (branch.doubted.get(key, set()) & branch.doubted.get(other, set())))
 
 
 def relate(
@@ -51,7 +56,7 @@ def relate(
             continue
         form = branch.result if place is None else branch.ends[key][1] if key in branch.ends else None
         if form is not None and not (place is None and branch.raised):
-            _doubt_objects(value, form)
+            _doubt_objects(value, form, list(new.values()))
             for older in branch.older[key]:
                 same_containers.doubt_container(value, older)
 
@@ -94,12 +99,12 @@ def _doubt_parts(value: Any, arrays: Sequence[jax.Array]) -> None:
                 views.view(part, array)
 
 
-def _doubt_objects(new: Any, form: Form) -> None:
+def _doubt_objects(new: Any, form: Form, apart: list[Any]) -> None:
     """Where one path gives an older object, what the join makes may be that object: `p = OLD if x > 0 else Point(x)`."""
     if isinstance(form, Static):
         same_containers.doubt_container(new, form.value)
     elif isinstance(form, Tree) and isinstance(form.kind, references.View):
-        aliasing.doubt_buffers(new, form.kind.array)
+        aliasing.doubt_buffers(new, form.kind.array, apart)
     elif isinstance(form, Tree):
         for part, child in zip(parts_of(new, form.kind), form.children, strict=False):
-            _doubt_objects(part, child)
+            _doubt_objects(part, child, apart)

@@ -264,9 +264,12 @@ class Settled:
         own = [leaves[0] for place, leaves in zip(self.places, self._place_leaves(carry), strict=True) if place.key == code.key]
         return own[0] if own else code.read()
 
-    def finish(self, carry: dict[str, Any], *, turns: bool) -> Any:
-        """Write what the loop left into its places, and give how it left. `turns`: there surely was a turn."""
-        values: dict[Any, Any] = {}
+    def finish(self, carry: dict[str, Any], *, turns: bool, lists: dict[Any, Any] | None = None) -> Any:
+        """Write what the loop left into its places, and give how it left.
+
+        `turns`: there surely was a turn. `lists`: what `fill_lists` has written.
+        """
+        values: dict[Any, Any] = dict(lists or {})
         for place, form, leaves in zip(self.places, self.forms, self._place_leaves(carry), strict=True):
             if place.key in self.traced.ends and place.key not in self.growing:
                 own = unflatten(form, iter(leaves))
@@ -289,9 +292,10 @@ class Settled:
         """Views stay views: what a place holds after the loop, of what it entered with, and of what a turn leaves in it."""
         for key, base in self.views:
             if key in values:
+                apart = values.values() if isinstance(base, jax.Array | MutableArray) else ()
                 base = base if isinstance(base, jax.Array | MutableArray) else values.get(base)
                 views.view_parts(values[key], base)
-                aliasing.doubt_buffers(values[key], base)
+                aliasing.doubt_buffers(values[key], base, apart)
         for place, entry in zip(self.places, self.entries, strict=True):
             for base in views.bases(entry):
                 for new in self._after(base, values):
@@ -314,11 +318,14 @@ class Settled:
         entered = zip(self.places, self.entries, strict=True)
         return [values.get(place.key, array) for place, entry in entered if entry is array] or [array]
 
-    def fill_lists(self, rows: Sequence[Sequence[jax.Array]], turns: int) -> None:
-        """Write the growing lists, of the stacked leaves that `turn_with_rows` gave."""
+    def fill_lists(self, rows: Sequence[Sequence[jax.Array]], turns: int) -> dict[Any, Any]:
+        """Write the growing lists, of the stacked leaves that `turn_with_rows` gave; gives them by the keys of their places."""
+        made = {}
         for (key, growth), stacked in zip(self.growing.items(), rows, strict=True):
             place = next(place for place in self.places if place.key == key)
-            state.write(place, growth.finished(stacked, turns))
+            made[key] = growth.finished(stacked, turns)
+            state.write(place, made[key])
+        return made
 
     @property
     def uses_active(self) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 import jax
 
 from autograph_jax.errors import AliasError, user_location
+from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.cells import arrays_held
 from autograph_jax.operators.tracing.places import Place
@@ -78,15 +79,20 @@ def _note(array: Any, other: Any) -> None:
 def doubtful_with(array: Any) -> list[jax.Array]:
     """The arrays that may be this one."""
     others = [reference() for reference in _doubtful.get(id(array), {}).values()]
-    return [other for other in others if other is not None]
+    return [other for other in others if other is not None and not jax_private.is_lost(other)]
 
 
-def doubt_buffers(value: Any, other: Any) -> None:
-    """Remember that arrays of ported code in one value may share the memory of those in another."""
+def doubt_buffers(value: Any, other: Any, apart: Iterable[Any] = ()) -> None:
+    """Remember that arrays of ported code in one value may share the memory of those in another, or what that may share.
+
+    But not that of the values `apart`: in `old, new = new, old` each is one of two arrays, and never both the same.
+    """
+    others = {id(buffer) for one in apart for buffer in reach.buffers(one)}
     for new in reach.buffers(value):
         for old in reach.buffers(other):
             for known in (old, *doubtful_with(old)):
-                doubt(new, known)
+                if id(known) not in others:
+                    doubt(new, known)
 
 
 def check_buffers(target: Any, aliases: Iterable[Any]) -> None:
@@ -107,10 +113,21 @@ def may_share(array: Any) -> list[jax.Array]:
 def kin(value: Any) -> list[int]:
     """The ids of the arrays in a value, and of those that these may be or are views of."""
     found = []
-    for part in reach.everything(value):
+    for part in reach.everything(value, skip=_is_content):
         if isinstance(part, Buffer) or isinstance(part, jax.Array) and part.ndim:
             found += [id(other) for other in (part, *doubtful_with(part), *bases(part))]
     return found
+
+
+def _is_content(holder: Any, _: Any) -> bool:
+    """What memory holds is a value, which nobody writes."""
+    return type(holder) is Buffer
+
+
+def doubted(value: Any) -> set[int]:
+    """The ids of the memory that arrays of ported code in a value may have: each has one, and two may have the other each."""
+    own = list(reach.buffers(value))
+    return {id(other) for one in own for other in doubtful_with(one)} - {id(one) for one in own}
 
 
 def identity(value: Any) -> int:
@@ -118,7 +135,9 @@ def identity(value: Any) -> int:
     return id(value._buffer) if isinstance(value, MutableArray) else id(value)
 
 
-def arrays_around(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place]) -> dict[int, jax.Array]:
-    """The arrays that a block's variables and these places hold, and those that these may be or are views of, by their ids."""
-    held = arrays_held(functions, places)
+def arrays_around(
+    functions: Sequence[Callable[..., Any] | None], places: Iterable[Place], more: Iterable[jax.Array] = ()
+) -> dict[int, jax.Array]:
+    """The arrays that a block's variables and these places hold, `more`, and those that they may be or are views of, by id."""
+    held = [*arrays_held(functions, places), *more]
     return {id(array): array for own in held for array in (own, *doubtful_with(own), *bases(own))}

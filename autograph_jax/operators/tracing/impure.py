@@ -19,7 +19,7 @@ from autograph_jax.errors import StagingError, is_user_frame, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import state
 
-_GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
+GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 
 
 def iter_(*arguments: Any) -> Any:
@@ -56,7 +56,7 @@ def check_loop(iterable: Any, references: int) -> None:
 
 def check_random(function: Any) -> None:
     """Refuse numbers from generators that don't know about tracing."""
-    if state.traces() and isinstance(getattr(function, "__self__", None), _GENERATORS):
+    if state.traces() and isinstance(getattr(function, "__self__", None), GENERATORS):
         raise StagingError(
             "a random number of Python's or NumPy's is drawn in a block that traced data decides about",
             location=user_location(),

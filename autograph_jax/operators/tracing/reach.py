@@ -6,10 +6,11 @@ import collections
 import enum
 import functools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import jax
+import jax.core
 import numpy as np
 
 from autograph_jax.operators.values.choices import Choice
@@ -24,6 +25,7 @@ _CODE = (type, types.FunctionType, types.MethodType, types.ModuleType, types.Bui
 _NO_RECORDS = (*_CODE, jax.Array, Choice, enum.Enum)
 _FOREIGN = ("builtins", "jax", "jaxlib", "numpy", "autograph_jax", "threading", "functools", "collections", "itertools")
 Skip = Callable[[Any, Any], bool]
+Parts = Callable[[Any], Iterable[tuple[Any, Any]]]
 
 
 def holds(value: Any, test: Callable[[Any], bool], *, skip: Skip = lambda holder, key: False) -> bool:
@@ -100,34 +102,49 @@ def holds_traced(value: Any) -> bool:
     return holds(value, is_traced)
 
 
-def parts(value: Any) -> Iterator[tuple[Any, Any]]:
+def parts(value: Any) -> Iterable[tuple[Any, Any]]:
     """What a value holds directly, with the key, attribute or variable."""
-    if isinstance(value, list | tuple | set | frozenset | collections.deque):
-        yield from enumerate(value)
-    elif isinstance(value, dict):
-        yield from list(value.items())
-    elif isinstance(value, types.FunctionType):
-        for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
-            if _is_filled(cell):
-                yield name, cell.cell_contents
-        yield from enumerate(value.__defaults__ or ())
-        yield from (value.__kwdefaults__ or {}).items()
-    elif isinstance(value, types.MethodType):
-        yield "__self__", value.__self__
-        yield "__func__", value.__func__
-    elif isinstance(value, functools.partial):
-        yield from enumerate([value.func, *value.args, *value.keywords.values()])
-    elif isinstance(value, Choice):
-        yield from enumerate(value._options)
-    elif isinstance(value, MutableArray):
-        yield "_buffer", value._buffer
-    elif isinstance(value, Buffer):
-        yield "value", value.value
-    elif isinstance(value, np.ndarray | np.generic):
-        return
-    elif not isinstance(value, type | types.ModuleType | jax.Array) and type(value).__dict__.get("is_record") is not False:
-        kept = ((name, attribute(value, name, _EMPTY)) for name in attributes(value))
-        yield from ((name, part) for name, part in kept if part is not _EMPTY)
+    return _parts_of(type(value))(value)
+
+
+@functools.lru_cache(maxsize=4096)
+def _parts_of(kind: type) -> Parts:
+    """How the parts of values of a class are found: asked for each value that is met, so by its class once."""
+    if issubclass(kind, (type, types.ModuleType, jax.Array, jax.core.Tracer, np.ndarray, np.generic)):
+        return _nothing
+    known = next((own for base, own in _PARTS.items() if issubclass(kind, base)), None)
+    if known is not None:
+        return known
+    return _nothing if kind.__dict__.get("is_record") is False else _of_object
+
+
+def _nothing(value: Any) -> Iterable[tuple[Any, Any]]:
+    return ()
+
+
+def _of_function(value: types.FunctionType) -> Iterator[tuple[Any, Any]]:
+    for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
+        if _is_filled(cell):
+            yield name, cell.cell_contents
+    yield from enumerate(value.__defaults__ or ())
+    yield from (value.__kwdefaults__ or {}).items()
+
+
+def _of_object(value: Any) -> Iterator[tuple[Any, Any]]:
+    kept = ((name, attribute(value, name, _EMPTY)) for name in attributes(value))
+    return ((name, part) for name, part in kept if part is not _EMPTY)
+
+
+_PARTS: dict[type, Parts] = {
+    **dict.fromkeys((list, tuple, set, frozenset, collections.deque), enumerate),
+    dict: lambda value: list(value.items()),
+    types.FunctionType: _of_function,
+    types.MethodType: lambda value: (("__self__", value.__self__), ("__func__", value.__func__)),
+    functools.partial: lambda value: enumerate([value.func, *value.args, *value.keywords.values()]),
+    Choice: lambda value: enumerate(value._options),
+    MutableArray: lambda value: (("_buffer", value._buffer),),
+    Buffer: lambda value: (("value", value.value),),
+}
 
 
 def cell(function: types.FunctionType, name: str) -> types.CellType:

@@ -37,11 +37,6 @@ def view(value: Any, base: Any, index: Any = _UNKNOWN) -> Any:
     return value
 
 
-def view_at(base: Any, index: Any) -> Any:
-    """`f(x)[1:]`, a view of what a call gives."""
-    return view(base[index], base, index)
-
-
 def _copies(index: Any) -> bool:
     """Does NumPy make a copy for this index, as it does for lists and arrays?"""
     return any(isinstance(part, list) or getattr(part, "ndim", 0) > 0 for part in _parts(index))

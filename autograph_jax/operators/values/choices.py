@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import operator
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import jax
@@ -61,7 +61,7 @@ class Choice:
         if len(kept) == 1:
             return self._options[kept[0]]
         table = [kept.index(p) if p in kept else 0 for p in range(len(self._options))]
-        return Choice(jnp.asarray(table, jnp.int32)[self._index], tuple(self._options[p] for p in kept))
+        return Choice(renumbered(self._index, table), tuple(self._options[p] for p in kept))
 
     def _map(self, function: Callable[[Any], Any]) -> Any:
         """Each option replaced; options that become the same object are one."""
@@ -73,8 +73,7 @@ class Choice:
             new += [] if same else [option]
         if len(new) == 1:
             return new[0]
-        index = self._index if table == list(range(len(table))) else jnp.asarray(table, jnp.int32)[self._index]
-        return Choice(index, tuple(new))
+        return Choice(renumbered(self._index, table), tuple(new))
 
     def __eq__(self, other: object) -> Any:
         return self._compared(other, _comparisons().equal)
@@ -262,3 +261,13 @@ def _is_dynamic(option: Any) -> bool:
 # A Choice passes through jax.jit as a Choice; `ag.jit` gives the option instead. Deciding here, in unflattening, would hand
 # jit's fast path fewer arrays than the program has, and jaxlib 0.10.2 then ends the process.
 jax.tree_util.register_pytree_node(Choice, _flatten, _unflatten)
+
+
+def renumbered(index: Any, table: Sequence[int]) -> Any:
+    """`table[index]`, by comparisons: in a loop's body XLA makes a lookup a call that takes longer than they do."""
+    if list(table) == list(range(len(table))):
+        return index
+    new = jnp.int32(table[0])
+    for position, number in enumerate(table):
+        new = new if number == table[0] else jnp.where(index == position, jnp.int32(number), new)
+    return new

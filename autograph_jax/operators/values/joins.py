@@ -17,7 +17,7 @@ from autograph_jax.loops.axes import NONE, vary
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.array_likes import is_array_like
-from autograph_jax.operators.values.choices import UNBOUND, Choice
+from autograph_jax.operators.values.choices import UNBOUND, Choice, renumbered
 from autograph_jax.operators.values.containers import (
     Record,
     array_form,
@@ -228,7 +228,7 @@ def _coerce_choice(value: Any, forms: tuple[Form, ...]) -> list[Any]:
 
 def _coerce_options(value: Choice, forms: tuple[Form, ...]) -> list[Any]:
     table = [_option_of(option, forms) for option in value._options]
-    leaves: list[Any] = [value._index if table == sorted(range(len(table))) else jnp.asarray(table, jnp.int32)[value._index]]
+    leaves: list[Any] = [renumbered(value._index, table)]
     for number, form in enumerate(forms):
         given = [position for position, place in enumerate(table) if place == number]
         leaves += _coerce_taken(value, given, form) if given else zeros(form)

@@ -34,6 +34,8 @@ def condition(value: Any) -> Any:
     if kind is Choice:
         conditions = tuple(map(condition, value._options))
         return value if all(map(operator.is_, conditions, value._options)) else Choice(value._index, conditions)
+    if hasattr(kind, "as_condition"):  # a list of which only a bound is known
+        return value.as_condition
     method = "__bool__" if has_own(value, "__bool__") else "__len__"
     return asked(value, method, bool) if has_own(value, method) else value
 

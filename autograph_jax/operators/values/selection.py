@@ -24,7 +24,7 @@ from autograph_jax.operators.values.forms import Form, array_forms, same_static
 from autograph_jax.operators.values.joins import as_array, coerce
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.porting import creating
-from autograph_jax.porting.arrays import wrap
+from autograph_jax.porting.arrays import MutableArray, wrap
 
 # With what Python calls an index of each that is out of range.
 _SEQUENCES = {list: "list index", tuple: "tuple index", str: "string index", bytes: "index", range: "range object index"}
@@ -38,7 +38,7 @@ def get_item(container: Any, index: Any) -> Any:
     if isinstance(container, _INDEXED_BY_ARRAYS):
         index = opened_index(index)
     if hooks.is_porting():
-        if isinstance(container, jax.Array):
+        if isinstance(container, jax.Array) and not _is_place(index) or type(container) is np.ndarray and _is_new(index):
             return wrap(container)[index]
         if isinstance(container, _CONCATENATING):
             return creating.concatenated(container, index)
@@ -55,6 +55,23 @@ def get_item(container: Any, index: Any) -> Any:
     if isinstance(container, dict):
         return _at_key(container, index)
     return _at_position(container, index) if isinstance(container, tuple(_SEQUENCES)) else container[index]
+
+
+def _is_place(index: Any) -> bool:
+    """Is it what any array takes as a key: integers and slices that are known?"""
+    parts = index if type(index) is tuple else (index,)
+    bounds = [bound for part in parts if isinstance(part, slice) for bound in (part.start, part.stop, part.step)]
+    return all(isinstance(part, int | slice | None | types.EllipsisType) for part in (*parts, *bounds))
+
+
+def _is_new(index: Any) -> bool:
+    """Is there anything in it that NumPy's own arrays don't take?"""
+    return any(isinstance(part, MutableArray | jax.Array) for part in (index if type(index) is tuple else (index,)))
+
+
+def view_at(base: Any, index: Any) -> Any:
+    """`f(x)[1:]` and `x[0][1:]`, a view of what a call gives, or of a view."""
+    return views.view(get_item(base, index), base, index)
 
 
 def plain_index(container: Any, index: Any) -> Any:
@@ -120,7 +137,7 @@ def get_of(container: dict[Any, Any], key: Any, default: Any = None) -> Any:
     if not is_traced(key):
         return container.get(plain_index(container, key) if isinstance(key, jax.Array) else key, default)
     if isinstance(key, Choice):
-        return of_choice(key, lambda option: container.get(option, default), "as a key")
+        return of_choice(key, lambda option: get_of(container, option, default), "as a key")
     keys = [own for own in container if isinstance(own, int | float)]
     index = dependence.as_index(key)
     found = jnp.stack([jnp.asarray(False), *(index == own for own in keys)])

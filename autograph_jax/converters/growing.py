@@ -1,0 +1,74 @@
+"""In ported code, a list that a loop makes longer by traced data is made where `max_len` can bound it.
+
+Before:
+    ts = [t0]
+    while t < 1:
+        t = t + h
+        ts.append(t)
+
+After:
+    ts = ag__.growing([t0])
+    while t < 1:
+        t = t + h
+        ts.append(t)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import gast
+
+from autograph_jax.converters.base import Pass
+from autograph_jax.syntax.template import Template
+
+_GROWING = Template("ag__.growing(VALUES)")
+_METHODS = frozenset({"append", "extend", "insert"})
+
+
+def convert(tree: gast.AST) -> gast.AST:
+    return _Growing().visit(tree)
+
+
+class _Growing(Pass):
+    def __init__(self) -> None:
+        self._growing: list[frozenset[str]] = []
+
+    def function(self, node: gast.FunctionDef) -> gast.AST:
+        self._growing.append(frozenset(_grown(node.body, open_ended=False)))
+        self.generic_visit(node)
+        self._growing.pop()
+        return node
+
+    def visit_Assign(self, node: gast.Assign) -> gast.AST:
+        names = [target.id for target in node.targets if isinstance(target, gast.Name)]
+        is_grown = self._growing and any(name in self._growing[-1] for name in names)
+        if is_grown and len(names) == len(node.targets) and isinstance(node.value, gast.List):
+            node.value = _GROWING.expression(at=node.value, VALUES=node.value)
+        return self.generic_visit(node)
+
+
+def _grown(body: list[gast.stmt], *, open_ended: bool) -> Iterator[str]:
+    """The variables whose lists a while loop makes longer, or a for loop in a branch or with an exit."""
+    for statement in body:
+        match statement:
+            case gast.FunctionDef() | gast.ClassDef() | gast.AsyncFunctionDef():
+                continue
+            case gast.While():
+                yield from _grown(statement.body, open_ended=True)
+            case gast.For():
+                leaves = any(isinstance(node, gast.Break | gast.Return) for node in gast.walk(statement))
+                yield from _grown(statement.body, open_ended=open_ended or leaves)
+            case _ if open_ended:
+                yield from _appended(statement)
+            case _:
+                blocks = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
+                for block in [*blocks, *(handler.body for handler in getattr(statement, "handlers", []))]:
+                    yield from _grown(block, open_ended=False)
+
+
+def _appended(statement: gast.stmt) -> Iterator[str]:
+    for node in gast.walk(statement):
+        if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute) and node.func.attr in _METHODS:
+            if isinstance(node.func.value, gast.Name):
+                yield node.func.value.id

@@ -1,0 +1,95 @@
+"""Which rows of an array count, where traced data says so: those of a mask, or those from one place on."""
+
+from __future__ import annotations
+
+import dataclasses
+import weakref
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..errors import PortingError, user_location
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Mask:
+    """The rows where it holds, in order. The array is the selection's own. `origin` tells two masks apart."""
+
+    mask: jax.Array
+    origin: Any
+
+    def of(self, capacity: int) -> jax.Array:
+        return self.mask
+
+    @property
+    def count(self) -> jax.Array:
+        return jnp.sum(self.mask)
+
+    def own(self) -> Mask:
+        return self
+
+    def is_same(self, other: Any) -> bool:
+        return isinstance(other, Mask) and self.origin is other.origin
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Window:
+    """So many rows of the array, from `start` on."""
+
+    start: Any
+    count: Any
+
+    def of(self, capacity: int) -> jax.Array:
+        return jnp.arange(capacity) < self.count
+
+    def own(self) -> Window:
+        return Window(0, self.count)
+
+    def is_same(self, other: Any) -> bool:
+        return isinstance(other, Window) and self.count is other.count
+
+
+# Module state: for the id of a traced number, itself and what it never exceeds. An entry goes when the number goes.
+_bounds: dict[int, tuple[weakref.ref[Any], int]] = {}
+
+
+def bounded(count: Any, bound: int) -> Any:
+    """The number, of which is remembered that it never exceeds the bound: `np.zeros(len(x[m]))`."""
+    if isinstance(count, jax.Array):
+        key = id(count)
+        _bounds[key] = weakref.ref(count, lambda _: _bounds.pop(key, None)), bound
+    return count
+
+
+def bound_of(count: Any) -> int | None:
+    """What a traced number never exceeds, if that is known."""
+    known = _bounds.get(id(count))
+    return known[1] if known is not None and known[0]() is count else None
+
+
+def refusal(use: str) -> PortingError:
+    return PortingError(
+        f"the shape of `x[mask]` or `x[:k]` depends on traced data, and {use}",
+        location=user_location(),
+        help="np.where(mask, x, 0) keeps the shape",
+    )
+
+
+def others(ndim: int, axis: int) -> tuple[int, ...]:
+    return tuple(other for other in range(ndim) if other != axis)
+
+
+def padded(array: jax.Array, axis: int, size: int) -> jax.Array:
+    """`size` rows along an axis: the first ones, or these and as many of the last."""
+    have = array.shape[axis]
+    return array if have == size else jnp.take(array, jnp.clip(jnp.arange(size), 0, max(have - 1, 0)), axis=axis)
+
+
+def least(dtype: np.dtype) -> Any:
+    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min if dtype.kind in "iu" else False
+
+
+def greatest(dtype: np.dtype) -> Any:
+    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max if dtype.kind in "iu" else True

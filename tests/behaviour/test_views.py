@@ -1,0 +1,373 @@
+"""What shares memory with an array in NumPy, and is no variable's own: returned, handed on, kept in an object, iterated over.
+
+A write that would have to show is refused, or shows. Never another result.
+"""
+
+import functools
+
+import jax.numpy as jnp
+import numpy as np
+
+from .harness import Table, check
+
+table = Table(__name__)
+row = table.row
+
+M = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+
+def either(function, *calls):
+    """The two ways that are right."""
+    row(function, *calls, want="either")
+
+
+def first(m):
+    return m[0]
+
+
+def itself(m):
+    return m
+
+
+def write(m, k=0):
+    m[k] = 9.0
+    return 1.0
+
+
+def put(r):
+    r[0] = 5.0
+    return r
+
+
+class Kept:
+    def __init__(self, part):
+        self.part = part
+
+
+# ------------------------------------------------------------------ rows that a function gives or gets
+def row_of_a_callee_read(m):
+    r = first(m)
+    m[0] = 7.0
+    return r + 0.0
+
+
+either(row_of_a_callee_read, [M])
+
+
+def row_of_a_callee_written(m):
+    r = first(m)
+    r[0] = 3.0
+    return m + 0.0
+
+
+either(row_of_a_callee_written, [M])
+
+
+def row_of_a_callee_written_by_another(m):
+    r = first(m)
+    write(m)
+    return r + 0.0
+
+
+either(row_of_a_callee_written_by_another, [M])
+
+
+def row_as_an_argument_in_an_expression(m):
+    return jnp.sum(put(m[0])) + m.sum()
+
+
+either(row_as_an_argument_in_an_expression, [M])
+
+
+def row_of_the_row_of_a_callee(m):
+    r = itself(m)[0]
+    m[0] = 7.0
+    return r + 0.0
+
+
+either(row_of_the_row_of_a_callee, [M])
+
+
+def part_of_a_row(m):
+    r = m[0][1:]
+    m[0] = 7.0
+    return r + 0.0
+
+
+either(part_of_a_row, [M])
+
+
+def row_of_a_method_with_a_traced_index(m, k):
+    rows = {"a": [m[0], m[1]]}
+    r = rows["a"][k]
+    m[1] = 7.0
+    return r + 0.0
+
+
+either(row_of_a_method_with_a_traced_index, [M, 0], [M, 1])
+
+
+def row_of_a_generator(m):
+    def rows():
+        yield m[0]
+        yield m[1]
+
+    held = list(rows())
+    m[0] = 7.0
+    return held[0] + 0.0
+
+
+either(row_of_a_generator, [M])
+
+
+def row_as_a_default(m):
+    def get(r=m[0]):
+        return r
+
+    m[0] = 7.0
+    return get() + 0.0
+
+
+either(row_as_a_default, [M])
+
+
+def row_in_a_partial(m):
+    get = functools.partial(itself, m[0])
+    m[0] = 7.0
+    return get() + 0.0
+
+
+either(row_in_a_partial, [M])
+
+
+def row_that_an_early_return_gives(m):
+    def last():
+        for k in range(2):
+            if m[k, 0] > 2.0:
+                return m[k]
+        return m[0]
+
+    r = last()
+    m[1] = 7.0
+    return r + 0.0
+
+
+either(row_that_an_early_return_gives, [M], [-M])
+
+
+# ------------------------------------------------------------------ rows that something holds
+def row_in_a_dict(m):
+    held = {"row": m[0]}
+    write(m)
+    return held["row"] + 0.0
+
+
+either(row_in_a_dict, [M])
+
+
+def row_in_a_dict_written(m):
+    held = {"row": m[0]}
+    held["row"][0] = 4.0
+    return m + 0.0
+
+
+either(row_in_a_dict_written, [M])
+
+
+def row_in_an_attribute(m):
+    kept = Kept(None)
+    kept.part = m[0]
+    write(m)
+    return kept.part + 0.0
+
+
+either(row_in_an_attribute, [M])
+
+
+def row_in_an_object(m):
+    kept = Kept(m[0])
+    m[0] = 4.0
+    return kept.part + 0.0
+
+
+either(row_in_an_object, [M])
+
+
+def row_in_an_object_written(m):
+    kept = Kept(m[0])
+    kept.part[0] = 4.0
+    return m + 0.0
+
+
+either(row_in_an_object_written, [M])
+
+
+def row_by_a_condition(m):
+    r = m[0] if m[0, 0] > 0 else m[1]
+    write(m)
+    return r + 0.0
+
+
+either(row_by_a_condition, [M], [-M])
+
+
+def row_by_or(m):
+    r = None or m[0]
+    write(m)
+    return r + 0.0
+
+
+either(row_by_or, [M])
+
+
+def row_by_walrus(m):
+    total = (r := m[0]).sum()
+    m[0] = 1.0
+    return r + total
+
+
+either(row_by_walrus, [M])
+
+
+def flat_array_in_a_list(m):
+    held = [m.ravel()]
+    write(m)
+    return held[0] + 0.0
+
+
+either(flat_array_in_a_list, [M])
+
+
+def views_by_functions(m):
+    held = [*jnp.split(m, 2), jnp.diag(m), jnp.broadcast_to(m[0], (2, 2)), jnp.atleast_2d(m), jnp.flip(m)]
+    write(m)
+    return [part + 0.0 for part in held]
+
+
+either(views_by_functions, [M])
+
+
+# ------------------------------------------------------------------ rows that are iterated over
+def rows_of_a_comprehension(m):
+    rows = [m[k] for k in range(2)]
+    m[0] = 4.0
+    return rows[0] + 0.0
+
+
+either(rows_of_a_comprehension, [M])
+
+
+def rows_put_into_a_list(m):
+    rows = []
+    for r in m:
+        rows.append(r)
+    m[0] = 4.0
+    return rows[0] + 0.0
+
+
+either(rows_put_into_a_list, [M])
+
+
+def rows_put_into_a_list_by_index(m):
+    rows = []
+    for k in range(2):
+        rows.append(m[k])
+    rows[0][0] = 4.0
+    return m + 0.0
+
+
+either(rows_put_into_a_list_by_index, [M])
+
+
+def last_row_of_a_loop(m):
+    for r in m:  # noqa: B007 - read after the loop
+        pass
+    m[1] = 3.0
+    return r + 0.0
+
+
+either(last_row_of_a_loop, [M])
+
+
+def row_that_a_turn_takes(m):
+    r = None
+    for k, one in enumerate(m):
+        if k == 0:
+            r = one
+    m[0] = 3.0
+    return r + 0.0
+
+
+either(row_that_a_turn_takes, [M])
+
+
+def rows_of_zip(m):
+    rows = [r for r, _ in zip(m, m, strict=True)]
+    m[0] = 3.0
+    return rows[0] + 0.0
+
+
+either(rows_of_zip, [M])
+
+
+def rows_by_builtins(m):
+    held = [list(m)[0], tuple(m)[0], next(reversed(m[::-1])), min(m, key=lambda r: r[0]), *map(itself, m)]
+    m[0] = 3.0
+    return [r + 0.0 for r in held]
+
+
+either(rows_by_builtins, [M])
+
+
+def zip_over_an_array_that_is_written(m):
+    x, total = m[:, 0].copy(), 0.0
+    for v, w in zip(x, x[::-1].copy(), strict=True):
+        d = x[::-1]
+        d[0] = 7.0
+        total += v * w
+    return total
+
+
+either(zip_over_an_array_that_is_written, [M])
+
+
+def enumerate_over_an_array_that_is_written(m):
+    x, total = m[:, 0].copy(), 0.0
+    for k, v in enumerate(x):
+        if k < 1:
+            x[k + 1] = 7.0
+        total += v
+    return total
+
+
+either(enumerate_over_an_array_that_is_written, [M])
+
+
+# A view that is carried from turn to turn, and chosen by traced data: the loop still settles.
+def slopes_of_a_solver(x, n):
+    time, state, slope, step = 0.0, x, -x, 0.5
+    old, slopes, steps, rejected = state, jnp.zeros((3, 2)), 0, False
+    for k in range(1, 3):
+        while time < k * n:
+            if steps == 100:
+                return old, state, slope, slopes, time
+            steps += 1
+            new_slopes = jnp.stack([slope, -state, -0.5 * state])
+            error = jnp.abs(step * new_slopes[0]).max()
+            if error < 1.0:
+                growth = 1.0 if rejected else 1.5
+                old, slopes = state, new_slopes
+                time, state, slope = time + step, state + step * slope, new_slopes[2]
+                rejected = False
+            else:
+                growth, rejected = 0.5, True
+            step = growth * step
+    return old, state, slope, slopes, time
+
+
+row(slopes_of_a_solver, [M[0], 2.0], [4 * M[0], 1.0])
+
+
+@table.each_way
+def test_views(row, way, record_property):
+    check(row, way, record_property)

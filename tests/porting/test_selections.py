@@ -1,0 +1,204 @@
+"""`x[mask]`, `x[:k]`, `x[indices]` where traced data says how many elements there are: NumPy programs against NumPy itself."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph_jax as ag
+
+PROGRAMS: dict[str, Callable[..., Any]] = {}
+VECTORS = ([1.0, 2.0, 3.0], [3.0, -2.0, 0.5], [0.0, 0.0, 0.0], [-1.0, 4.0, 2.0])
+
+
+def program(function: Callable[..., Any]) -> Callable[..., Any]:
+    PROGRAMS[function.__name__.replace("_", " ")] = function
+    return function
+
+
+@program
+def rows_and_columns(b):
+    m = np.outer(b, b) + np.eye(3)
+    k = b > 0
+    return m[k, :].sum(axis=0), m[:, k].sum(axis=1), m[k, 0].sum(), (m[k] * b).max(initial=-9.0), m[:, k].mean(axis=0).size
+
+
+@program
+def written_by_masks(b):
+    m = np.outer(b, b)
+    k = b > 0
+    m[k, :] = 5
+    m[:, k] += 1
+    m[k, 0] = b[k]
+    m[m > 3] = -1
+    return m
+
+
+@program
+def up_to_a_bound(b):
+    k = (b > 0).sum()
+    x = np.zeros(3)
+    x[:k] = b[:k] * 2
+    x[k:] -= b[k:]
+    return x, np.dot(b[:k], b[:k]), np.linalg.norm(b[:k]), b[:k].sum(), b[k:].sum(), len(b[:k]), b[:k].shape[0], b[:-k].size
+
+
+@program
+def parts_of_a_matrix(b):
+    k = (b > 0).sum()
+    m = np.outer(b, b + 1)
+    return (
+        m[:, :k] @ b[:k],
+        (m[:k] @ b).sum(),
+        np.sum(m[:k, 1] ** 2),
+        m[1, :k].sum(),
+        (b[:k, None] * np.ones((1, 3))).sum(axis=0),
+    )
+
+
+@program
+def a_slice_is_a_view(b):
+    k = (b > 0).sum()
+    x = np.zeros(3)
+    y = x[:k]
+    y[:] = 7
+    y += 1
+    z = x[k:]
+    z[:] = b[k:]
+    x[0] = 4
+    return x, y.sum()
+
+
+@program
+def places(b):
+    i = np.nonzero(b > 0)[0]
+    x = np.zeros(3)
+    x[i] = b[i] * 3
+    j = np.flatnonzero(b <= 0)
+    x[j] -= 1
+    rows, columns = np.nonzero(np.outer(b, b) > 1)
+    return x, i.sum(), len(j), rows.sum() - columns.sum()
+
+
+@program
+def one_behind_the_other(b):
+    k = b > 0
+    x = np.zeros(3)
+    x[:] = np.concatenate([b[k], b[~k]])
+    return x, np.hstack([b[k], b]).sum(), np.append(b[k], 5.0).sum()
+
+
+@program
+def in_order(b):
+    s = np.sort(b[b > 0])
+    x = np.zeros(3)
+    x[: len(s)] = s
+    return x, s[::-1].sum(), np.cumsum(s).sum(), b[b > 0][np.argsort(b[b > 0])].sum()
+
+
+@program
+def some_of_some(b):
+    k = b > 0
+    s = b[k]
+    t = s[s > 1]
+    x = b.copy()
+    x[k] = np.where(s > 1, 0, s)
+    return x, t.sum(), t.size
+
+
+@program
+def single_elements(b):
+    s = b[b > -99]
+    k = (b > 0).sum()
+    return s[0], s[-1], s[k - 1], b[k - 3 :][0]
+
+
+@program
+def in_a_loop(b):
+    total, x = 0.0, b.copy()
+    for k in range(3):
+        if b[k] < 0:
+            break
+        total = total + np.dot(x[: k + 1], b[: k + 1])
+        x[: k + 1] /= 2
+    return total, x
+
+
+class Graph:
+    def __init__(self):
+        self.edges = [[1, 2], [0, 2], [0, 1]]
+
+
+@program
+def lists_at_a_traced_place(b):
+    graph, node, path = Graph(), 0, np.zeros(4)
+    while node < 2 and path.sum() < 5:
+        node = graph.edges[node][1 if b[node] > 0 else 0]
+        path[node] += 1
+    return path, node
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name: str, x64: None):
+    function = PROGRAMS[name]
+    run = ag.jit(ag.port(function))
+    for values in VECTORS:
+        want = jax.tree.leaves(function(np.array(values)))
+        found = jax.tree.leaves(run(jnp.array(values)))
+        for one, other in zip(want, found, strict=True):
+            np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-14, err_msg=f"{name} at {values}")
+
+
+ERRORS: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
+    "lengths": (lambda b: (b[b > 0] + b[b > 1]).sum(), ValueError, "could not be broadcast"),
+    "place": (lambda b: b[b > 0][2], IndexError, "out of bounds"),
+    "known length": (lambda b: b[b > 0] + np.ones(3), ValueError, "could not be broadcast"),
+    "nothing": (lambda b: b[b > 9].max(), ValueError, "zero-size array"),
+    "result": (lambda b: b[b > 0] * 2, ag.PortingError, r"max_len=100"),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors(name: str, x64: None):
+    function, kind, message = ERRORS[name]
+    with pytest.raises(kind, match=message):
+        jax.block_until_ready(ag.jit(ag.port(function))(jnp.array([3.0, -2.0, 0.5])))
+
+
+def test_results_are_padded(x64: None):
+    def positive(b: Any) -> Any:
+        return {"values": b[b > 0] * 2, "places": np.nonzero(b > 0)[0], "rows": np.outer(b, b)[:, b > 0]}
+
+    for values in VECTORS:
+        want = positive(np.array(values))
+        found = jax.jit(ag.port(positive, max_len=4))(jnp.array(values))
+        for name, array in want.items():
+            padded, count = found[name], array.shape[-1]
+            assert padded.length == count and padded.padded(9).shape == (*array.shape[:-1], 4)
+            np.testing.assert_array_equal(np.asarray(padded)[..., :count], array)
+            assert (padded.padded(9)[..., count:] == 9).all() and padded.mask.tolist() == [i < count for i in range(4)]
+            if count:
+                np.testing.assert_array_equal(padded[..., -1], array[..., -1])
+
+
+def test_a_result_longer_than_the_bound_raises(x64: None):
+    with pytest.raises(IndexError, match="at most 1 elements"):
+        jax.block_until_ready(ag.jit(ag.port(lambda b: b[b > 0], max_len=1))(jnp.array([1.0, 2.0])).padded())
+
+
+def test_derivatives_and_batches(x64: None):
+    def f(b: Any) -> Any:
+        k = (b > 0).sum()
+        s = np.sqrt(b[b > 0])
+        return s.sum() + np.dot(b[:k], b[:k])
+
+    ported, b = ag.port(f), jnp.array([[3.0, -2.0, 0.5], [-1.0, 4.0, 2.0]])
+    for row in b:
+        steps = 1e-6 * np.eye(3)
+        want = [(f(np.array(row) + step) - f(np.array(row) - step)) / 2e-6 for step in steps]
+        for derivative in (jax.grad, jax.jacfwd):
+            np.testing.assert_allclose(derivative(ported)(row), want, rtol=1e-5)
+    np.testing.assert_allclose(jax.vmap(ported)(b), [f(np.array(row)) for row in b])

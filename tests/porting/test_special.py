@@ -1,0 +1,63 @@
+"""Functions of scipy.special on traced values, against SciPy's own."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.special
+
+import autograph_jax as ag
+from autograph_jax.porting import special
+
+X = np.array([-2.5, -0.7, -1e-9, 0.0, 1e-9, 0.3, 1.0, 2.5])
+POSITIVE = np.array([1e-6, 0.2, 0.9, 1.0, 2.5, 7.0])
+UNIT = np.array([0.0, 1e-9, 0.1, 0.5, 0.9, 0.999999])
+ARGUMENTS = {
+    "round": (X,), "psi": (POSITIVE,), "rgamma": (POSITIVE,), "erfcinv": (np.array([1e-12, 0.1, 1.0, 1.9]),),
+    "inv_boxcox": (np.array([0.1, 0.5, 0.5]), np.array([0.0, 1.0, -0.5])), "huber": (1.0, X), "pseudo_huber": (1.5, X),
+    "binom": (10.0, np.array([0.0, 3.0, 9.0])), "betaincc": (2.0, 3.5, UNIT), "zetac": (np.array([1.5, 2.0, 5.0]),),
+    "chdtr": (3.0, POSITIVE), "chdtrc": (3.0, POSITIVE), "gdtr": (2.0, 1.5, POSITIVE), "gdtrc": (2.0, 1.5, POSITIVE),
+    "pdtr": (np.array([0.0, 2.5, 4.0]), 2.5), "pdtrc": (np.array([0.0, 2.5, 4.0]), 2.5),
+    "bdtr": (np.array([0.0, 2.0, 4.0]), 7, 0.3), "stdtr": (3.0, X), "fdtr": (3.0, 5.0, POSITIVE), "fdtrc": (3.0, 5.0, POSITIVE),
+    "ellipk": (UNIT,), "ellipkm1": (np.array([1e-12, 0.1, 1.0]),), "ellipe": (np.array([*UNIT, 1.0]),), "cbrt": (X,),
+    "log1p": (POSITIVE,),
+}  # fmt: skip
+ORDERS = [0, 1, 2, 7]
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("name", sorted(set(special._OURS) - set(special._POLYNOMIALS)))
+def test_a_function(name):
+    theirs = getattr(scipy.special, name)
+    arguments = ARGUMENTS.get(name, (X,))
+    ported = ag.port(lambda *values: theirs(*values))
+    np.testing.assert_allclose(jax.jit(ported)(*arguments), theirs(*arguments), rtol=2e-13, atol=1e-15)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("name", sorted(special._POLYNOMIALS))
+def test_a_polynomial(name, order):
+    theirs = getattr(scipy.special, name)
+    ported = ag.port(lambda x: theirs(order, x))
+    np.testing.assert_allclose(jax.jit(ported)(X), theirs(order, X), rtol=1e-12, atol=1e-13)
+
+
+def test_a_degree_is_known():
+    with pytest.raises(TypeError, match="degree"):
+        jax.jit(special._OURS["eval_legendre"])(2, jnp.ones(2))
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("name, at", [("ellipk", 0.3), ("ellipe", 0.3), ("exprel", 0.0), ("inv_boxcox", 0.2), ("huber", 0.4)])
+def test_a_derivative(name, at):
+    theirs, options = getattr(scipy.special, name), {"inv_boxcox": (0.5,), "huber": (1.0,)}.get(name, ())
+
+    def value(x):
+        return theirs(*options, x) if name == "huber" else theirs(x, *options)
+
+    h = 1e-5
+    expected = (value(at + h) - value(at - h)) / (2 * h)
+    np.testing.assert_allclose(jax.grad(ag.port(value))(at), expected, rtol=1e-6)
