@@ -49,6 +49,7 @@ bench: $(VENV)/.bench
 	@set -e; for file in benchmarks/*.py; do echo "$$file"; $(BIN)/python "$$file" $(ARGS); done
 
 docs: $(VENV)/.docs
+	@$(BIN)/python -m tests.behaviour.supported
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 clean:
@@ -60,7 +61,7 @@ $(VENV)/.demo: EXTRA :=
 $(VENV)/.test: EXTRA := [test]
 $(VENV)/.lint: EXTRA := [lint]
 $(VENV)/.bench: EXTRA := [bench]
-$(VENV)/.docs: EXTRA := [docs]
+$(VENV)/.docs: EXTRA := [docs,test]
 
 $(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	@echo "Installing autograph-jax$(EXTRA) into $(VENV); the first time takes about a minute."

@@ -1,4 +1,4 @@
-"""The table of docs/supported.md: what the programs of this folder show. `python -m tests.behaviour.supported` writes it."""
+"""docs/supported.md, a table of what the programs of this folder show. `make docs` writes it by this file."""
 
 import sys
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ HEAD = """\
 
 Each line stands for a file of tests/behaviour. Its programs run as plain Python with NumPy,
 converted, and compiled, and where they are floats also differentiated and mapped; the results must be the same. A program that
-is refused gets an error with its line, the reason and a way out; none may give another result than Python. This page is made by
-`python -m tests.behaviour.supported`, and a test holds it to what is there.
+is refused gets an error with its line, the reason and a way out; none may give another result than Python. This page is made
+of them whenever the site is built.
 
 | programs with | programs | as in Python | refused | either | staged | differentiated | mapped |
 |---|--:|--:|--:|--:|--:|--:|--:|
