@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test flags lint types bench clean
+.PHONY: help demo test flags lint types bench docs clean
 
 help:
 	@echo "make demo   fit a predator-prey model with a solver written in plain Python"
@@ -21,6 +21,7 @@ help:
 	@echo "make lint   ruff"
 	@echo "make types  pyright"
 	@echo "make bench  run benchmarks/"
+	@echo "make docs   build the site of docs/ into site/; a broken link is an error"
 	@echo "make clean  remove what these made"
 
 demo: $(VENV)/.demo
@@ -47,8 +48,12 @@ types: $(VENV)/.lint $(VENV)/.test
 bench: $(VENV)/.bench
 	@set -e; for file in benchmarks/*.py; do echo "$$file"; $(BIN)/python "$$file" $(ARGS); done
 
+docs: $(VENV)/.docs
+	@$(BIN)/python -m tests.behaviour.supported
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
 clean:
-	rm -rf .venv .venv-3.* build dist .coverage .coverage.* htmlcov .hypothesis .pytest_cache .ruff_cache
+	rm -rf .venv .venv-3.* build dist site .coverage .coverage.* htmlcov .hypothesis .pytest_cache .ruff_cache
 	find autograph_jax tests examples benchmarks -name __pycache__ -type d -exec rm -rf {} + 2>/dev/null || true
 
 # One stamp per extra: $(VENV)/.test stands for `pip install -e .[test]`. Touched pyproject.toml: installed again.
@@ -56,8 +61,9 @@ $(VENV)/.demo: EXTRA :=
 $(VENV)/.test: EXTRA := [test]
 $(VENV)/.lint: EXTRA := [lint]
 $(VENV)/.bench: EXTRA := [bench]
+$(VENV)/.docs: EXTRA := [docs,test]
 
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench: pyproject.toml | $(BIN)/python
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	@echo "Installing autograph-jax$(EXTRA) into $(VENV); the first time takes about a minute."
 	@$(PIP) install --quiet --editable ".$(EXTRA)"
 	@touch $@

@@ -448,7 +448,7 @@ ROWS = {
         def f(x):
             return np.busday_count("2020", x)
         """,
-        "jax.jit(ag.port(f))(1.0)",
+        "jax.enable_x64(True)(jax.jit(ag.port(f)))(1.0)",
         """
         PortingError: `numpy.busday_count` has no counterpart on traced values  [AG0501]
           model.py:4, in f
@@ -464,7 +464,7 @@ ROWS = {
         def f(x):
             return np.unique(x)
         """,
-        "jax.jit(ag.port(f))(x3)",
+        "jax.enable_x64(True)(jax.jit(ag.port(f)))(x3)",
         """
         PortingError: the shape of what `unique` gives cannot be had of traced data  [AG0501]
           model.py:4, in f

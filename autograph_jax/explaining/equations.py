@@ -7,6 +7,8 @@ import sysconfig
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from jax.extend.core import ClosedJaxpr, Jaxpr
+
 from autograph_jax.operators import jax_private
 
 Place = tuple[str, int]  # file, line
@@ -79,12 +81,12 @@ def is_users(file: str) -> bool:
     return is_cell or not (file.startswith(_LIBRARIES) or file.startswith("<") or "site-packages" in file)
 
 
-def _inner(equation: Any) -> Iterator[Any]:
-    for parameter in equation.params.values():
-        for inner in parameter if isinstance(parameter, tuple | list) else (parameter,):
-            inner = getattr(inner, "jaxpr", inner)
-            if hasattr(inner, "eqns"):
-                yield inner
+def _inner(equation: Any) -> list[Any]:
+    """The programs inside of an equation. Where it has some as such, records that hold the same ones once more are left out."""
+    flat = [part for given in equation.params.values() for part in (given if isinstance(given, tuple | list) else (given,))]
+    programs = [part for part in flat if isinstance(part, Jaxpr | ClosedJaxpr)] or flat
+    found = [getattr(part, "jaxpr", part) for part in programs]
+    return [program for program in found if hasattr(program, "eqns")]
 
 
 def _turns(equation: Any) -> int:

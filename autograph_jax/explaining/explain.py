@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 import types
-from collections.abc import Callable
-from inspect import signature
+from collections.abc import Callable, Iterator
+from inspect import Parameter, signature
 from typing import Any
 
 import jax
@@ -54,9 +53,7 @@ def explain(function: Callable[..., Any], /, *args: Any, compile: bool = True, *
         traced = trace(*args, **kwargs)
         trace_seconds = time.perf_counter() - began
     compile_seconds = _compile_seconds(traced) if compile else None
-    with contextlib.suppress(Exception):
-        function = _unwrapped(function)
-    return _explained(function, traced.jaxpr, heard, static, trace_seconds, compile_seconds)
+    return _explained(_unwrapped(function), traced.jaxpr, heard, static, trace_seconds, compile_seconds)
 
 
 def _unwrapped(function: Any) -> Any:
@@ -71,12 +68,30 @@ def tracer(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tupl
         return anew, ()
     if isinstance(function, jax.stages.Wrapped):
         function = _unwrapped(function)
-    bound = signature(function).bind(*args, **kwargs)
-    static = tuple(name for name, value in bound.arguments.items() if not all(map(_is_traceable, jax.tree.leaves(value))))
-    made = jit(function, static_argnames=static or None)
+    static = {place: value for place, value in _places(function, args, kwargs) if not _all_traceable(value)}
+    numbers = [place for place in static if isinstance(place, int)]
+    names = [place for place in static if isinstance(place, str)]
+    made = jit(function, static_argnums=numbers or None, static_argnames=names or None)
     anew = trace_anew(made)
     assert anew is not None
-    return anew, tuple(f"{name}={_short(bound.arguments[name])}" for name in static)
+    return anew, tuple(f"{place}={_short(value)}" for place, value in static.items())
+
+
+def _places(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[int | str, Any]]:
+    """The arguments of a call, by name; those in `*args` by their number."""
+    bound = signature(function).bind(*args, **kwargs)
+    for name, value in bound.arguments.items():
+        match bound.signature.parameters[name].kind:
+            case Parameter.VAR_POSITIONAL:
+                yield from enumerate(value, len(bound.args) - len(value))
+            case Parameter.VAR_KEYWORD:
+                yield from value.items()
+            case _:
+                yield name, value
+
+
+def _all_traceable(value: Any) -> bool:
+    return all(map(_is_traceable, jax.tree.leaves(value)))
 
 
 def _is_traceable(leaf: Any) -> bool:
@@ -167,7 +182,8 @@ def _line(
     staged = [decision for decision in decided if decision.how != "python"]
     if staged:
         last = staged[-1]
-        return Line(number, text, last.how, last.what, (*last.details, *calls), count, cost, code, last.seconds)
+        what = "select, of both branches" if _is_selected(operations) else last.what
+        return Line(number, text, last.how, what, (*last.details, *calls), count, cost, code, last.seconds)
     if decided:
         turns = max((decision.turns or 0 for decision in decided), default=0)
         why = [decision.why for decision in decided if decision.why]
@@ -175,8 +191,18 @@ def _line(
         return Line(number, text, "python", what, (*dict.fromkeys(why), *calls), count, cost, code)
     if operations is None:
         return Line(number, text, details=calls)
-    what = f"{count} operation{'s' if count > 1 else ''}, {operations.result}"
+    what = f"{_counted(count)}, {operations.result}"
     return Line(number, text, "traced", what, calls, count, cost, code)
+
+
+def _counted(operations: int) -> str:
+    return f"{operations} operation{'' if operations == 1 else 's'}"
+
+
+def _is_selected(operations: equations.Operations | None) -> bool:
+    """Has `vmap` made both branches run, and choose by element?"""
+    names = {operation.equation.primitive.name for operation in operations.own} if operations else set()
+    return "select_n" in names and not names & {"cond", "scan", "while"}
 
 
 def _code(operations: equations.Operations) -> str:
@@ -205,7 +231,7 @@ def _answer(
     differentiates = "; ".join(f"{mode} mode: {said}" for mode, said in derivatives.items())
     if derivatives["reverse"] == "yes" and any(line.kind == "while" for line in lines):
         differentiates += ", with checkpoints in loops of an unknown number of turns"
-    return f"{name}: {staged} staged, {python}; {operations} operations", f"{differentiates}; {took}"
+    return f"{name}: {staged} staged, {python}; {_counted(operations)}", f"{differentiates}; {took}"
 
 
 def _derivatives(closed: Any) -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from autograph_jax.explaining.explanation import Explanation, Function, Line
 
 _MOST_LINES = 40  # of a function; of a longer one, only those of which there is something to say
-_CODE_WIDTH = 44
+_SLOW = 0.2  # of the whole trace: what takes more of it says how long
 
 
 def screen(explanation: Explanation) -> str:
@@ -21,21 +21,26 @@ def screen(explanation: Explanation) -> str:
         if values := getattr(explanation, label):
             parts += textwrap.wrap(f"{label}: {', '.join(values)}", width, subsequent_indent="  ")
     for function in explanation.functions:
-        parts += ["", f"{function.name} ({os.path.basename(function.file)})", *_lines(function, width)]
+        parts += [
+            "",
+            f"{function.name} ({os.path.basename(function.file)})",
+            *_lines(function, width, explanation.trace_seconds),
+        ]
     return "\n".join(parts)
 
 
-def _lines(function: Function, width: int) -> Iterator[str]:
+def _lines(function: Function, width: int, trace_seconds: float) -> Iterator[str]:
     is_short = len(function.lines) <= _MOST_LINES
     shown = [line for line in function.lines if is_short or line.kind]
-    code = min(_CODE_WIDTH, max((len(line.text) for line in shown), default=0))
+    code = min(max(36, width * 2 // 5), max((len(line.text) for line in shown), default=0))
     for line in shown:
-        yield from _line(line, code, width)
+        yield from _line(line, code, width, is_slow=line.seconds > _SLOW * trace_seconds)
 
 
-def _line(line: Line, code: int, width: int) -> Iterator[str]:
+def _line(line: Line, code: int, width: int, *, is_slow: bool) -> Iterator[str]:
     text = line.text if len(line.text) <= code else f"{line.text[: code - 3]}..."
-    said = "; ".join([line.what, *line.details] if line.what else line.details)
+    what = f"{line.what}, traced in {line.seconds:.2g} s" if is_slow else line.what
+    said = "; ".join([what, *line.details] if what else line.details)
     head = f"{line.number:5} {text:{code}}  "
     wrapped = textwrap.wrap(said, max(width - len(head), 30)) or [""]
     yield (head + wrapped[0]).rstrip()

@@ -16,7 +16,7 @@ from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import joined_aliases
-from autograph_jax.operators.staging.blocks import RESULT, Traced, joined, shown, trace
+from autograph_jax.operators.staging.blocks import RESULT, Traced, is_users, joined, shown, trace
 from autograph_jax.operators.staging.collectives import refuse
 from autograph_jax.operators.staging.writes import Slot, branch_writes, slots_of
 from autograph_jax.operators.tracing import aliasing, reach, same_containers, state
@@ -120,7 +120,9 @@ def _cond(
         if id(places[key].target) not in parted and (slots := _slots(places[key], form, first, second))
     }
     branches = [_Branch(branch, number, result, ends, places, written) for number, branch in enumerate((first, second))]
-    left = {key: place.name for key, place in places.items()} | ({} if result == NO_RESULT else {RESULT: "value"})
+    left = {key: place.name for key, place in places.items() if is_users(place)} | (
+        {} if result == NO_RESULT else {RESULT: "value"}
+    )
     decisions.staged("cond", list(left.values()), [ends.get(key, result) for key in left], since=began)
     with decisions.scope("if"):
         outputs = jax.lax.cond(predicate, _named(then, branches[0]), _named(otherwise, branches[1]))

@@ -139,7 +139,7 @@ def scope(kind: str) -> Any:
     while frame is not None and not is_user_frame(frame):
         frame = frame.f_back
     place = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}" if frame is not None else "?"
-    return jax.named_scope(f"{kind}[{place}]")
+    return jax.named_scope(f"{kind}[{place.replace('@', '_')}]")  # XLA would drop a name with @
 
 
 def type_of(form: Form) -> str:
@@ -149,6 +149,10 @@ def type_of(form: Form) -> str:
             leaves = list(map(str, array_forms(form)))
             more = f", and {len(leaves) - _MOST_NAMED} more" if len(leaves) > _MOST_NAMED else ""
             return f"({', '.join(leaves[:_MOST_NAMED])}{more})"
+        case Options(forms):
+            return " or ".join(map(type_of, forms))
+        case Static(value) if type(value).__module__.startswith("autograph_jax"):
+            return "nothing" if str(form) != "no value" else "no value"
         case Static(value) if is_mutable(value):
             return type(value).__name__
     return str(form)

@@ -75,9 +75,10 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
             rows.give_up()
             if exit is _FAILED and rows.length > _FEW and type(iterable) is range:
                 return _staged_from_the_second(rows, body, names, orelse)
-        if rows is None and may_be_traced(None, functions):
-            left_to_python(body, f"Python takes the elements of a {type(iterable).__name__} one by one")
-        elif rows is not None and exit is None:
+        if rows is None:
+            why = f"Python takes the elements of a {type(iterable).__name__} one by one"
+            left_to_python(body, why) if may_be_traced(None, functions) else decisions.left_to_python(why)
+        elif exit is None:
             decisions.left_to_python("it has one turn, or nothing that its body reads is traced")
         impure.check_loop(iterable, references=_HELD_BY_CALL)
         elements = _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iter(iterable)

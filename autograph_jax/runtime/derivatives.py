@@ -165,9 +165,11 @@ def jacrev() -> None:
 
 @_derivative(jax.hessian)
 def hessian() -> None:
-    """The Hessian, `jacfwd` of `jacrev`. By several names it is a dict of dicts, `h["x"]["y"]`; by numbers a tuple of tuples.
+    """The Hessian, `jacfwd` of `jacrev`.
 
-    >>> h = hessian(lambda x, y: x**2 * y, argnames=["x", "y"])(2.0, y=3.0)
-    >>> print(h["x"]["x"], h["x"]["y"], h["y"]["y"])
-    6.0 4.0 0.0
+    By several names it is a dict of dicts, `h["x"]["y"]`; by numbers a tuple of tuples.
+
+        >>> h = hessian(lambda x, y: x**2 * y, argnames=["x", "y"])(2.0, y=3.0)
+        >>> print(h["x"]["x"], h["x"]["y"], h["y"]["y"])
+        6.0 4.0 0.0
     """

@@ -20,6 +20,7 @@ from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.tracing.places import Content, Place
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.runtime.assigned import line_of_store, note_variables
+from autograph_jax.runtime.notes import annotate
 
 _HELP = "return the value, and keep what the call gives: `o.y = f(x)`"
 
@@ -85,6 +86,9 @@ def watched(function: Any) -> Iterator[Watch]:
         if isinstance(function, types.FunctionType):
             note_variables(function)
         yield watch
+    except Exception as error:
+        annotate(error)
+        raise
     finally:
         state.swap_written(around)
         handed_out = _objects_in(watch.result) if written else ()

@@ -109,6 +109,20 @@ def calling(x):
     return as_it_is(y)
 
 
+def checked(x):
+    while x > 1:
+        assert x < 100, "too big"
+        x = x / 2
+    return [y for y in (x, 2 * x) if y > 0]
+
+
+made = ag.checkpoint(helper)
+
+
+def calling_made(x):
+    return made(x)
+
+
 class Row(NamedTuple):
     """A function, its arguments, and what is said of lines, by their numbers from the `def` on: the beginning of the text."""
 
@@ -129,6 +143,8 @@ ROWS = [
     Row(marked, (8.0,), {1: "Python, unrolled x3; it is marked: `ag.unroll`"}),
     Row(known, (8.0,), {2: "Python, unrolled x3; nothing that decides about it is traced"}),
     Row(fails_when_staged, (8.0,), {1: "Python, unrolled x4; tracing its body raised "}),
+    Row(checked, (8.0,), {1: "lax.while_loop; carries x float32[]", 4: "lax.cond; leaves value float32[] or nothing"}),
+    Row(calling_made, (8.0,), {1: "1 operation, float32[]; calls `made`, converted"}),
     Row(
         calling,
         (8.0,),
@@ -164,6 +180,12 @@ def test_it_fits_on_a_screen(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = repr(ag.explain(chosen, 8.0, compile=False))
     assert len(text.splitlines()) < 24 and max(map(len, text.splitlines()[3:])) <= 80
+
+
+def test_a_branch_under_vmap_is_a_selection():
+    explained = ag.explain(ag.vmap(staged_if), jnp.ones(3), compile=False)
+    [function] = [function for function in explained.functions if function.name == "staged_if"]
+    assert function.lines[1].what == "select, of both branches"
 
 
 def test_functions_that_are_called_come_after():
@@ -205,6 +227,14 @@ def test_methods_and_static_arguments():
     assert explained.functions[0].lines[1].what == "lax.while_loop"
     jitted = ag.jit(Model().step, static_argnames="method")
     assert ag.explain(jitted, 8.0, method="halve", compile=False).functions[0].lines[1].what == "lax.while_loop"
+
+
+def test_static_arguments_of_every_kind():
+    def described(x, *rest, **more):
+        return x + len(rest[0]) if more["sign"] == "+" else x
+
+    explained = ag.explain(described, 2.0, "name", 3.0, sign="+", compile=False)
+    assert explained.static == ("1='name'", "sign='+'")
 
 
 def test_derivatives():

@@ -22,7 +22,7 @@ from autograph_jax.operators.staging.writes import with_outputs
 from autograph_jax.operators.tracing import aliasing, kept, nnx, reach, recursion, same_containers, state, views
 from autograph_jax.operators.tracing.cells import noted
 from autograph_jax.operators.tracing.holders import Uncounted
-from autograph_jax.operators.tracing.places import Content, Place, outliving
+from autograph_jax.operators.tracing.places import Aside, Content, Place, outliving
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Form, Mismatch, Options, Static, Tree, array_forms
@@ -402,6 +402,11 @@ def mismatch_error(name: str, mismatch: Mismatch, before: str, after: str) -> Sh
         details=[f"{before} {mismatch.first}, {after} {mismatch.second}."],
         help="give it one shape and structure on every path, for example by padding or by filling with zeros",
     )
+
+
+def is_users(place: Place) -> bool:
+    """Is this a place of the user's, and not where we note errors or how far a progress bar has come?"""
+    return not isinstance(place, Aside) and not type(place.target).__module__.startswith("autograph_jax")
 
 
 def shown(place: Place) -> str:

@@ -17,7 +17,7 @@ from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.failures import Carried, Failures, errors_are_values
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
-from autograph_jax.operators.staging.blocks import RESULT, Traced
+from autograph_jax.operators.staging.blocks import RESULT, Traced, is_users
 from autograph_jax.operators.tracing import aliasing, reach, same_containers, state, views
 from autograph_jax.operators.tracing.places import Aside, Content, Place
 from autograph_jax.operators.values import references
@@ -68,7 +68,7 @@ class Settled:
 
     def tell(self, how: str, *, since: float, turns: int | None = None) -> None:
         """Say, to whoever listens, how this loop is staged, and what it carries."""
-        carried = [number for number, varying in enumerate(self._varying) if any(varying)]
+        carried = [number for number, varying in enumerate(self._varying) if any(varying) and is_users(self.places[number])]
         names, forms = [self._labels[n] for n in carried], [self.forms[n] for n in carried]
         decisions.staged(how, names, forms, entries=[self.entries[n] for n in carried], turns=turns, since=since)
 

@@ -1,0 +1,67 @@
+"""JAX's errors about values that are not known while tracing get a note: which of the user's names these are, and a way out."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from typing import Any
+
+import jax
+import jax.core
+
+from autograph_jax.errors import Location, frame_location, is_user_frame
+
+_UNCONVERTED = "decorate the function that branches: `@autograph`; a builtin or a library cannot be"
+_MASK = "keep the shape, and choose: `jnp.where(mask, x, 0)`; `x[mask] = v` works"
+_NUMPY = "use the function of jax.numpy, or `ag.port` for a whole NumPy program"
+_STATIC = (
+    "a size or a Python number has to be known: make it static, `ag.jit(f, static_argnames=...)`, or leave it outside of `jit`"
+)
+_FIXED_LENGTH = "take a part of fixed length: `jax.lax.dynamic_slice_in_dim(x, start, 3)`"
+_WAYS_OUT: list[tuple[type[Exception], str, str]] = [  # class, part of the message, help
+    (jax.errors.TracerBoolConversionError, "", _UNCONVERTED),
+    (jax.errors.NonConcreteBooleanIndexError, "", _MASK),
+    (jax.errors.TracerArrayConversionError, "", _NUMPY),
+    (jax.errors.ConcretizationTypeError, "", _STATIC),
+    (TypeError, "Shapes must be 1D sequences of concrete values", _STATIC),
+    (IndexError, "Slice entries must be static integers", _FIXED_LENGTH),
+    (IndexError, "Array slice indices must have static start/stop/step", _FIXED_LENGTH),  # as newer versions of JAX say it
+]
+_MARK = "autograph_jax: "
+
+
+def annotate(error: BaseException) -> None:
+    """Add the note to an error that leaves a traced function, unless it has one."""
+    ways = [help for kind, part, help in _WAYS_OUT if isinstance(error, kind) and part in str(error)]
+    if not ways or any(note.startswith(_MARK) for note in getattr(error, "__notes__", ())):
+        return
+    frame = _users_frame(error)
+    if frame is None:
+        return
+    location = frame_location(frame)
+    names = _traced_names(location, {**frame.f_globals, **frame.f_locals})
+    what = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} only known at run time" if names else "it was raised here"
+    error.add_note("\n".join([_MARK + what, *location.lines(), f"  help: {ways[0]}"]))
+
+
+def _users_frame(error: BaseException) -> Any:
+    """The innermost frame of the user's that the error has come through."""
+    found, traceback = None, error.__traceback__
+    while traceback is not None:
+        found = traceback.tb_frame if is_user_frame(traceback.tb_frame) else found
+        traceback = traceback.tb_next
+    return found
+
+
+def _traced_names(location: Location, known: dict[str, Any]) -> list[str]:
+    """The names in an expression whose values are tracers, with their types."""
+    text = linecache.getline(location.filename, location.line).rstrip("\n")[location.column or 0 : location.end_column]
+    try:
+        names = dict.fromkeys(node.id for node in ast.walk(ast.parse(text.strip())) if isinstance(node, ast.Name))
+    except SyntaxError:  # an expression of several lines
+        return []
+    return [f"`{name}` ({_shown(known[name])})" for name in names if isinstance(known.get(name), jax.core.Tracer)]
+
+
+def _shown(tracer: Any) -> str:
+    return f"{tracer.dtype}[{','.join(map(str, tracer.shape))}]"

@@ -1,0 +1,132 @@
+"""JAX's errors about values that are not known keep their class and text, and get a note with the user's line and names."""
+
+import textwrap
+import traceback
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import pytest
+
+import autograph_jax as ag
+from tests.messages import failure
+
+
+class Row(NamedTuple):
+    program: str
+    call: str
+    kind: type[Exception]
+    note: str
+
+
+ROWS = {
+    "a shape": Row(
+        """
+        import jax.numpy as jnp
+
+        def f(n):
+            return jnp.zeros((n, 2))
+        """,
+        "ag.jit(f)(3)",
+        TypeError,
+        """
+        autograph_jax: `n` (int32[]) is only known at run time
+          model.py:4, in f
+            return jnp.zeros((n, 2))
+                   ^^^^^^^^^^^^^^^^^
+          help: a size or a Python number has to be known: make it static, `ag.jit(f, static_argnames=...)`, or leave it outside of `jit`
+        """,  # noqa: E501 - the text as it is shown
+    ),
+    "a mask": Row(
+        """
+        def f(x):
+            mask = x > 0
+            return x[mask]
+        """,
+        "ag.jit(f)(x3)",
+        jax.errors.NonConcreteBooleanIndexError,
+        """
+        autograph_jax: `x` (float32[3]), `mask` (bool[3]) are only known at run time
+          model.py:3, in f
+            return x[mask]
+                   ^^^^^^^
+          help: keep the shape, and choose: `jnp.where(mask, x, 0)`; `x[mask] = v` works
+        """,
+    ),
+    "a slice": Row(
+        """
+        def f(x, n):
+            return x[:n]
+        """,
+        "ag.jit(f)(x3, 2)",
+        IndexError,
+        """
+        autograph_jax: `x` (float32[3]), `n` (int32[]) are only known at run time
+          model.py:2, in f
+            return x[:n]
+                   ^^^^^
+          help: take a part of fixed length: `jax.lax.dynamic_slice_in_dim(x, start, 3)`
+        """,
+    ),
+    "a number of Python's, in a callee, under a gradient": Row(
+        """
+        def item(x):
+            return x.sum().item()
+
+        def f(x):
+            while x.sum() > 1:
+                x = x / item(x)
+            return x.sum()
+        """,
+        "ag.jit(ag.grad(f))(x3)",
+        jax.errors.ConcretizationTypeError,
+        """
+        autograph_jax: `x` (float32[3]) is only known at run time
+          model.py:2, in item
+            return x.sum().item()
+                   ^^^^^^^^^^^^^^
+          help: a size or a Python number has to be known: make it static, `ag.jit(f, static_argnames=...)`, or leave it outside of `jit`
+        """,  # noqa: E501 - the text as it is shown
+    ),
+    "a branch that is not converted": Row(
+        """
+        import autograph_jax as ag
+
+        @ag.do_not_convert
+        def halved(x):
+            return x / 2 if x > 1 else x
+
+        def f(x):
+            return halved(x)
+        """,
+        "ag.jit(f)(3.0)",
+        jax.errors.TracerBoolConversionError,
+        """
+        autograph_jax: `x` (float32[]) is only known at run time
+          model.py:5, in halved
+            return x / 2 if x > 1 else x
+                            ^^^^^
+          help: decorate the function that branches: `@autograph`; a builtin or a library cannot be
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_note(name: str, tmp_path: Path):
+    row = ROWS[name]
+    error = failure(tmp_path, textwrap.dedent(row.program).strip("\n"), row.call)
+    assert isinstance(error, row.kind)
+    [note] = [note for note in error.__notes__ if note.startswith("autograph_jax: ")]
+    folder = str(next(tmp_path.iterdir()))
+    assert note.replace(f"{folder}/", "") == textwrap.dedent(row.note).strip("\n")
+    assert note in "".join(traceback.format_exception(error))
+
+
+def test_an_error_that_says_nothing_of_tracing_has_no_note():
+    def f(x):
+        raise TypeError("mine")
+
+    with pytest.raises(TypeError, match="mine") as raised:
+        ag.jit(f)(1.0)
+    assert not any(note.startswith("autograph_jax") for note in getattr(raised.value, "__notes__", ()))
