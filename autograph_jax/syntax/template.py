@@ -50,9 +50,10 @@ class Template:
 
 
 def _dedent(source: str) -> str:
-    import textwrap
-
-    return textwrap.dedent(source)
+    """As textwrap's, which may itself be what is being converted."""
+    lines = source.strip("\n").splitlines()
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    return "\n".join(line[indent:] for line in lines)
 
 
 def _names(node: gast.AST) -> list[str]:
