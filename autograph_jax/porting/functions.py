@@ -116,6 +116,10 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """What `function(*args, **kwargs)` of NumPy gives where an argument is, or holds, a MutableArray or a traced value."""
     if function in _MAKING and args and not is_static(values(args[0])) and is_static(values((args[1:], kwargs))):
         return selecting_functions.made(function, args[0], values(args[1:]), values(kwargs))
+    if function is np.broadcast_shapes:
+        return selecting_functions.broadcast_shapes(*values(args))
+    if function is np.broadcast_to and not is_static(values(args[1:])):
+        return selecting_functions.broadcast_to(asarray(args[0]) if np.ndim(args[0]) == 0 else args[0], args[1])
     if (function not in _FACTS or function in (np.shape, np.size)) and selecting_functions.holds_selection((args, kwargs)):
         return selecting_functions.call(function, args, kwargs)
     if function in (np.nonzero, np.flatnonzero) or function is np.where and len(args) == 1:

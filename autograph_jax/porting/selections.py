@@ -115,7 +115,7 @@ class Selection(NDArrayOperatorsMixin):
         return out
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-        from . import selecting_functions as functions
+        from . import functions
 
         return functions.call(function, args, kwargs)
 
@@ -278,6 +278,8 @@ for _name in (
     "sum prod mean any all max min var std argmax argmin dot cumsum cumprod ravel reshape squeeze clip conj nonzero argsort"
 ).split():
     setattr(Selection, _name, _method(_name))
+for _name in ("flags", "itemsize", "device", "to_device", "__array_namespace__"):
+    setattr(Selection, _name, property(lambda self, name=_name: getattr(self.array, name)))
 for _name in ("real", "imag"):
     setattr(Selection, _name, property(_method(_name)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import children_of
-from autograph_jax.operators.values.forms import Array, Form, Mismatch, Static, Tree
+from autograph_jax.operators.values.forms import Array, Form, Mismatch, Number, Static, Tree
 from autograph_jax.porting.arrays import MutableArray, wrap
 from autograph_jax.porting.casting import canonical
 from autograph_jax.porting.rows import Window, padded
@@ -35,6 +36,9 @@ def joined(first: Form, second: Form) -> Form:
     one, other = _array(first), _array(second)
     if axis is None or is_selection(first) and is_selection(second) and axis_of(first) != axis_of(second):
         raise Mismatch("structure", str(first), str(second))
+    if one is not None and other is not None and () in (one.shape, other.shape):  # `t = 0.5` before a loop, a vector in it
+        shape = one.shape or other.shape
+        one, other = (dataclasses.replace(form, shape=shape) for form in (one, other))
     if one is None or other is None or _without(one.shape, axis) != _without(other.shape, axis):
         raise Mismatch("shape", str(first), str(second))
     shape = (*one.shape[:axis], max(one.shape[axis], other.shape[axis]), *one.shape[axis + 1 :])
@@ -56,6 +60,7 @@ def parts(value: Any, axis: int, children: Sequence[Form]) -> Sequence[Any]:
         rows = value.compact()
         return wrap(padded(rows.values, axis, array.shape[axis])), rows.count, 0
     whole = jnp.asarray(value.value if isinstance(value, MutableArray) else value)
+    whole = whole if whole.ndim else jnp.broadcast_to(whole, array.shape)
     return wrap(padded(whole, axis, array.shape[axis])), whole.shape[axis], 0
 
 
@@ -66,7 +71,9 @@ def _array(form: Form) -> Array | None:
         return Array(*references.shape_and_dtype(form.kind.array))
     if isinstance(form, Tree) and isinstance(form.kind, references.Fresh):
         form = form.children[0]
-    return form if isinstance(form, Array) and form.shape else None
+    if isinstance(form, Static) and isinstance(form.value, Number) and not isinstance(form.value, bool):
+        return Array((), canonical(type(form.value)), False)
+    return form if isinstance(form, Array) else None
 
 
 def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
