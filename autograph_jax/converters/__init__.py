@@ -18,6 +18,7 @@ from autograph_jax.converters import (
     matches,
     plain,
     powers,
+    products,
     stores,
     views,
 )
@@ -40,8 +41,8 @@ def convert_tree(tree: gast.AST, class_name: str | None = None, *, ported: bool 
     The order: `plain` writes out what only works inside a class; `growing` marks lists of ported code; `matches` makes if
     chains; `live_loops` marks loops over arrays that they write, and `views` what shares memory with these; `stores` makes
     item writes into assignments, which the blocks then count as written variables; `generators` marks what stays Python's;
-    `blocks` cuts statements into functions, and needs facts about the tree as the stores left it; `comprehensions`, `powers`
-    and `expressions` last, when tests stand where they will be evaluated.
+    `blocks` cuts statements into functions, and needs facts about the tree as the stores left it; `comprehensions`, `products`,
+    `powers` and `expressions` last, when tests stand where they will be evaluated.
     """
     names = Names(tree)
     hide_operators(tree, names)
@@ -60,6 +61,8 @@ def convert_tree(tree: gast.AST, class_name: str | None = None, *, ported: bool 
     deciding = {_position(loop.test): deciding_names(loop) for loop in gast.walk(tree) if isinstance(loop, gast.While)}
     tree = blocks.convert(tree, facts, names)
     tree = comprehensions.convert(tree)
+    if ported:
+        tree = products.convert(tree)
     tree = powers.convert(tree)
     tree = expressions.convert(tree, facts, names, ported=ported)
     restore_operators(tree, names)
