@@ -304,7 +304,7 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     """As if there were no zeros at the ends, which leading coefficients are as a rule; at run time an error where there are."""
     array = asarray(filt)
     if is_static(array.value):
-        return wrap(np.trim_zeros(array.value, trim))
+        return wrap(np.trim_zeros(array.value, trim))  # type: ignore[arg-type]
     for place, letter in ((0, "f"), (-1, "b")):
         if letter in trim.lower() and array.size:
             hooks.raise_where(array.value[place] == 0, _trimmed())

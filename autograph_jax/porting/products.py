@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax import lax
+from jax.core import Tracer
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
@@ -30,6 +31,6 @@ mlir.register_lowering(_rounded, mlir.lower_fun(_lowered, multiple_results=False
 
 def rounded(product: Any) -> Any:
     """A product of floats as it is stored; anything else as it is."""
-    if isinstance(product, jax.core.Tracer) and jax.numpy.issubdtype(product.dtype, np.floating):
+    if isinstance(product, Tracer) and jax.numpy.issubdtype(product.dtype, np.floating):
         return _rounded.bind(product)
     return product

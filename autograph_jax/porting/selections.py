@@ -155,8 +155,7 @@ class Selection(NDArrayOperatorsMixin):
 
     def put(self, new: Any) -> None:
         """Overwrites all elements that count, where they are."""
-        start = self.rows.start if isinstance(self.rows, Window) else 0
-        mask, value = self.mask, jnp.asarray(self.array.value)
+        start, mask, value = self.rows.start, self.mask, jnp.asarray(self.array.value)
         if isinstance(new, Selection) and new.ndim - new.axis == self.ndim - self.axis:
             new = self._brought(new)
         else:
@@ -210,7 +209,7 @@ class Selection(NDArrayOperatorsMixin):
 
     @property
     def T(self) -> Any:
-        return np.transpose(self)  # type: ignore[call-overload]
+        return np.transpose(self)
 
     def __repr__(self) -> str:
         return f"Selection({self.values!r}, {self.mask!r})"

@@ -21,6 +21,7 @@ from autograph_jax.operators.tracing.cells import arrays_held
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.operators.tracing.views import Renewed, bases, related_to
 from autograph_jax.porting.arrays import Buffer, MutableArray
+from autograph_jax.porting.rows import Mask, Window
 
 _MEMORY = (jax.Array, Buffer)
 # Module state: for the id of an array, those that may be one with it, by their ids. An entry goes when one of the two goes.
@@ -119,8 +120,8 @@ def kin(value: Any) -> list[int]:
 
 
 def _is_content(holder: Any, _: Any) -> bool:
-    """What memory holds is a value, which nobody writes."""
-    return type(holder) is Buffer
+    """What memory holds is a value, which nobody writes; a mask of two selections makes them no views of one array."""
+    return type(holder) in (Buffer, Mask, Window)
 
 
 def doubted(value: Any) -> set[int]:
