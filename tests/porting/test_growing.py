@@ -27,7 +27,7 @@ def pieces(h: Any) -> Any:
     ys = []
     while t < 1:
         t = t + h
-        j = np.searchsorted(grid, t, side="right")
+        j = (grid <= t).sum()
         part = grid[i:j]
         if part.size > 0:
             ts.append(part)
@@ -95,7 +95,13 @@ def decay(t: Any, y: Any) -> Any:
     return np.array([y[1], -y[0]])
 
 
-@pytest.mark.parametrize("times", [None, np.linspace(0, 1, 4)])
+HIGH = pytest.mark.xfail(
+    jax.__version_info__ >= (0, 11),
+    reason="jnp.searchsorted in a staged while loop: our loop has no rule for JAX's high-level primitives",
+)
+
+
+@pytest.mark.parametrize("times", [None, pytest.param(np.linspace(0, 1, 4), marks=HIGH)])
 def test_solve_ivp(times: Any, x64: None):
     def solved(y0: Any) -> Any:
         result = scipy.integrate.solve_ivp(decay, (0.0, 1.0), y0, t_eval=times)
