@@ -20,6 +20,7 @@ from autograph_jax.converters import (
     matches,
     plain,
     powers,
+    products,
     stores,
     views,
 )
@@ -48,7 +49,8 @@ def convert_tree(
     lists of ported code; `matches` makes if chains; `live_loops` marks loops over arrays that they write, and `views` what
     shares memory with these; `stores` makes item writes into assignments, which the blocks then count as written variables;
     `generators` marks what stays Python's; `blocks` cuts statements into functions, and needs facts about the tree as the
-    stores left it; `comprehensions`, `powers` and `expressions` last, when tests stand where they will be evaluated.
+    stores left it; `comprehensions`, `products`, `powers` and `expressions` last, when tests stand where they will be
+    evaluated.
     """
     names = Names(tree)
     hide_operators(tree, names)
@@ -68,6 +70,8 @@ def convert_tree(
     deciding = {_position(loop.test): deciding_names(loop) for loop in walk(tree) if isinstance(loop, gast.While)}
     tree = blocks.convert(tree, facts, names)
     tree = comprehensions.convert(tree)
+    if ported:
+        tree = products.convert(tree)
     tree = powers.convert(tree)
     tree = expressions.convert(tree, facts, names, ported=ported)
     restore_operators(tree, names)

@@ -41,11 +41,16 @@ class _Growing(Pass):
         return node
 
     def visit_Assign(self, node: gast.Assign) -> gast.AST:
-        names = [target.id for target in node.targets if isinstance(target, gast.Name)]
-        is_grown = self._growing and any(name in self._growing[-1] for name in names)
-        if is_grown and len(names) == len(node.targets) and isinstance(node.value, gast.List):
-            node.value = _GROWING.expression(at=node.value, VALUES=node.value)
+        if self._growing and len(node.targets) == 1:
+            node.value = self._marked(node.targets[0], node.value)
         return self.generic_visit(node)
+
+    def _marked(self, target: gast.expr, value: gast.expr) -> gast.expr:
+        if isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple) and len(target.elts) == len(value.elts):
+            value.elts = [self._marked(*pair) for pair in zip(target.elts, value.elts, strict=True)]
+        if isinstance(target, gast.Name) and target.id in self._growing[-1] and isinstance(value, gast.List):
+            return _GROWING.expression(at=value, VALUES=value)
+        return value
 
 
 def _grown(body: list[gast.stmt], *, open_ended: bool) -> Iterator[str]:

@@ -19,6 +19,7 @@ from autograph_jax.operators.tracing.cells import cells_of, standing_for
 from autograph_jax.operators.values import facts, objects, selection
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 from autograph_jax.operators.values.traced import is_traced, truth
+from autograph_jax.porting import products
 
 Thunk = Callable[[], Any]
 Names = tuple[str, ...]
@@ -156,6 +157,11 @@ def power(base: Any, exponent: Any) -> Any:
     if hooks.is_porting() and type(base) is int and isinstance(exponent, jax.Array) and is_traced(exponent):
         base = float(base) if jnp.issubdtype(exponent.dtype, jnp.integer) else base
     return base**exponent
+
+
+def rounded(product: Any) -> Any:
+    """A product in ported code. Arrays have theirs rounded already."""
+    return products.rounded(product)
 
 
 def not_in(value: Any, container: Any) -> Any:

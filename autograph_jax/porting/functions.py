@@ -122,8 +122,12 @@ def _one(x: Any) -> Any:
 
 def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """What `function(*args, **kwargs)` of NumPy gives where an argument is, or holds, a MutableArray or a traced value."""
-    if function in _MAKING and is_static(values((args[1:], kwargs))):
-        return selecting_functions.made(function, args[0], args[1:], kwargs)
+    if function in _MAKING and args and not is_static(values(args[0])) and is_static(values((args[1:], kwargs))):
+        return selecting_functions.made(function, args[0], values(args[1:]), values(kwargs))
+    if function is np.broadcast_shapes:
+        return selecting_functions.broadcast_shapes(*values(args))
+    if function is np.broadcast_to and not is_static(values(args[1:])):
+        return selecting_functions.broadcast_to(asarray(args[0]) if np.ndim(args[0]) == 0 else args[0], args[1])
     if (function not in _FACTS or function in (np.shape, np.size)) and selecting_functions.holds_selection((args, kwargs)):
         return selecting_functions.call(function, args, kwargs)
     if function in (np.nonzero, np.flatnonzero) or function is np.where and len(args) == 1:
@@ -317,7 +321,7 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     """As if there were no zeros at the ends, which leading coefficients are as a rule; at run time an error where there are."""
     array = asarray(filt)
     if is_static(array.value):
-        return wrap(np.trim_zeros(array.value, trim))
+        return wrap(np.trim_zeros(array.value, trim))  # type: ignore[arg-type]
     for place, letter in ((0, "f"), (-1, "b")):
         if letter in trim.lower() and array.size:
             hooks.raise_where(array.value[place] == 0, _trimmed())

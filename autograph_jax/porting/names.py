@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import PortingError, user_location
 from . import hooks, linear_algebra, special
 from .exact import exp
+from .products import rounded
 
 Function = Callable[..., Any]
 
@@ -71,6 +72,8 @@ def jax_function(function: Function) -> Function | None:
 # Where jax.numpy computes something else than NumPy does.
 _UFUNCS: dict[np.ufunc, Function] = {
     np.exp: exp,
+    np.multiply: lambda a, b: rounded(jnp.multiply(a, b)),
+    np.square: lambda a: rounded(jnp.square(a)),
     np.power: lambda a, b: _power(a, b),
     np.floor_divide: lambda a, b: _unless_zero(jnp.floor_divide, a, b),
     np.remainder: lambda a, b: _unless_zero(jnp.remainder, a, b),
@@ -91,7 +94,7 @@ def _power(a: Any, b: Any) -> jax.Array:
     known = isinstance(b, np.ndarray) and b.ndim == 0 and b.dtype.kind in "if" and float(b).is_integer() and abs(b) < 64
     if known and b < 0 and a.dtype.kind in "iu":
         raise ValueError("Integers to negative integer powers are not allowed.")
-    return jax.lax.integer_pow(a, int(b)) if known and a.dtype != bool else jnp.power(a, b)
+    return rounded(jax.lax.integer_pow(a, int(b))) if known and a.dtype != bool else jnp.power(a, b)
 
 
 def _unless_zero(function: Function, a: jax.Array, b: jax.Array) -> jax.Array:

@@ -19,6 +19,7 @@ class Mask:
 
     mask: jax.Array
     origin: Any
+    start = 0
 
     def of(self, capacity: int) -> jax.Array:
         return self.mask

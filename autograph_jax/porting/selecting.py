@@ -23,7 +23,7 @@ def is_open(part: Any) -> bool:
     """Does this part of a key select a number of elements that is not known?"""
     if isinstance(part, slice):
         return any(isinstance(bound, jax.Array) for bound in (part.start, part.stop, part.step))
-    return isinstance(part, Selection) or isinstance(part, jax.Array) and part.dtype == bool and part.ndim > 0
+    return isinstance(part, Selection) or isinstance(part, jax.Array) and part.dtype == bool
 
 
 def of_array(array: MutableArray, key: tuple[Any, ...]) -> Selection:
@@ -34,7 +34,7 @@ def of_array(array: MutableArray, key: tuple[Any, ...]) -> Selection:
     _check(parts, place, array, width)
     before = sum(1 for part in parts[:place] if part is None or isinstance(part, slice))
     ints = [number for number, part in enumerate(parts) if _is_index(part)]
-    rest = array[(*parts[:place], *[_ALL] * width, *parts[place + 1 :])]
+    rest = _rest(array, parts, place, width)
     if isinstance(selector, slice):
         return _window(rest, before, selector)
     value = jnp.asarray(rest.value)
@@ -63,12 +63,18 @@ def put_into(array: MutableArray, key: tuple[Any, ...], new: Any) -> None:
         array.put(flat.at[where].set(held.array.value, mode="drop").reshape(array.shape))
     else:
         _check(parts, place, array, selector.ndim)
-        rest = array[(*parts[:place], *[_ALL] * selector.ndim, *parts[place + 1 :])]
+        rest = _rest(array, parts, place, selector.ndim)
         axis = sum(1 for part in parts[:place] if part is None or isinstance(part, slice))
         shape = (*rest.shape[:axis], -1, *rest.shape[axis + selector.ndim :])
         held = Selection(wrap(jnp.asarray(rest.value).reshape(shape)), axis, Mask(selector.ravel(), selector))
         held.put(new)
         rest.put(held.array.value.reshape(rest.shape))
+
+
+def _rest(array: MutableArray, parts: list[Any], place: int, width: int) -> MutableArray:
+    """What the other parts of the key leave. A mask without dimensions takes no axis: `x[x > 0]` of a scalar."""
+    key = (*parts[:place], *[_ALL] * width, *parts[place + 1 :])
+    return array[key] if key else array
 
 
 def _check(parts: list[Any], place: int, array: Any, width: int) -> None:

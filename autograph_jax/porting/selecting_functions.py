@@ -97,6 +97,29 @@ def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwar
     return NotImplemented
 
 
+def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
+    """`np.broadcast_shapes`, of shapes with a traced number in them."""
+    shapes = tuple(shape if isinstance(shape, tuple | list) else (shape,) for shape in shapes)
+    ndim = max(map(len, shapes), default=0)
+    columns = zip(*[(1,) * (ndim - len(shape)) + tuple(shape) for shape in shapes], strict=True)
+    return tuple(map(_common_size, columns))
+
+
+def _common_size(sizes: Sequence[Any]) -> Any:
+    others = [size for size in sizes if not isinstance(size, int) or size != 1]
+    for other in others[1:]:
+        if other is not others[0]:
+            error = ValueError("shape mismatch: objects cannot be broadcast to a single shape")
+            hooks.raise_where(jnp.asarray(other != others[0]), error)
+    return others[0] if others else 1
+
+
+def broadcast_to(x: Any, shape: Any) -> Any:
+    """`np.broadcast_to(x, shape)`, of a shape with a traced number in it."""
+    target = made(np.zeros, shape, (), {"dtype": x.dtype})
+    return by_element(lambda one, other: other, (target, x))
+
+
 def made(function: Function, shape: Any, args: Any, kwargs: Any) -> Any:
     """`np.zeros((2, k))` of a traced k, of which a bound is known."""
     whole = value_of(shape)

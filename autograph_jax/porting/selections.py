@@ -115,7 +115,7 @@ class Selection(NDArrayOperatorsMixin):
         return out
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-        from . import selecting_functions as functions
+        from . import functions
 
         return functions.call(function, args, kwargs)
 
@@ -155,8 +155,7 @@ class Selection(NDArrayOperatorsMixin):
 
     def put(self, new: Any) -> None:
         """Overwrites all elements that count, where they are."""
-        start = self.rows.start if isinstance(self.rows, Window) else 0
-        mask, value = self.mask, jnp.asarray(self.array.value)
+        start, mask, value = self.rows.start, self.mask, jnp.asarray(self.array.value)
         if isinstance(new, Selection) and new.ndim - new.axis == self.ndim - self.axis:
             new = self._brought(new)
         else:
@@ -210,7 +209,7 @@ class Selection(NDArrayOperatorsMixin):
 
     @property
     def T(self) -> Any:
-        return np.transpose(self)  # type: ignore[call-overload]
+        return np.transpose(self)
 
     def __repr__(self) -> str:
         return f"Selection({self.values!r}, {self.mask!r})"
@@ -278,6 +277,8 @@ for _name in (
     "sum prod mean any all max min var std argmax argmin dot cumsum cumprod ravel reshape squeeze clip conj nonzero argsort"
 ).split():
     setattr(Selection, _name, _method(_name))
+for _name in ("flags", "itemsize", "device", "to_device", "__array_namespace__"):
+    setattr(Selection, _name, property(lambda self, name=_name: getattr(self.array, name)))
 for _name in ("real", "imag"):
     setattr(Selection, _name, property(_method(_name)))
 

@@ -31,10 +31,12 @@ from autograph_jax.converters import (
     convert_tree,
     expressions,
     generators,
+    growing,
     live_loops,
     matches,
     plain,
     powers,
+    products,
     stores,
     views,
 )
@@ -42,7 +44,10 @@ from autograph_jax.runtime.convert import convert_function
 from autograph_jax.syntax import emit
 from autograph_jax.syntax.names import Names
 
-PASSES = tuple("plain matches attempts live_loops views stores generators blocks comprehensions powers expressions".split())
+PASSES = tuple(
+    """plain growing matches attempts live_loops views stores generators blocks comprehensions products powers
+    expressions""".split()
+)
 _numbers = itertools.count()
 
 
@@ -88,6 +93,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
         match name:
             case "plain":
                 tree = plain.convert(tree, class_name)
+            case "growing" | "products" if name == last:  # of ported code alone
+                tree = (growing if name == "growing" else products).convert(tree)
             case "matches":
                 tree = matches.convert(tree, names)
             case "attempts":

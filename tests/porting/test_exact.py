@@ -45,3 +45,19 @@ def test_a_search_takes_as_many_turns_as_with_numpy():
 
     for a in np.random.default_rng(0).uniform(1.2, 4.0, 8):
         assert jax.jit(ag.port(turns))(a) == turns(a)
+
+
+def products(x, y):
+    total = x * y - x
+    total *= y
+    return total + x**2 - 3 * y
+
+
+def test_products_are_rounded_before_a_sum():
+    x, y = np.random.default_rng(0).uniform(0, 1, (2, 1000))
+    want = products(x, y)
+    np.testing.assert_array_equal(jax.jit(ag.port(products))(x, y), want)
+    np.testing.assert_array_equal(jax.jit(jax.vmap(ag.port(products)))(x, y), want)
+    ported = ag.port(products)
+    np.testing.assert_allclose(jax.grad(ported)(0.3, 0.7), 0.7 * 0.7 - 0.7 + 0.6, rtol=1e-12)
+    np.testing.assert_allclose(jax.jacfwd(jax.grad(ported))(0.3, 0.7), 2.0, rtol=1e-12)

@@ -1,4 +1,4 @@
-"""What is written into an argument: shown in the caller's NumPy array, refused under jit; nobody's in one made for the call."""
+"""What is written into an argument, a NumPy array of the caller's: refused under jit, but for one made for the call."""
 
 from typing import Any
 

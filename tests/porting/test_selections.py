@@ -117,6 +117,12 @@ def single_elements(b):
 
 
 @program
+def scalars_by_a_mask(b):
+    x, total = b[0], b.sum()
+    return x[x > 0].sum(), x[x > 0].size, total[total > 1].size
+
+
+@program
 def in_a_loop(b):
     total, x = 0.0, b.copy()
     for k in range(3):

@@ -22,6 +22,7 @@ from autograph_jax.operators.tracing.cells import arrays_held
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.operators.tracing.views import Renewed, bases, related_to
 from autograph_jax.porting.arrays import Buffer, MutableArray
+from autograph_jax.porting.rows import Mask, Window
 
 _MEMORY = (jax.Array, Buffer)
 # Module state: for the id of an array, those that may be one with it, by their ids. An entry goes when one of the two goes.
@@ -87,12 +88,40 @@ def doubt_buffers(value: Any, other: Any, apart: Iterable[Any] = ()) -> None:
 
     But not that of the values `apart`: in `old, new = new, old` each is one of two arrays, and never both the same.
     """
+    pairs = _pairs(value, other)
+    if pairs is not None:
+        _doubt_each(pairs, apart)
+        return
     others = {id(buffer) for one in apart for buffer in reach.buffers(one)}
     for new in reach.buffers(value):
         for old in reach.buffers(other):
             for known in (old, *doubtful_with(old)):
                 if id(known) not in others:
                     doubt(new, known)
+
+
+def _pairs(value: Any, other: Any) -> list[tuple[Any, Any]] | None:
+    """The elements of two containers that are alike, side by side."""
+    if type(value) is not type(other) or not isinstance(value, dict | list | tuple) or len(value) != len(other):
+        return None
+    if not isinstance(value, dict):
+        return list(zip(value, other, strict=True))
+    return [(value[key], other[key]) for key in value] if value.keys() == other.keys() else None
+
+
+def _doubt_each(pairs: list[tuple[Any, Any]], apart: Iterable[Any]) -> None:
+    """Each element may be what stood in its place; two of them may be one only where two of these may."""
+    new = [value for value, _ in pairs]
+    for value, other in pairs:
+        doubt_buffers(value, other, [*apart, *(one for one in new if one is not value)])
+    old = [(value, list(reach.buffers(other))) for value, other in pairs]
+    for number, (value, buffers) in enumerate(old):
+        near = {id(one) for buffer in buffers for one in (buffer, *doubtful_with(buffer))}
+        for second, others in old[:number]:
+            if any(id(buffer) in near for buffer in others):
+                for one in reach.buffers(value):
+                    for two in reach.buffers(second):
+                        doubt(one, two)
 
 
 def check_buffers(target: Any, aliases: Iterable[Any]) -> None:
@@ -120,8 +149,8 @@ def kin(value: Any) -> list[int]:
 
 
 def _is_content(holder: Any, _: Any) -> bool:
-    """What memory holds is a value, which nobody writes."""
-    return type(holder) is Buffer
+    """What memory holds is a value, which nobody writes; a mask of two selections makes them no views of one array."""
+    return type(holder) in (Buffer, Mask, Window)
 
 
 def doubted(value: Any) -> set[int]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from autograph_jax.loops.axes import NONE, vary
 from autograph_jax.operators import jax_private
-from autograph_jax.operators.values import references
+from autograph_jax.operators.values import references, selected
 from autograph_jax.operators.values.array_likes import is_array_like
 from autograph_jax.operators.values.choices import UNBOUND, Choice, renumbered
 from autograph_jax.operators.values.containers import (
@@ -35,6 +35,8 @@ def join(first: Form, second: Form) -> Form:
         return first
     if isinstance(first, Options) or isinstance(second, Options):
         return _join_options(first, second)
+    if any(map(selected.is_selection, (first, second))) and not any(map(_may_be_option, (first, second))):
+        return _join_selections(first, second)
     if (
         not (_is_like(first) and _is_like(second) or _is_reference(first) or _is_reference(second))
         and (one := _array_for(first))
@@ -53,6 +55,15 @@ def join(first: Form, second: Form) -> Form:
     if _may_be_option(first) or _may_be_option(second):
         return Options((first, second))
     raise Mismatch("structure", str(first), str(second))
+
+
+def _join_selections(first: Form, second: Form) -> Form:
+    if isinstance(first, Tree) and isinstance(second, Tree) and same_kind(first.kind, second.kind):
+        try:
+            return _join_trees(first, second)
+        except Mismatch:  # of two capacities
+            pass
+    return selected.joined(first, second)
 
 
 def _join_options(first: Form, second: Form) -> Form:
@@ -184,6 +195,9 @@ def coerce(value: Any, form: Form) -> list[Any]:
         case Options(forms, axes):
             index, *leaves = _coerce_choice(value, forms)
             return [vary(index, axes), *leaves]
+        case Tree(kind, children) if (axis := selected.axis_of(form)) is not None:
+            pairs = zip(selected.parts(value, axis, children), children, strict=True)
+            return [leaf for part, child in pairs for leaf in coerce(part, child)]
         case Tree(kind, children):
             return [leaf for part, child in zip(_parts_for(value, kind), children, strict=True) for leaf in coerce(part, child)]
 

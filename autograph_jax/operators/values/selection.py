@@ -54,7 +54,9 @@ def get_item(container: Any, index: Any) -> Any:
         return container[index]
     if isinstance(container, dict):
         return _at_key(container, index)
-    return _at_position(container, index) if isinstance(container, tuple(_SEQUENCES)) else container[index]
+    if isinstance(container, list | tuple | str | bytes | range):
+        return _at_position(container, index)
+    return container[index]
 
 
 def _is_place(index: Any) -> bool:

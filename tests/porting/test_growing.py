@@ -1,0 +1,123 @@
+"""`ag.port(f, max_len=...)`: lists of ported code that traced data makes longer, and solvers that keep such."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.integrate
+from scipy.optimize.elementwise import find_root
+
+import autograph_jax as ag
+
+
+def path(h: Any) -> Any:
+    t, ts, ys = 0.0, [0.0], [np.array([1.0, 2.0])]
+    while t < 1:
+        t = t + h
+        ts.append(t)
+        ys.append(ys[-1] * (1 - h))
+    return {"ts": np.array(ts), "ys": np.vstack(ys).T, "count": len(ts), "flat": np.hstack(ys), "last": ts[-1], "sum": sum(ts)}
+
+
+def pieces(h: Any) -> Any:
+    grid, t, i = np.linspace(0, 1, 7), 0.0, 0
+    ts = []
+    ys = []
+    while t < 1:
+        t = t + h
+        j = (grid <= t).sum()
+        part = grid[i:j]
+        if part.size > 0:
+            ts.append(part)
+            ys.append(np.vstack([part, part**2]))
+            i = j
+    if ts:
+        ts, ys = np.hstack(ts), np.hstack(ys)
+    return {"ts": ts, "ys": ys}
+
+
+def compressed(h: Any) -> Any:
+    """As SciPy's elementwise solvers: what is finished is taken out."""
+    x, active, out, turns = np.arange(1.0, 4.0) * h, np.arange(3), np.zeros(3), 0
+    scale = 0.5
+    while turns < 30 and active.size:
+        x = x * 1.5 + scale
+        scale = x / 10
+        turns += 1
+        stop = x > 4
+        if np.any(stop):
+            out[active[stop]] = x[stop]
+            go_on = ~stop
+            active, x, scale = active[go_on], x[go_on], scale[go_on]
+    return {"out": out, "turns": turns}
+
+
+@pytest.mark.parametrize("function", [path, pieces, compressed])
+def test_programs(function: Any, x64: None):
+    run = jax.jit(ag.port(function, max_len=50))
+    for h in (0.3, 0.21, 0.05):
+        want, found = function(h), run(h)
+        for name, value in want.items():
+            one = found[name]
+            if hasattr(one, "length"):
+                assert one.length == np.shape(value)[one.axis]
+                one = np.take(np.asarray(one), np.arange(one.length), axis=one.axis)
+            np.testing.assert_allclose(one, value, rtol=1e-12, err_msg=f"{name} at {h}")
+
+
+def test_without_a_bound_it_says_so(x64: None):
+    with pytest.raises(ag.StructureError, match="max_len"):
+        jax.jit(ag.port(path))(0.3)
+
+
+def test_a_list_longer_than_the_bound(x64: None):
+    with pytest.raises(IndexError, match="at most 4 elements"):
+        jax.block_until_ready(ag.jit(ag.port(path, max_len=4))(0.1)["count"])
+
+
+def test_an_array_in_such_a_list_is_not_written(x64: None):
+    def f(h: Any) -> Any:
+        x, t = np.zeros(2), 0.0
+        xs = []
+        while t < 1:
+            t = t + h
+            xs.append(x)
+            x[0] = t
+        return np.array(xs)
+
+    with pytest.raises(ag.AliasError, match="list of bounded length"):
+        jax.jit(ag.port(f, max_len=9))(0.3)
+
+
+def decay(t: Any, y: Any) -> Any:
+    return np.array([y[1], -y[0]])
+
+
+HIGH = pytest.mark.xfail(
+    jax.__version_info__ >= (0, 11),
+    reason="jnp.searchsorted in a staged while loop: our loop has no rule for JAX's high-level primitives",
+)
+
+
+@pytest.mark.parametrize("times", [None, pytest.param(np.linspace(0, 1, 4), marks=HIGH)])
+def test_solve_ivp(times: Any, x64: None):
+    def solved(y0: Any) -> Any:
+        result = scipy.integrate.solve_ivp(decay, (0.0, 1.0), y0, t_eval=times)
+        return result.t, result.y
+
+    y0 = np.array([1.0, 0.5])
+    for one, other in zip(jax.jit(ag.port(solved, max_len=12))(jnp.array(y0)), solved(y0), strict=True):
+        assert one.length == other.shape[-1]
+        np.testing.assert_allclose(np.asarray(one)[..., : other.shape[-1]], other, rtol=1e-9)
+
+
+def test_find_root(x64: None):
+    def solved(a: Any) -> Any:
+        result = find_root(lambda x, a: x**3 - a, (np.zeros(3), np.full(3, 3.0)), args=(a,))
+        return result.x, result.nit, result.success
+
+    a = np.array([2.0, 5.0, 0.3])
+    for one, other in zip(jax.jit(ag.port(solved))(jnp.array(a)), solved(a), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
