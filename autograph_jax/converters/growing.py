@@ -21,6 +21,7 @@ import gast
 
 from autograph_jax.converters.base import Pass
 from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import walk
 
 _GROWING = Template("ag__.growing(VALUES)")
 _METHODS = frozenset({"append", "extend", "insert"})
@@ -62,7 +63,7 @@ def _grown(body: list[gast.stmt], *, open_ended: bool) -> Iterator[str]:
             case gast.While():
                 yield from _grown(statement.body, open_ended=True)
             case gast.For():
-                leaves = any(isinstance(node, gast.Break | gast.Return) for node in gast.walk(statement))
+                leaves = any(isinstance(node, gast.Break | gast.Return) for node in walk(statement))
                 yield from _grown(statement.body, open_ended=open_ended or leaves)
             case _ if open_ended:
                 yield from _appended(statement)
@@ -73,7 +74,7 @@ def _grown(body: list[gast.stmt], *, open_ended: bool) -> Iterator[str]:
 
 
 def _appended(statement: gast.stmt) -> Iterator[str]:
-    for node in gast.walk(statement):
+    for node in walk(statement):
         if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute) and node.func.attr in _METHODS:
             if isinstance(node.func.value, gast.Name):
                 yield node.func.value.id
