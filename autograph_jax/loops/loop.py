@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.extend.core.primitives import while_p
+from jax.interpreters import partial_eval
 
 from autograph_jax.loops.axes import Axes, axes_of_type
 
@@ -88,6 +89,20 @@ class Loop:
     def jaxpr(self) -> Any:
         """The loop as a program of one equation, which whoever searches a jaxpr finds here, as in lax's loops."""
         return self.derived("jaxpr", lambda: traced(self.run, self.in_avals).jaxpr)
+
+    @property
+    def is_high(self) -> bool:
+        """Does it hold primitives that newer versions of JAX take apart before they compile a program (jnp.searchsorted)?"""
+        return any(getattr(getattr(closed, "jaxpr", closed), "is_high", False) for closed in (self.cond, self.body))
+
+    def lowered(self) -> Loop:
+        """The loop with these taken apart."""
+        return self.derived("lowered", self._lowered) if self.is_high else self
+
+    def _lowered(self) -> Loop:
+        inner = self.inner.lowered() if self.inner is not None else None
+        cond, body = map(taken_apart, (self.cond, self.body))
+        return Loop(cond, body, self.counts, self.checkpoints, self.bound, inner=inner, axis=self.axis)
 
     def __repr__(self) -> str:
         return f"Loop(checkpoints={self.checkpoints})"
@@ -207,6 +222,11 @@ def loop_of(cond: ClosedJaxpr, body: ClosedJaxpr, counts: tuple[int, int], check
 
 def traced(function: Callable[..., Any], avals: Sequence[Any]) -> ClosedJaxpr:
     return jax.make_jaxpr(lambda *operands: function(*operands))(*avals)
+
+
+def taken_apart(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """A jaxpr without the primitives that JAX itself takes apart; asked for only where JAX has such."""
+    return partial_eval.lower_jaxpr2(closed)  # pyright: ignore[reportAttributeAccessIssue] - from jax 0.12 on
 
 
 def batched_aval(aval: Any, dim: int | None, size: int) -> Any:

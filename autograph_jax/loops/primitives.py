@@ -40,7 +40,13 @@ def _new(name: str, run: Callable[..., list[Any]]) -> Primitive:
     primitive.def_impl(functools.partial(_run_compiled, run))
     mlir.register_lowering(primitive, mlir.lower_fun(run, multiple_results=True))
     checked.register(primitive, run)
+    primitive.is_high = lambda *_, loop, **__: loop.is_high
+    primitive.to_lojax = lambda *operands, loop, **params: _run_lowered(primitive, operands, loop.lowered(), params)
     return primitive
+
+
+def _run_lowered(primitive: Primitive, operands: Sequence[Any], loop: Loop, params: dict[str, Any]) -> list[Any]:
+    return bind_loop(loop, *operands) if primitive is while_loop_p else primitive.bind(*operands, loop=loop, **params)
 
 
 def _run_compiled(run: Callable[..., list[Any]], *operands: Any, loop: Loop, **params: Any) -> list[Any]:

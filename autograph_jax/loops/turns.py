@@ -14,13 +14,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Primitive, jaxpr_as_fun
-from jax.interpreters import ad, batching, mlir, partial_eval
+from jax.interpreters import ad, batching, mlir
 
 from autograph_jax.loops import checked
 from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.branches import seen_through
 from autograph_jax.loops.evaluation import inlined
-from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, traced
+from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart, traced
 from autograph_jax.loops.sums import adding_in_place
 from autograph_jax.loops.writes import writes_last
 
@@ -100,6 +100,7 @@ turn_p.def_impl(jax.jit(_run, static_argnames="jaxpr"))
 turn_p.def_abstract_eval(lambda *avals, jaxpr: jaxpr.out_avals)
 mlir.register_lowering(turn_p, mlir.lower_fun(_run, multiple_results=True))
 checked.register(turn_p, _run)
+turn_p.to_lojax = lambda *operands, jaxpr: turn_p.bind(*operands, jaxpr=taken_apart(jaxpr))
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr) -> Any:

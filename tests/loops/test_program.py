@@ -288,3 +288,24 @@ def test_whoever_searches_a_jaxpr_finds_the_loop_and_its_body(transform):
 
     argument = 0.5 if transform in (jax.grad, jax.jacfwd, jax.hessian) else jnp.ones(3)
     assert {"while", "sin", "gt"} <= primitives(jax.make_jaxpr(transform(f))(argument).jaxpr)
+
+
+def test_what_jax_takes_apart_only_when_it_compiles():
+    """jnp.searchsorted, in newer versions of JAX."""
+    grid = jnp.linspace(0, 1, 7)
+
+    def f(x):
+        i = 0
+        while x < 1:
+            x = x * 1.3
+            i = i + jnp.searchsorted(grid, x)
+            if i > 20:
+                break
+        return x * i
+
+    converted = ag.autograph(f)
+    assert jnp.allclose(jax.jit(converted)(0.1), f(jnp.float32(0.1)))
+    for derivative in (jax.grad, jax.jacfwd):
+        assert jnp.allclose(jax.jit(derivative(converted))(0.1), f(jnp.float32(0.1)) / 0.1, rtol=1e-5)
+    starts = jnp.array([0.1, 0.2])
+    assert jnp.allclose(jax.vmap(jax.grad(converted))(starts), jnp.stack([f(x) / x for x in starts]), rtol=1e-5)

@@ -95,13 +95,7 @@ def decay(t: Any, y: Any) -> Any:
     return np.array([y[1], -y[0]])
 
 
-HIGH = pytest.mark.xfail(
-    jax.__version_info__ >= (0, 11),
-    reason="jnp.searchsorted in a staged while loop: our loop has no rule for JAX's high-level primitives",
-)
-
-
-@pytest.mark.parametrize("times", [None, pytest.param(np.linspace(0, 1, 4), marks=HIGH)])
+@pytest.mark.parametrize("times", [None, np.linspace(0, 1, 4)])
 def test_solve_ivp(times: Any, x64: None):
     def solved(y0: Any) -> Any:
         result = scipy.integrate.solve_ivp(decay, (0.0, 1.0), y0, t_eval=times)
