@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")  # before jax is imported; JAX_PLATFORMS=cuda make test overrides it
 
@@ -18,6 +19,12 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.register_profile("nightly", hypothesis.settings.get_profile("quick"), derandomize=False, max_examples=2000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Docstrings are tested in the package. A module beside the tests would be imported once more for them, by another name."""
+    in_tests = Path(__file__).parent in collection_path.parents and collection_path.suffix == ".py"
+    return True if in_tests and not collection_path.name.startswith(("test_", "conftest")) else None
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ CALLS = {
 @pytest.mark.parametrize("target", CALLS)
 def test_calls(target: str, solver: str, capsys: pytest.CaptureFixture[str]):
     assert main(["explain", target, "--args", CALLS[target], "--no-compile"]) == 0
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())  # how long tracing took decides where a line is broken
     assert text.startswith(target.rpartition(":")[2]) and "forward mode: yes; reverse mode: yes" in text
     assert ("carries x float32[3]" in text) == ("halved" in target)
 

@@ -54,8 +54,10 @@ def replaced(target: Any, name: str, make: Callable[[Any], Any]) -> Iterator[Non
     """`target.name` is what `make` makes of it."""
     original = getattr(target, name)
     setattr(target, name, make(original))
-    yield
-    setattr(target, name, original)
+    try:
+        yield
+    finally:
+        setattr(target, name, original)
 
 
 # ------------------------------------------------------------------ converters
@@ -66,7 +68,10 @@ def tampered(tamper: Callable[[Any], Any]) -> AbstractContextManager[None]:
         def visit(self, node: gast.AST) -> Any:
             return tamper(self.generic_visit(node))
 
-    return replaced(convert, "convert_tree", lambda original: lambda tree, *rest: original(Tamper().visit(tree), *rest))
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda tree, *rest, **options: original(Tamper().visit(tree), *rest, **options)
+
+    return replaced(convert, "convert_tree", make)
 
 
 def without(field: str, *kinds: type) -> Callable[[Any], Any]:
