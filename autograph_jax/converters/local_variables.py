@@ -13,19 +13,18 @@ import gast
 from autograph_jax.analysis.collect import parameters, scope_by_node, scopes_in
 from autograph_jax.analysis.scopes import Scope
 from autograph_jax.converters.base import Pass
-from autograph_jax.converters.unsupported import looks_at_variables
+from autograph_jax.converters.unsupported import LOCAL_VARIABLES, looks_at_variables
 from autograph_jax.syntax import template
 from autograph_jax.syntax.template import Template
 from autograph_jax.syntax.walk import walk
 
 _LOCAL_VARIABLES = Template("ag__.local_variables()")
-_FUNCTIONS = frozenset({"locals", "vars"})
 
 
 def convert(tree: gast.AST, free: Collection[str] = ()) -> gast.AST:
     """`free` are the names that the function takes from a function around it."""
     scopes = scope_by_node(scopes_in(tree))
-    if any(scope.reads & _FUNCTIONS for scope in scopes.values()):
+    if any(scope.reads & LOCAL_VARIABLES for scope in scopes.values()):
         return _LocalVariables(scopes, frozenset(free)).visit(tree)
     return tree
 
@@ -46,7 +45,7 @@ class _LocalVariables(Pass):
         return node  # one that asks for its variables is left as it is
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
-        if not looks_at_variables(node) or _FUNCTIONS & self._around:
+        if not looks_at_variables(node) or LOCAL_VARIABLES & self._around:
             return self.generic_visit(node)
         call = _LOCAL_VARIABLES.expression(at=node)
         assert isinstance(call, gast.Call)

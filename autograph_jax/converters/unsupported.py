@@ -12,7 +12,7 @@ from autograph_jax.syntax.walk import children
 # These read the local variables of the calling frame, and a converted block is a frame of its own.
 _FRAME_READERS = frozenset({"exec", "eval", "dir", "_getframe", "currentframe", "stack"})
 _NEED_ARGUMENTS = frozenset({"dir"})  # with an argument it doesn't look at the frame
-_LOCAL_VARIABLES = frozenset({"locals", "vars"})  # without an argument; `local_variables` converts them
+LOCAL_VARIABLES = frozenset({"locals", "vars"})  # without an argument; `local_variables` converts them
 
 WAY_OUT = "move its control flow into a function of its own, and decorate that"
 
@@ -48,7 +48,7 @@ def looks_at_variables(node: gast.AST) -> bool:
     """Is this `locals()`, or `vars()` without an argument?"""
     if not isinstance(node, gast.Call) or node.args or node.keywords:
         return False
-    return isinstance(node.func, gast.Name) and node.func.id in _LOCAL_VARIABLES
+    return isinstance(node.func, gast.Name) and node.func.id in LOCAL_VARIABLES
 
 
 def _is_bare_super(node: gast.AST) -> bool:

@@ -541,6 +541,13 @@ def what_a_known_operand_decides(x, policy):
     return out, [10 if first else 20, 30 if second else 40]
 
 
+def an_array_of_one_element_and_a_known_operand(x):
+    return (np.zeros(1) < x) and False
+
+
+row(an_array_of_one_element_and_a_known_operand, plain=[[np.array([2.0])], [np.array([-2.0])]])
+
+
 row(what_a_known_operand_decides, [2.0, "raise"], [-2.0, "raise"], static=[1], staged="")
 
 
