@@ -16,14 +16,9 @@ import scipy.sparse.linalg
 
 import autograph_jax as ag
 from autograph_jax.runtime import ported as ported_module
+from tests.porting.programs import VECTORS, Programs
 
-PROGRAMS: dict[str, Callable[..., Any]] = {}
-VECTORS = ([1.0, 2.0, 3.0], [3.0, -2.0, 0.5], [0.0, 0.0, 0.0], [-1.0, 4.0, 2.0])
-
-
-def program(function: Callable[..., Any]) -> Callable[..., Any]:
-    PROGRAMS[function.__name__.replace("_", " ")] = function
-    return function
+PROGRAMS = program = Programs()
 
 
 @program
