@@ -84,12 +84,18 @@ def _with_its_arguments(function: Function, ours: Function) -> Function:
             elif kind is inspect.Parameter.VAR_KEYWORD:
                 kept |= value
             elif ours_name in known and name not in _HOW:
-                kept[ours_name] = value
+                kept[ours_name] = jax.tree.map(_flag, value)
             elif name not in _HOW and value is not signature.parameters[name].default:
                 raise TypeError(f"jax.scipy.linalg.{function.__name__} has no argument `{name}`")
         return ours(*rest, **kept) if rest else _by_position(known, ours, kept)
 
     return call
+
+
+def _flag(value: Any) -> Any:
+    """SciPy from 1.18 on gives `lower` as an array, the same for each matrix of a batch; JAX takes one flag."""
+    same = isinstance(value, np.ndarray) and value.dtype == bool and value.size and value.all() == value.any()
+    return bool(value.flat[0]) if same else value
 
 
 def _by_position(known: Any, ours: Function, kept: dict[str, Any]) -> Any:
