@@ -1,5 +1,6 @@
 """What every test shares: JAX on the CPU, hypothesis profiles, and JAX's settings put back afterwards."""
 
+import linecache
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,10 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.register_profile("nightly", hypothesis.settings.get_profile("quick"), derandomize=False, max_examples=2000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+# A worker of pytest-xdist is started by `python -c`, and Python 3.13 keeps that text as the lines of every "<string>".
+linecache.cache.pop("<string>", None)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
