@@ -31,9 +31,9 @@ _VIEW = Template("ag__.view(VALUE, BASE, INDEX)")
 _VIEW_AT = Template("ag__.view_at(BASE, INDEX)")
 _ROWS = Template("ag__.rows(BASE)")
 # Python's functions that give no array of what they get.
-_KEEP_NOTHING = frozenset({"abs", "bool", "complex", "float", "int", "len", "print", "range", "repr", "round", "str"})
+KEEP_NOTHING = frozenset({"abs", "bool", "complex", "float", "int", "len", "print", "range", "repr", "round", "str"})
 _LOAD = gast.Load()
-_VIEWS = frozenset({"T", "mT", "real", "imag", "reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal"})
+VIEWS = frozenset({"T", "mT", "real", "imag", "reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal"})
 
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts]) -> gast.AST:
@@ -81,8 +81,14 @@ class _Views(Pass):
 class _Kept(Pass):
     """Views are marked wherever they may be kept: returned, handed to a function, put into a container."""
 
+    def __init__(self) -> None:
+        self._rest: frozenset[str] = frozenset()  # of the functions around
+
     def function(self, node: Any) -> gast.AST:
+        before = self._rest
+        self._rest |= {node.args.vararg.id} if node.args.vararg is not None else set()
         self.generic_visit(node)
+        self._rest = before
         node.args.defaults = list(map(self._marked, node.args.defaults))
         node.args.kw_defaults = list(map(self._marked, node.args.kw_defaults))
         return node
@@ -92,7 +98,19 @@ class _Kept(Pass):
         node.value = self._marked(node.value)
         return node
 
-    visit_Assign = visit_NamedExpr = visit_Yield = visit_YieldFrom = visit_Starred = visit_DictComp = visit_Return
+    visit_Assign = visit_NamedExpr = visit_Yield = visit_YieldFrom = visit_DictComp = visit_Return
+
+    def visit_Starred(self, node: Any) -> gast.AST:
+        """`f(*x)`: the rows of an array."""
+        self.generic_visit(node)
+        literal = isinstance(node.value, gast.Tuple | gast.List | gast.Constant)
+        if isinstance(node.ctx, gast.Load) and not literal and not self._is_rest(node.value):
+            node.value = _ROWS.expression(at=node.value, BASE=self._marked(node.value))
+        return node
+
+    def _is_rest(self, value: gast.expr) -> bool:
+        """Is it the variable that has the function's further arguments, a tuple?"""
+        return isinstance(value, gast.Name) and value.id in self._rest
 
     def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
         self.function(node)
@@ -101,7 +119,7 @@ class _Kept(Pass):
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         self.generic_visit(node)
-        if not (is_operator(node.func) or isinstance(node.func, gast.Name) and node.func.id in _KEEP_NOTHING):
+        if not (is_operator(node.func) or isinstance(node.func, gast.Name) and node.func.id in KEEP_NOTHING):
             node.args = list(map(self._marked, node.args))
             for keyword in node.keywords:
                 keyword.value = self._marked(keyword.value)
@@ -210,10 +228,10 @@ def _base(value: Any) -> gast.expr | None:
     """The part of an expression that it is a view of: f(x) of `f(x)[0]`."""
     if isinstance(value, gast.Subscript):
         return value.value
-    if isinstance(value, gast.Attribute) and value.attr in _VIEWS:
+    if isinstance(value, gast.Attribute) and value.attr in VIEWS:
         return value.value
     if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute) and not is_operator(value.func):
-        return value.func.value if value.func.attr in _VIEWS else None
+        return value.func.value if value.func.attr in VIEWS else None
     return None
 
 

@@ -105,7 +105,7 @@ def call(function: Any) -> Function:
         return _slot(function)
     if is_numeric_function(function):
         return _numeric(function)
-    return _viewing(function) if id(function) in _VIEWING else _callable_object(function)
+    return _viewing(function) if gives_view(function) else _callable_object(function)
 
 
 def _ported(function: Any) -> Function | None:
@@ -145,6 +145,11 @@ _VIEWS = """array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadc
 fliplr flipud hsplit imag matrix_transpose moveaxis permute_dims ravel real reshape rollaxis rot90 split squeeze swapaxes
 transpose trim_zeros vsplit""".split()
 _VIEWING = {id(getattr(jnp, name)) for name in _VIEWS}
+
+
+def gives_view(function: Any) -> bool:
+    """Does the NumPy twin of this function of jax.numpy give a view of what it gets?"""
+    return id(function) in _VIEWING
 
 
 def _viewing(function: Function) -> Function:
@@ -257,7 +262,7 @@ def _function(function: types.FunctionType) -> Function:
             converted = convert_function(function)
             return handing_arrays(converted) if takes_arrays(function.__globals__.get("__name__")) else converted
         if is_left_alone(function.__module__) or is_left_alone(function.__globals__.get("__name__")):
-            if id(function) in _VIEWING:
+            if gives_view(function):
                 return _viewing(function)
             if function in lists.STACKING:
                 return handing_arrays(lists.STACKING[function])

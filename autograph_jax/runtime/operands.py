@@ -13,8 +13,10 @@ from typing import Any
 
 import gast
 
+from autograph_jax.converters.views import VIEWS
 from autograph_jax.operators import hooks
-from autograph_jax.operators.tracing.operands import ELEMENT, SLICE, Attr, Item, Operand, Step, Variable
+from autograph_jax.operators.tracing.operands import ELEMENT, SLICE, Attr, Item, Operand, Result, Step, Variable
+from autograph_jax.runtime.new_results import is_new
 from autograph_jax.runtime.position import extent_at, read_later
 from autograph_jax.runtime.spans import Position
 from autograph_jax.syntax.names import is_operator
@@ -23,7 +25,7 @@ from autograph_jax.syntax.walk import children, walk
 _Extent = tuple[Position, Position]
 
 
-def operands(frame: types.FrameType) -> list[Operand]:
+def operands(frame: types.FrameType) -> list[Operand | Result]:
     """What the statement that a converted function is at has evaluated, and not used yet."""
     span, extent = read_later(frame), extent_at(frame)
     statements = span.statements if span is not None else ()
@@ -86,13 +88,13 @@ def _reads(node: gast.AST) -> frozenset[str]:
     return frozenset(name.id for name in names if isinstance(name.ctx, gast.Load))
 
 
-def returned(frame: types.FrameType) -> list[Operand]:
+def returned(frame: types.FrameType) -> list[Operand | Result]:
     """What a `return` that is under way may return, where a converted function is at a `finally`."""
     span = read_later(frame)
     return [operand for value in (span.returned if span is not None else ()) for operand in _value(value)]
 
 
-def _waiting(node: gast.AST, extent: _Extent) -> Iterator[Operand]:
+def _waiting(node: gast.AST, extent: _Extent) -> Iterator[Operand | Result]:
     """What of an expression has been evaluated when the call at this extent runs."""
     own = _extent(node)
     if own is None or own == extent or not _contains(own, extent):
@@ -107,7 +109,7 @@ def _waiting(node: gast.AST, extent: _Extent) -> Iterator[Operand]:
             yield from _waiting(child.value if isinstance(child, gast.keyword) else child, extent)
 
 
-def _value(node: gast.AST) -> Iterator[Operand]:
+def _value(node: gast.AST) -> Iterator[Operand | Result]:
     """The variables, attributes and elements that the value of an expression is or contains."""
     match node:
         case gast.Name() | gast.Attribute() | gast.Subscript():
@@ -129,6 +131,18 @@ def _value(node: gast.AST) -> Iterator[Operand]:
         case gast.Call() if is_operator(node.func):  # what converters have put around the user's expression
             for argument in node.args:
                 yield from _value(argument)
+        case gast.Call():
+            yield from _result(node)
+
+
+def _result(call: gast.Call) -> Iterator[Operand | Result]:
+    function: Any = call.func
+    if isinstance(function, gast.Call) and is_operator(function.func, "call"):
+        [function] = function.args
+    if isinstance(function, gast.Attribute) and function.attr in VIEWS:
+        yield from _value(function.value)
+    given = [operand for argument in (*call.args, *call.keywords) for operand in _value(argument)]
+    yield Result(_path(function), tuple(given), is_new)
 
 
 def _path(node: gast.AST) -> Operand | None:

@@ -333,7 +333,7 @@ ROWS = {
         """,
         """
         def f(g, xs, d):
-            return ag__.call(ag__.call(say)(max))(*ag__.call(say)(xs), ag__.call(say)(4), **ag__.call(say)(d))
+            return ag__.call(ag__.call(say)(max))(*ag__.rows(ag__.call(say)(xs)), ag__.call(say)(4), **ag__.call(say)(d))
         """,
         [(None, [1, 2], {}), (None, [1], {"key": 5}), (None, 5, {})],
     ),
@@ -512,7 +512,7 @@ ROWS = {
         """,
         """
         def f(xs):
-            first, *rest = (*xs, *ag__.call(say)(xs))
+            first, *rest = (*ag__.rows(xs), *ag__.rows(ag__.call(say)(xs)))
             return (first, rest)
         """,
         [([1, 2],), ([],)],

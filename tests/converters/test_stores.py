@@ -116,8 +116,8 @@ ROWS = {
         """,
         """
         def f(d, i):
-            d = ag__.set_item(1, d, (*i,))
-            d = ag__.set_item(2, d, (*i, 0))
+            d = ag__.set_item(1, d, (*ag__.rows(i),))
+            d = ag__.set_item(2, d, (*ag__.rows(i), 0))
             return d
         """,
         [({}, (1, 2)), ({}, ())],

@@ -23,7 +23,7 @@ from autograph_jax.operators import hooks
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.aliasing import doubtful_error, may_share
-from autograph_jax.operators.tracing.operands import Operand
+from autograph_jax.operators.tracing.operands import Operand, Result
 from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, Place
 from autograph_jax.operators.tracing.views import Renewed, related_to
 from autograph_jax.operators.values.choices import Choice
@@ -114,7 +114,7 @@ def holder_of(array: Any, place: tuple[Any, Any] | None, direct: bool = True) ->
     return None
 
 
-def _under_way(running: _Running) -> Iterator[Operand]:
+def _under_way(running: _Running) -> Iterator[Operand | Result]:
     """What the statement that a function is at has evaluated already, or is about to return.
 
     `s = x + fill(x)`: NumPy adds what `fill` leaves in x, since x is one array throughout.

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import jax
@@ -102,3 +103,36 @@ def _parts(value: Any, step: Step, variables: Mapping[str, Any]) -> list[Any]:
         except LookupError:
             return []
     return list(value.values() if isinstance(value, dict) else value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """What a call gave: something new, or an argument, a part of one, what the function or its object keeps."""
+
+    function: Operand | None
+    given: tuple[Operand | Result, ...]
+    is_new: Callable[[Any], bool]
+
+    def __str__(self) -> str:
+        return f"{self.function or ''}({', '.join(map(str, self.given))})"
+
+    def values(self, variables: Mapping[str, Any]) -> Iterator[Any]:
+        """The arrays that it may be or be views of. The methods of an array that give views of it are operands of their own."""
+        calls = list(self._functions(variables))
+        if calls and all(isinstance(owner, jax.Array) or self.is_new(function) for function, owner in calls):
+            return
+        given = (value for operand in self.given for value in operand.values(variables))
+        for value in (*itertools.chain(*calls), *given):
+            yield from reach.arrays(value)
+
+    def _functions(self, variables: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+        """What may be called, and the object whose method it is."""
+        if self.function is None:
+            return
+        *steps, last = self.function.steps or (None,)
+        if not isinstance(last, Attr):
+            yield from ((function, None) for function in self.function.values(variables))
+            return
+        for owner in Operand(self.function.name, tuple(steps)).values(variables):
+            function = reach.attribute(owner, last.name, inspect.getattr_static(owner, last.name, None))
+            yield getattr(function, "__func__", function), owner
