@@ -29,6 +29,7 @@ from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import Choice, Unbound, refusal
 from autograph_jax.operators.values.traced import is_traced
+from autograph_jax.porting.replacing import replaced
 
 _CONTAINERS = (list, dict, set, collections.deque)
 
@@ -126,7 +127,7 @@ def _updated(target: Any, index: Any, value: Any) -> jax.Array:
         # No scatter, on which XLA's simplifier for CPUs can abort the process: "Invalid binary instruction opcode map".
         whole = jnp.broadcast_to(jnp.asarray(value, array.dtype), array.shape)
         return jax.lax.dynamic_update_slice(array, whole, (0,) * array.ndim)
-    return array.at[index].set(value)
+    return replaced(array, index, value)
 
 
 def _is_everything(index: Any) -> bool:

@@ -13,6 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from autograph_jax.porting.replacing import replaced
+
 Value = Any  # np.ndarray | jax.Array
 
 
@@ -36,22 +38,10 @@ class Index:
 
     def set(self, parent: Value, new: Value) -> Value:
         if not is_static((parent, self.key, new)):
-            return _replaced(jnp.asarray(parent), self.key, new)
+            return replaced(jnp.asarray(parent), self.key, new)
         changed = parent.copy(order="K")
         changed[self.key] = new
         return changed
-
-
-def _replaced(parent: jax.Array, key: tuple[Any, ...], new: Value) -> jax.Array:
-    """`parent` with `new` at `key`, never written in place where `new` may read what lies beside.
-
-    XLA on the CPU does `y = np.cumsum(x); y[1:] = y[:-1]` in one loop, which reads what it has just written
-    (https://github.com/openxla/xla/issues/49176).
-    """
-    if not any(isinstance(part, slice) and part != slice(None) for part in key) or not isinstance(new, jax.Array):
-        return parent.at[key].set(new)
-    here = jnp.zeros(parent.shape, bool).at[key].set(True)
-    return jnp.where(here, jnp.zeros_like(parent).at[key].set(new), parent)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.operators.tracing import reach
+from autograph_jax.porting.replacing import replaced
 
 _UNKNOWN = object()
 _NO_ARRAYS = frozenset({list, tuple, str, bytes, int, float})  # looked at first: to ask for a jax.Array takes longer
@@ -86,7 +87,7 @@ class Renewed:
         way = self._ways[id(base)]
         _, index = cast(Any, _taken_from(way))
         part = self(way)
-        new = base.at[index].set(part)
+        new = replaced(base, index, part)
         view(part, new, index)
         return new
 
