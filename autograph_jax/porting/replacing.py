@@ -28,7 +28,7 @@ def replaced(array: jax.Array, index: Any, value: Any) -> jax.Array:
 def _is_element(index: Any, array: Any) -> bool:
     """Is it one element that is written, so that all that is read is read before?"""
     parts = index if isinstance(index, tuple) else (index,)
-    return len(parts) == array.ndim and not any(isinstance(part, slice) or part is None or jnp.ndim(part) for part in parts)
+    return len(parts) == array.ndim and all(isinstance(part, int) or getattr(part, "ndim", None) == 0 for part in parts)
 
 
 def is_made_of(value: Any, array: Any) -> bool:

@@ -11,6 +11,7 @@ from autograph_jax.operators import (
     exits,
     expressions,
     for_loops,
+    paths,
     patterns,
     subscripts,
     while_loops,
@@ -20,7 +21,7 @@ from autograph_jax.operators.sequences import iterables, limits
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values import selection
 
-_MODULES = (conditionals, while_loops, for_loops, expressions, patterns, subscripts)
+_MODULES = (conditionals, while_loops, for_loops, expressions, paths, patterns, subscripts)
 
 
 class Operators(types.SimpleNamespace):

@@ -72,6 +72,12 @@ def columns_shifted(y):
     return m
 
 
+def with_an_ellipsis(y):
+    y[..., 1:] = y[..., :-1]
+    y[...] = y[None, ::-1][0]
+    return y
+
+
 def twice(y):
     y[1:4] = y[:3]
     y[4:7] = y[3:6]
@@ -96,7 +102,7 @@ def in_a_branch(y):
 
 WRITTEN = [
     shifted, shifted_to_the_left, added_to, stencil, reversed_in_part, first_of_them, scaled_by_an_element, row_reversed,
-    columns_shifted, twice, in_a_loop, in_a_branch,
+    columns_shifted, twice, in_a_loop, in_a_branch, with_an_ellipsis,
 ]  # fmt: skip
 
 

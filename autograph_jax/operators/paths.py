@@ -1,0 +1,187 @@
+"""Writes at the end of a path, `d['a'][i] = v`, `self.rows[i][j] = v`, and augmented assignments, `x[i] += v`."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+from autograph_jax.errors import AliasError, user_location
+from autograph_jax.operators import subscripts
+from autograph_jax.operators.tracing import holders
+from autograph_jax.operators.values import selection
+from autograph_jax.operators.values.array_likes import opened_index
+from autograph_jax.operators.values.updated import Masked, index_of, is_mask
+
+
+@dataclasses.dataclass(frozen=True)
+class _Attr:
+    name: str
+
+    @property
+    def key(self) -> Any:
+        return self.name
+
+    def updated(self, value: Any, target: Any) -> Any:
+        return self.write(value, target)
+
+    def read(self, target: Any) -> Any:
+        return getattr(target, self.name)
+
+    def write(self, value: Any, target: Any) -> Any:
+        subscripts.set_attr(value, target, self.name)
+        return target
+
+
+@dataclasses.dataclass(frozen=True)
+class _Item:
+    index: Any
+
+    @property
+    def key(self) -> Any:
+        return self.index
+
+    def updated(self, value: Any, target: Any) -> Any:
+        """What the target becomes; who else holds it is looked up by the caller, who knows where it is kept."""
+        return subscripts.changed(value, target, self.index)
+
+    def read(self, target: Any) -> Any:
+        return selection.get_item(target, self.index)
+
+    def write(self, value: Any, target: Any) -> Any:
+        return subscripts.changed(value, target, self.index)
+
+
+class _ItemLater(_Item):
+    """An item whose index is evaluated once, when the path has come to it."""
+
+    def __init__(self, index: Callable[[], Any]) -> None:
+        object.__setattr__(self, "_evaluate", index)
+
+    @functools.cached_property
+    def index(self) -> Any:
+        return self._evaluate()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+attr = _Attr
+item_at = _ItemLater
+
+
+class _ItemMaker:
+    """`item[a:b]` is the step `[a:b]`."""
+
+    def __getitem__(self, index: Any) -> _Item:
+        return _Item(index)
+
+
+class _IndexMaker:
+    """`at[a:b]` is the index `slice(a, b)`."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return index
+
+
+item = _ItemMaker()
+at = _IndexMaker()
+
+
+def set_path(value: Any, root: Any, *steps: _Attr | _Item) -> Any:
+    """Write at the end of a path; arrays on the way are replaced in what holds them. Gives the root."""
+    return _at_end(root, steps, lambda holder, step: step.updated(value, holder))
+
+
+def _at_end(root: Any, steps: Sequence[_Attr | _Item], change: Callable[[Any, Any], Any]) -> Any:
+    """Walk a path, each step once, and put back what the change of its last holder gives."""
+    step, *rest = steps
+    inner = step.read(root)
+    new = change(inner, rest[0]) if len(rest) == 1 else _at_end(inner, rest, change)
+    if new is inner:
+        return root
+    holders.check_write(inner, place=(root, step.key))
+    if isinstance(root, jax.Array):
+        holders.check_write(root)
+    return step.write(new, root)
+
+
+def put_path(value: Any, root: Any, *steps: _Attr | _Item) -> None:
+    """`set_path` where no variable of the function holds the root."""
+    if set_path(value, root, *steps) is not root:
+        raise subscripts.nobodys_variable()
+
+
+# Augmented assignment: `x[i] += v`, `self.t *= h`, `d['a'][i] -= v`
+
+_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv, "//=": operator.ifloordiv,
+    "%=": operator.imod, "**=": operator.ipow, "@=": operator.imatmul, "<<=": operator.ilshift, ">>=": operator.irshift,
+    "&=": operator.iand, "|=": operator.ior, "^=": operator.ixor,
+}  # fmt: skip
+
+
+def augment(old: Any, symbol: str, value: Any) -> Any:
+    """`old symbol value`, in place where `old` is a list or the like."""
+    if isinstance(old, Masked):
+        return dataclasses.replace(old, values=_OPERATIONS[symbol](old.values, value))
+    subscripts.note_content(old)
+    return _OPERATIONS[symbol](old, value)
+
+
+def read(target: Any, step: _Attr | _Item) -> Any:
+    """The element or attribute that an augmented assignment starts from; of a traced mask, all with the mask beside."""
+    if isinstance(target, jax.Array) and isinstance(step, _Item):
+        index = opened_index(step.index)
+        return Masked(target, index) if is_mask(index) else target[index_of(index)]
+    return step.read(target)
+
+
+def update_item(target: Any, index: Any, symbol: str, value: Any, *aliases: Any) -> Any:
+    """`target[index] symbol value`, as `set_item`."""
+    return subscripts.set_item(augment(read(target, _Item(index)), symbol, value), target, index, *aliases)
+
+
+def put_update(target: Any, index: Any, symbol: str, value: Any) -> None:
+    """`update_item` where no variable of the function holds the target."""
+    if update_item(target, index, symbol, value) is not target:
+        raise subscripts.nobodys_variable()
+
+
+def update_attr(target: Any, name: str, symbol: str, value: Any) -> None:
+    """`target.name symbol value`."""
+    subscripts.set_attr(augment(getattr(target, name), symbol, value), target, name)
+
+
+@dataclasses.dataclass(frozen=True)
+class later:
+    """A value that is evaluated when the old one has been read: `o.rows[i] += f()`."""
+
+    evaluate: Callable[[], Any]
+
+
+def update_path(root: Any, symbol: str, value: Any, *steps: _Attr | _Item) -> Any:
+    """Augmented assignment at the end of a path; gives the root."""
+
+    def change(holder: Any, step: Any) -> Any:
+        old = read(holder, step)
+        with holders.in_use((holder,), _written_meanwhile):
+            new = value.evaluate() if isinstance(value, later) else value
+        return step.updated(augment(old, symbol, new), holder)
+
+    return _at_end(root, steps, change)
+
+
+def _written_meanwhile() -> AliasError:
+    return AliasError(
+        "an array is written in place by the right side of a statement that updates it",
+        location=user_location(),
+        help="evaluate the right side first, in a statement of its own: `v = f(); x.a[i] += v`",
+    )
+
+
+def put_update_path(root: Any, symbol: str, value: Any, *steps: _Attr | _Item) -> None:
+    """`update_path` where no variable of the function holds the root."""
+    if update_path(root, symbol, value, *steps) is not root:
+        raise subscripts.nobodys_variable()

@@ -1,0 +1,63 @@
+"""An array with new values at an index: `target.at[index].set(value)` with NumPy's rules."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph_jax.porting.replacing import replaced
+
+
+def updated(target: Any, index: Any, value: Any) -> jax.Array:
+    """`target.at[index].set(value)` with NumPy's dtype rule: the array keeps its own."""
+    array, index = jnp.asarray(target), index_of(index)
+    if isinstance(value, Masked):
+        value = dataclasses.replace(value, values=value.values.astype(array.dtype))
+    elif not isinstance(value, bool | int | float | complex):
+        value = jnp.asarray(value)
+        value = value if value.dtype == array.dtype else value.astype(array.dtype)
+    elif isinstance(value, float) and jnp.issubdtype(array.dtype, jnp.integer):
+        value = int(value)  # y[i] = 2.7 on integers, as NumPy has it
+    elif array.dtype == bool:
+        value = bool(value)
+    if isinstance(value, Masked):
+        return jnp.where(_over(value.mask, array), value.values, array)
+    if is_mask(index) and jnp.ndim(value) <= array.ndim - index.ndim:
+        return jnp.where(_over(index, array), value, array)
+    if _is_everything(index) and jnp.ndim(value) <= array.ndim:
+        # No scatter, on which XLA's simplifier for CPUs can abort the process: "Invalid binary instruction opcode map".
+        whole = jnp.broadcast_to(jnp.asarray(value, array.dtype), array.shape)
+        return jax.lax.dynamic_update_slice(array, whole, (0,) * array.ndim)
+    return replaced(array, index, value)
+
+
+def _is_everything(index: Any) -> bool:
+    """Is this `x[:]` or `x[...]`, which writes all of an array?"""
+    return index is ... or isinstance(index, slice) and index.start is index.stop is index.step is None
+
+
+def index_of(index: Any) -> Any:
+    """NumPy takes a list as an index where JAX wants an array."""
+    if isinstance(index, tuple):
+        return tuple(map(index_of, index))
+    return jnp.asarray(index) if isinstance(index, list) else index
+
+
+@dataclasses.dataclass(frozen=True)
+class Masked:
+    """`x[mask]` on the way to being written back: `values` where the mask holds. How many they are is not known."""
+
+    values: jax.Array
+    mask: jax.Array
+
+
+def is_mask(index: Any) -> bool:
+    return isinstance(index, jax.Array) and index.dtype == bool and index.ndim > 0
+
+
+def _over(mask: jax.Array, array: jax.Array) -> jax.Array:
+    """A mask of the leading dimensions, for all of an array's."""
+    return mask.reshape(mask.shape + (1,) * (array.ndim - mask.ndim))
