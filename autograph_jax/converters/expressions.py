@@ -300,27 +300,32 @@ class _Expressions(Pass):
 
     def visit_AugAssign(self, node: gast.AugAssign) -> list[gast.AST]:
         self.generic_visit(node)
-        return [*self._read_first(node.target), node]
+        if not isinstance(node.target, gast.Name) or node.target not in self._unbound:
+            return [node]
+        target = template.name(node.target.id, at=node.target, store=True)
+        return [template.assign([target], self._bound(node.target), at=node), node]
 
     def visit_Delete(self, node: gast.Delete) -> list[gast.AST]:
         self.generic_visit(node)
-        reads = [self._read_first(target) for target in node.targets]
+        reads = [self._checked(target) for target in node.targets]
         if not any(reads):
             return [node]
         deletions = [gast.copy_location(gast.Delete([target]), node) for target in node.targets]
         return [s for read, deletion in zip(reads, deletions, strict=True) for s in (*read, deletion)]
 
-    def _read_first(self, target: gast.expr) -> list[gast.stmt]:
-        """`x += 1` and `del x` raise what Python raises where x has no value, in a block too."""
+    def _checked(self, target: gast.expr) -> list[gast.stmt]:
+        """`del x` raises what Python raises where x has no value, in a block too."""
         if not isinstance(target, gast.Name) or target not in self._unbound:
             return []
-        read = self.visit_Name(template.name(target.id, at=target), as_read=True)
+        read = self._bound(target)
         return [template.expression_statement(read, at=read)]
 
-    def visit_Name(self, node: gast.Name, as_read: bool = False) -> gast.expr:
-        if not as_read and (node not in self._unbound or not isinstance(node.ctx, gast.Load)):
-            return node
-        return self._read(node, _BOUND)
+    def _bound(self, target: gast.Name) -> gast.expr:
+        return self._read(template.name(target.id, at=target), _BOUND)
+
+    def visit_Name(self, node: gast.Name) -> gast.expr:
+        is_read = node in self._unbound and isinstance(node.ctx, gast.Load)
+        return self._read(node, _BOUND) if is_read else node
 
     def _read(self, node: gast.Name, operator: Template) -> gast.expr:
         name = template.constant(node.id, at=node)

@@ -671,6 +671,23 @@ def last_assignment_that_a_handler_calls_for(x):
 row(last_assignment_that_a_handler_calls_for, [1.0], [-1.0])
 
 
+def updated_in_an_else(x):
+    try:
+        if x < 0:
+            raise ValueError("negative")
+        r = x**0.5
+    except ValueError:
+        r = 0.0
+    else:
+        r += 1
+    finally:
+        x = x * 2
+    return r + x
+
+
+row(updated_in_an_else, [3.0], [-1.0])
+
+
 @table.each_way
 def test_attempts(row, way, record_property):
     check(row, way, record_property)

@@ -995,6 +995,42 @@ def match_returns(k):
 row(match_returns, [1], [2], [3], staged="cond", batch=True)
 
 
+def updated_where_it_has_a_value(x):
+    if x > 0:
+        r = x * 2
+    s = 0.0
+    if x > 0:
+        r += 1
+        s = r
+    return s
+
+
+row(updated_where_it_has_a_value, [3.0], [-1.0])
+
+
+def updated_where_it_may_have_none(x):
+    if x > 0:
+        r = x * 2
+    r += 1
+    return r
+
+
+row(updated_where_it_may_have_none, [3.0])
+
+
+def list_updated_where_it_has_a_value(x):
+    if x > 0:
+        r = [x, 1.0]
+        s = r
+        r += [2.0]
+    else:
+        s = [0.0, x, x]
+    return s
+
+
+row(list_updated_where_it_has_a_value, [3.0], [-1.0])
+
+
 @table.each_way
 def test_conditionals(row, way, record_property):
     check(row, way, record_property)
