@@ -5,6 +5,7 @@ slice, becomes `ag__.get_item(x, i)` where
 - x is a display, `{'a': 1.0, 'b': 2.0}[method]`, or the element itself is called, `steps[k](x)`;
 - x is no variable of the function: a table of the module, `TABLE[method]`;
 - x is an element of such a table, `rows[k][i]`;
+- i is a list, `x[[j, k]]`, or has one in it, which NumPy's arrays take as an index and JAX's do not;
 - x is NumPy's `r_` or `c_`, which make an array of what stands in the brackets;
 - x, or i, is a variable that the function assigns such a thing: a tuple, list or dict, a comprehension, a string,
   one of several of these (`'a' if x > 0 else 'b'`), what `+` or `*` makes of them, or another such variable.
@@ -54,11 +55,14 @@ class Tables:
             return False
         if _concatenates(container) or self._ported and not isinstance(node.slice, gast.Constant):
             return True
+        if _has_list(node.slice):
+            return True
         if _is_fixed(node.slice):
             return False
         if isinstance(container, gast.Name) and container.id not in self._bound:
             return True
-        return self._is_part(container) or _is_string(container, self._keys) or _is_string(node.slice, self._keys)
+        is_key = _is_string(node.slice, self._keys) or self.may_be_table(node.slice)
+        return is_key or self._is_part(container) or _is_string(container, self._keys)
 
     def may_be_table(self, node: gast.expr) -> bool:
         """Is this a tuple, list or dict, or a variable that may hold one?"""
@@ -122,6 +126,11 @@ def _is_fixed(index: gast.AST) -> bool:
     """A constant, a slice, or several indexes: what arrays have."""
     inner = index.operand if isinstance(index, gast.UnaryOp) else index
     return isinstance(inner, gast.Constant | gast.Slice | gast.Tuple)
+
+
+def _has_list(index: gast.AST) -> bool:
+    parts = index.elts if isinstance(index, gast.Tuple) else [index]
+    return any(isinstance(part, gast.List | gast.ListComp) for part in parts)
 
 
 def _concatenates(node: gast.expr) -> bool:

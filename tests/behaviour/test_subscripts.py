@@ -1045,6 +1045,22 @@ def out_of_bounds(x):
 row(out_of_bounds, plain=[[2.0]])
 
 
+def rows_swapped_by_a_list(m, i):
+    m[[0, i]] = m[[i, 0]]
+    return m
+
+
+row(rows_swapped_by_a_list, [MATRIX, 1], [MATRIX, 0])
+
+
+def read_by_a_list(m):
+    columns = [k for k in range(2)]
+    return m[:, [1, 0]], m[[k for k in range(2)]], m[columns], m[[0, 1], [1, 0]]
+
+
+row(read_by_a_list, [MATRIX])
+
+
 @table.each_way
 def test_subscripts(row, way, record_property):
     check(row, way, record_property)

@@ -23,6 +23,7 @@ from autograph_jax.operators.values.containers import flatten, is_mutable, unfla
 from autograph_jax.operators.values.forms import Form, array_forms, same_static
 from autograph_jax.operators.values.joins import as_array, coerce
 from autograph_jax.operators.values.traced import is_traced
+from autograph_jax.operators.values.updated import index_of
 from autograph_jax.porting import creating
 from autograph_jax.porting.arrays import MutableArray, wrap
 
@@ -37,6 +38,8 @@ def get_item(container: Any, index: Any) -> Any:
     """`container[index]`."""
     if isinstance(container, _INDEXED_BY_ARRAYS):
         index = opened_index(index)
+    if isinstance(container, jax.Array):
+        index = index_of(index)
     if hooks.is_porting():
         if isinstance(container, jax.Array) and not _is_place(index) or type(container) is np.ndarray and _is_new(index):
             return wrap(container)[index]
