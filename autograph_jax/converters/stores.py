@@ -5,6 +5,7 @@ Before:
     self.t += h
     d['a'][i] = v
     a[i], a[j] = a[j], a[i]
+    a += v
 
 After:
     y = ag__.set_item(x, y, i)
@@ -13,6 +14,7 @@ After:
     item, item_2 = (ag__.view(a[j], a), ag__.view(a[i], a))
     a = ag__.set_item(item, a, i)
     a = ag__.set_item(item_2, a, j)
+    a = ag__.update(a, '+=', v)
 
 The value stands first because Python evaluates it first. A JAX array cannot change, so the variable takes the new one.
 """
@@ -39,7 +41,7 @@ from autograph_jax.converters.places import (
     symbol_of,
     writes_places,
 )
-from autograph_jax.converters.views import views_in
+from autograph_jax.converters.views import item_written, views_in
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
 from autograph_jax.syntax.template import Template
@@ -52,6 +54,7 @@ _DEL_ATTR = Template("ag__.del_attr(OBJECT, ATTRIBUTE)")
 _DEL_ITEM = Template("ag__.del_item(OBJECT, INDEX)")
 _LATER = Template("ag__.later(VALUE)")
 _UPDATE_ITEM = Template("ag__.UPDATE(OBJECT, INDEX, SYMBOL, VALUE, ALIASES)")
+_UPDATE = Template("ag__.update(OBJECT, SYMBOL, VALUE, ALIASES)")
 _UPDATE_ATTR = Template("ag__.update_attr(OBJECT, ATTRIBUTE, SYMBOL, VALUE)")
 _UPDATE_PATH = Template("ag__.UPDATE(OBJECT, SYMBOL, VALUE, STEPS)")
 
@@ -65,12 +68,14 @@ class _Stores(Pass):
         self._facts, self._names = facts, names
         self._scopes: list[Facts] = []
         self._views: list[list[tuple[str, str]]] = []  # per function: variables of which the first takes a view of the second's
+        self._item_written: list[frozenset[str]] = []  # per function: variables whose arrays it writes by items
         self._captured: list[set[str]] = []  # per function: captured names that an item write has to rebind
         self._numbers = itertools.count(1)
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
         self._scopes.append(self._facts[node])
         self._views.append(list(views_in(node)))
+        self._item_written.append(item_written(node, self._facts[node].aliases))
         self._captured.append(set())
         node.body = self._suite(node.body)
         captured = self._captured.pop()
@@ -79,6 +84,7 @@ class _Stores(Pass):
             node.body.insert(0, gast.copy_location(gast.Nonlocal(sorted(captured)), node.body[0]))
         self._scopes.pop()
         self._views.pop()
+        self._item_written.pop()
         return node
 
     def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
@@ -129,11 +135,11 @@ class _Stores(Pass):
         return self._names.fresh("item" if number == 1 else f"item_{number}")
 
     def visit_AugAssign(self, node: gast.AugAssign) -> list[gast.stmt]:
+        symbol = symbol_of(node)
         if isinstance(node.target, gast.Name):
-            return [node]
+            return [self._update_variable(node.target, symbol, node)]
         if has_effects(node.target):
             return [node]
-        symbol = symbol_of(node)
         if is_pure_value(node.value):
             return self._update(node.target, symbol, node.value, node)
         if len(path_of(node.target)[1]) > 1 and not writes(node.value):
@@ -143,6 +149,17 @@ class _Stores(Pass):
         before: list[gast.stmt] = []
         target = self._stable(node.target, node.value, before)
         return before + self._store(target, augmented(old_value(target), node, node.value), node)
+
+    def _update_variable(self, target: gast.Name, symbol: gast.expr, node: gast.AugAssign) -> gast.stmt:
+        """`y += v`: where y's array is written by items, it is the code of somebody who thinks of this as such a write."""
+        if not self._item_written or target.id not in self._item_written[-1]:
+            return node
+        aliases = self._aliases(target, node)
+        names = [template.name(name, at=target) for name in aliases]
+        updated = _UPDATE.expression(
+            at=target, OBJECT=template.name(target.id, at=target), SYMBOL=symbol, VALUE=node.value, ALIASES=names
+        )
+        return self._written(target, updated, node, True, aliases)
 
     def _stable(self, target: Place, value: gast.expr, before: list[gast.stmt]) -> Place:
         """The target with parts taken out that have effects, or that the value changes: `a[f()] += g()`, `a[i] += (i := 1)`."""

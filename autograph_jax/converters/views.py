@@ -46,7 +46,7 @@ class _Views(Pass):
         self._item_written: list[frozenset[str]] = []  # per function: names of arrays that it writes by items
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
-        self._item_written.append(_item_written(node, self._facts[node].aliases))
+        self._item_written.append(item_written(node, self._facts[node].aliases))
         self.generic_visit(node)
         self._item_written.pop()
         return node
@@ -197,7 +197,7 @@ def views_in(function: gast.FunctionDef) -> Iterator[tuple[str, str]]:
                 yield from ((target.id, base.id) for target in node.targets if isinstance(target, gast.Name))
 
 
-def _item_written(function: gast.AST, aliases: Mapping[str, frozenset[str]]) -> frozenset[str]:
+def item_written(function: gast.AST, aliases: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """The variables whose arrays are written by items, under this name or another, and those that these are views of."""
     subscripts = [n for n in walk(function) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
     names = {root.id for n in subscripts if isinstance(root := path_of(n)[0], gast.Name)}

@@ -12,7 +12,7 @@ import jax
 
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import subscripts
-from autograph_jax.operators.tracing import holders
+from autograph_jax.operators.tracing import aliasing, holders, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.updated import Masked, index_of, is_mask
@@ -136,6 +136,19 @@ def read(target: Any, step: _Attr | _Item) -> Any:
         index = opened_index(step.index)
         return Masked(target, index) if is_mask(index) else target[index_of(index)]
     return step.read(target)
+
+
+def update(target: Any, symbol: str, value: Any, *aliases: Any) -> Any:
+    """`target symbol value` of a variable, where the function writes its array by items; with `aliases`, as `set_item`.
+
+    An array that nobody shares takes the new value as in JAX; one that is shared is written in place, as in NumPy.
+    """
+    new = augment(target, symbol, value)
+    if not (isinstance(target, jax.Array) and isinstance(new, jax.Array) and target.ndim and new is not target):
+        return (new, *aliases) if aliases else new
+    renewed = views.Renewed(target, new)
+    holders.check_write(target, renewed=renewed)
+    return (new, *(aliasing.follow(alias, target, new, renewed) for alias in aliases)) if aliases else new
 
 
 def update_item(target: Any, index: Any, symbol: str, value: Any, *aliases: Any) -> Any:

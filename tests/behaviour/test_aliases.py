@@ -1644,6 +1644,81 @@ def loop_over_views(x):
 either(loop_over_views, [X])
 
 
+# ------------------------------------------------------------------ `+=` of an array that the function writes by items too
+def updated_whole_after_an_item(x):
+    y = x
+    y[0] = 1.0
+    y += 1
+    return x
+
+
+either(updated_whole_after_an_item, [X])
+
+
+def updated_whole_before_an_item(x):
+    y = x
+    y += 1
+    y[0] = 5.0
+    return x
+
+
+either(updated_whole_before_an_item, [X])
+
+
+def view_updated_whole(x):
+    y = x[1:]
+    y[0] = 1.0
+    y *= 2
+    return x, y
+
+
+either(view_updated_whole, [X])
+
+
+def column_updated_whole(m):
+    c = m[:, 1]
+    c[0] = -1.0
+    c += 1
+    return m
+
+
+either(column_updated_whole, [M])
+
+
+def argument_updated_whole(x):
+    def change(v):
+        v += 1
+        v[0] = 7.0
+
+    change(x)
+    return x
+
+
+either(argument_updated_whole, [X])
+
+
+def list_updated_whole(x):
+    a = [x[0], 2.0]
+    b = a
+    a[1] = 3.0
+    a += [x[1]]
+    return b
+
+
+row(list_updated_whole, [X])
+
+
+def unshared_updated_whole(x):
+    x[0] = 4.0
+    x /= 2
+    if x[1] > 0:
+        x -= 1
+    return x
+
+
+row(unshared_updated_whole, [X], grad=True)
+
+
 @table.each_way
 def test_aliases(row, way, record_property):
     check(row, way, record_property)
