@@ -50,6 +50,7 @@ bench: $(VENV)/.bench
 
 docs: $(VENV)/.docs
 	@$(BIN)/python -m tests.behaviour.supported
+	@$(BIN)/python -m tests.mistakes_page
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 clean:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import mistakes_page, test_mistakes
 from tests.behaviour import supported
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -38,7 +39,15 @@ def test_the_table_of_programs_has_all_of_them():
     assert counts[-1][0] > 1000
 
 
+def test_the_table_of_mistakes_has_all_of_them():
+    text = mistakes_page.page()
+    rows = re.findall(r"^\| \[(.*?)\]\(#(.*?)\) \| (\w+) \| .* \|$", text, re.MULTILINE)
+    assert [name for name, _, _ in rows] == list(test_mistakes.ROWS) and len(rows) >= 30
+    assert [anchor for _, anchor, _ in rows] == re.findall(r"\{#(.*?)\}", text)
+    assert all(row.expected in text for row in test_mistakes.ROWS.values())
+
+
 def test_the_site_has_each_page_once():
     listed = re.findall(r"([\w/]+\.md)", (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8"))
-    made = {supported.PAGE.name}  # when the site is built
+    made = {supported.PAGE.name, mistakes_page.PAGE.name}  # when the site is built
     assert sorted(listed) == sorted({page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} | made)

@@ -34,6 +34,7 @@ ROOMS = {
     "operators": arrows("errors loops porting", "jax jaxlib numpy"),
     "runtime": arrows("errors syntax analysis converters operators loops porting", None),
     "testing": arrows("runtime", "jax numpy"),
+    "pytest_plugin": arrows("testing", "pytest"),
     "explaining": arrows("errors operators runtime", "jax numpy"),
     "cli": arrows("errors syntax analysis converters operators loops porting runtime explaining __init__", None),
     PUBLIC: arrows("errors syntax analysis converters operators loops porting runtime explaining testing", None),

@@ -523,6 +523,8 @@ SESSIONS = {  # what is typed; pdb must answer as it does for the program withou
     "condition": ["b 15, i == 2", "c", "p i, part"],
     "temporary": ["tbreak 18", "c", "p x"],
     "step into": ["b 22", "c", "s"],
+    "a variable that the branch does not mention": ["b 8", "c", "p n, x"],
+    "variables that the loop's body does not mention": ["b 14", "c", "p n, y", "c", "p n, y"],
 }
 
 
@@ -533,6 +535,62 @@ def test_pdb(name: str, tmp_path: Path):
     expected = pdb(tmp_path, *SESSIONS[name])
     (tmp_path / "ag.py").write_text(CONVERTS)
     assert pdb(tmp_path, *SESSIONS[name]) == expected
+
+
+INSIDE = """\
+import ag
+import jax
+
+
+def make(rate):
+    @ag.autograph
+    def f(x, low):
+        def half(z):
+            if z > low:
+                w = z / 2
+                z = w
+            return z
+
+        kept = rate + 1
+        while x > low:
+            y = x
+            if y > 10:
+                x = half(x)
+                continue
+            if y > 8:
+                return y
+            x = x - 1
+        return x
+
+    return f
+
+
+print("result", make(0.5)(17.0, 3.0))
+with jax.disable_jit():
+    print("compiled", float(jax.jit(make(0.5))(17.0, 3.0)))
+"""
+SEEN = {  # the line of a stop, the argument that leads there, and what `p` is asked
+    "a branch in a loop": ("x = half(x)", 17.0, "x, y, low, rate, kept"),
+    "a branch that only returns": ("return y", 17.0, "x, y, low, rate, kept"),
+    "after a branch that leaves": ("x = x - 1", 7.0, "x, y, low, rate, kept"),
+    "a function inside": ("z = w", 17.0, "z, w, low"),
+}
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_pdb_shows_every_variable(name: str, tmp_path: Path):
+    """Eagerly, and in what is compiled under jax.disable_jit."""
+    text, start, variables = SEEN[name]
+    program = INSIDE.replace("17.0", str(start))
+    number = {line.strip(): n for n, line in enumerate(program.splitlines(), 1)}
+    (tmp_path / "program.py").write_text(program)
+    stop = [f"b {number[text]}", "c", f"p [*map(float, ({variables},))]"]
+    commands = [*stop, f"b {number['with jax.disable_jit():']}", "cl 1", "c", *stop]
+    (tmp_path / "ag.py").write_text("def autograph(f):\n    return f\n")
+    expected = pdb(tmp_path, *commands)
+    (tmp_path / "ag.py").write_text(CONVERTS)
+    assert pdb(tmp_path, *commands) == expected
+    assert len(re.findall(r"\(Pdb\) \[\d", expected)) == 2, expected
 
 
 def test_pdb_while_a_branch_is_traced(tmp_path: Path):
@@ -602,6 +660,17 @@ def test_breakpoint_is_in_the_users_frame(tmp_path: Path):
         [sys.executable, "program.py"], input="p y\nc\nq\n", capture_output=True, text=True, cwd=tmp_path, timeout=300
     )
     assert "f()" in done.stdout and "6" in done.stdout
+
+
+def test_breakpoint_shows_every_variable(tmp_path: Path):
+    """No debugger looks on yet when the function is converted, but its code calls one."""
+    text = DEBUGGED.replace("        y = x * 2\n", "        y = x * 2; breakpoint()\n")
+    (tmp_path / "ag.py").write_text(CONVERTS)
+    (tmp_path / "program.py").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "program.py"], input="p n + 39\nc\nq\n", capture_output=True, text=True, cwd=tmp_path, timeout=300
+    )
+    assert "(Pdb) 42\n" in done.stdout
 
 
 def test_uncaught(tmp_path: Path):

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from autograph_jax.cli import reports, targets
+from autograph_jax.cli import originals, reports, targets
 from autograph_jax.errors import StagingError, UnconvertibleError
 
 DESCRIPTION = "Say what does not convert in files and folders of Python. They are parsed, never imported."
@@ -122,7 +122,7 @@ def _in_function(around: Sequence[str]) -> bool:
 
 def _finding(file: targets.File, node: ast.AST, code: str, what: str, help: str) -> reports.Finding:
     line, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
-    return reports.Finding(file.name, line, targets.text.characters(file.lines[line - 1], column) + 1, code, what, help)
+    return reports.Finding(file.name, line, originals.characters(file.lines[line - 1], column) + 1, code, what, help)
 
 
 def _is_ignored(finding: reports.Finding, file: targets.File) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
-from autograph_jax.cli.text import RESET
+from autograph_jax.cli.colours import RESET
 
 _ADDED, _REMOVED, _PLACE, _BOLD = "\x1b[32m", "\x1b[31m", "\x1b[36m", "\x1b[1m"
 _DIFF_STYLES = (("+++", _BOLD), ("---", _BOLD), ("@@", _PLACE), ("+", _ADDED), ("-", _REMOVED))

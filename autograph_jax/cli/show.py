@@ -8,7 +8,7 @@ import shutil
 import sys
 
 from autograph_jax import __version__
-from autograph_jax.cli import differences, programs, running, text
+from autograph_jax.cli import colours, differences, originals, programs, running, text
 from autograph_jax.cli.targets import Definition, File, find
 from autograph_jax.errors import Location, UnconvertibleError
 
@@ -49,25 +49,25 @@ def run(options: argparse.Namespace) -> int:
     file, definitions = find(options.target)
     colored = wants_color(options.color)
     for number, definition in enumerate(definitions):  # the parts of a property; `def` in the branches of an `if`
-        raw, operators = converted(file, definition)
+        made, operators = converted(file, definition)
         if number:
             print("\n")
         if options.raw:
-            print(raw)
+            print(made.raw)
             continue
         place = f"{file.name}:{definition.first_line}"
-        new = text.readable(raw, definition.node, file.lines, definition.name, drop=file.autograph_names)
+        new = text.readable(made, definition.node, file.lines, definition.name, drop=file.autograph_names)
         if options.diff:
-            old = text.original(definition.node, file.lines)
+            old = originals.original(definition.node, file.lines)
             print(differences.diff(old, new, place, f"{place}, converted", colored=colored))
             continue
         if options.side_by_side:
-            print(differences.side_by_side(text.original(definition.node, file.lines), new, _columns()))
+            print(differences.side_by_side(originals.original(definition.node, file.lines), new, _columns()))
             continue
         if number == 0:
             header = _HEADER.format(place=place, version=__version__, operators=operators)
             new = f"{header}\n{new}"
-        print(text.highlighted(new) if colored else new)
+        print(colours.highlighted(new) if colored else new)
     return 0
 
 
@@ -85,7 +85,7 @@ def wants_color(choice: str) -> bool:
 # Converting ------------------------------------------------------------------------------------------
 
 
-def converted(file: File, definition: Definition) -> tuple[str, str]:
+def converted(file: File, definition: Definition) -> tuple[text.Text, str]:
     """The text that is compiled in place of the definition, and what it calls the operators: `ag__`.
 
     Raises UnconvertibleError with the reason why it stays as it is.
@@ -100,7 +100,7 @@ def converted(file: File, definition: Definition) -> tuple[str, str]:
     reason = reason_to_leave(tree)
     if reason is None:
         converted = convert_tree(tree, definition.class_name)
-        return emit.to_text(converted.tree), converted.names.operators
+        return text.Text(emit.to_text(converted.tree), gast.gast_to_ast(converted.tree)), converted.names.operators
     why, node = reason
     raise UnconvertibleError(
         f"`{definition.name}` cannot be converted: {why}",
@@ -111,6 +111,6 @@ def converted(file: File, definition: Definition) -> tuple[str, str]:
 
 def _location(file: File, definition: Definition, node) -> Location:
     line = file.lines[node.lineno - 1]
-    column = text.characters(line, node.col_offset)
-    end = text.characters(line, node.end_col_offset) if node.end_lineno == node.lineno else None
+    column = originals.characters(line, node.col_offset)
+    end = originals.characters(line, node.end_col_offset) if node.end_lineno == node.lineno else None
     return Location(file.name, node.lineno, column, end, definition.name)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from importlib.machinery import SOURCE_SUFFIXES, FileFinder, PathFinder, SourceFileLoader
 from typing import NamedTuple
 
-from autograph_jax.cli import text
+from autograph_jax.cli import originals
 
 
 class TargetError(Exception):
@@ -27,7 +27,7 @@ class Definition(NamedTuple):
 
     @property
     def first_line(self) -> int:
-        return text.first_line(self.node)
+        return originals.first_line(self.node)
 
 
 class File(NamedTuple):

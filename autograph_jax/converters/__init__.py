@@ -12,6 +12,7 @@ from autograph_jax.converters import (
     attempts,
     blocks,
     comprehensions,
+    debugged,
     expressions,
     generators,
     growing,
@@ -39,7 +40,12 @@ class Converted:
 
 
 def convert_tree(
-    tree: gast.AST, class_name: str | None = None, *, free: Collection[str] = (), ported: bool = False
+    tree: gast.AST,
+    class_name: str | None = None,
+    *,
+    free: Collection[str] = (),
+    ported: bool = False,
+    is_debugged: bool = False,
 ) -> Converted:
     """Convert the tree of a function or lambda. Changes the tree it is given. Of `ported` code all subscripts are converted.
 
@@ -49,8 +55,8 @@ def convert_tree(
     lists of ported code; `matches` makes if chains; `live_loops` marks loops over arrays that they write, and `views` what
     shares memory with these; `stores` makes item writes into assignments, which the blocks then count as written variables;
     `generators` marks what stays Python's; `blocks` cuts statements into functions, and needs facts about the tree as the
-    stores left it; `comprehensions`, `products`, `powers` and `expressions` last, when tests stand where they will be
-    evaluated.
+    stores left it; `debugged` shows these all variables; `comprehensions`, `products`, `powers` and `expressions` last, when
+    tests stand where they will be evaluated.
     """
     names = Names(tree)
     hide_operators(tree, names)
@@ -68,7 +74,9 @@ def convert_tree(
     tree = generators.convert(tree)
     facts = analyse(tree)
     deciding = {_position(loop.test): deciding_names(loop) for loop in walk(tree) if isinstance(loop, gast.While)}
-    tree = blocks.convert(tree, facts, names)
+    tree = blocks.convert(tree, facts, names, lambdas=not is_debugged)
+    if is_debugged:
+        tree = debugged.convert(tree, names, free)
     tree = comprehensions.convert(tree)
     if ported:
         tree = products.convert(tree)

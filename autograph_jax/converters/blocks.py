@@ -64,15 +64,16 @@ _TARGET = Template("TARGET = VALUE")
 _WENT_ON = Template("ag__.went_on(ATTEMPT, EXIT)")
 
 
-def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.AST:
-    return _Functions(facts, names).visit(tree)
+def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names, *, lambdas: bool = True) -> gast.AST:
+    """Without `lambdas`, a branch that only returns a value is a `def` like any other: debugged.py names variables in it."""
+    return _Functions(facts, names, lambdas).visit(tree)
 
 
 class _Functions(Pass):
     """Converts the body of every function; lambdas have no statements, classes are left as they are."""
 
-    def __init__(self, facts: dict[gast.AST, Facts], names: Names) -> None:
-        self._facts, self._names = facts, names
+    def __init__(self, facts: dict[gast.AST, Facts], names: Names, lambdas: bool) -> None:
+        self._facts, self._names, self.lambdas = facts, names, lambdas
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
         _Blocks(node, self._facts[node], self._names, self).convert()
@@ -322,7 +323,8 @@ class _Blocks:
         self._depth += 1
         body = self._suite(statements, dataclasses.replace(context, exit_name=None))
         self._depth -= 1
-        if parameter is None and not written and len(body) == 1 and isinstance(body[0], gast.Return):
+        is_value = self._functions.lambdas and parameter is None and not written
+        if is_value and len(body) == 1 and isinstance(body[0], gast.Return):
             value = body[0].value or template.constant(None, at=body[0])
             return [], template.lambda_of(value, at=_header(node))
         global_names = sorted(shared & self._facts.declared_global)

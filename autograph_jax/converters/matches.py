@@ -33,7 +33,7 @@ A guard is asked with the captures in place, and they stay where it fails, as in
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import gast
 
@@ -79,7 +79,7 @@ class _Matches(Pass):
         has_guard = any(case.guard for case in node.cases)  # which may call what rebinds the subject
         name = node.subject.id if isinstance(node.subject, gast.Name) else None
         if name and name not in writes(tests) and (name in self._own or not has_guard):
-            return self._chain(node.cases, name)
+            return _asked_at(node.subject, name, self._chain(node.cases, name))
         subject = self._names.fresh("subject")
         target = template.name(subject, at=node.subject, store=True)
         return [template.assign([target], node.subject, at=node.subject), *self._chain(node.cases, subject)]
@@ -95,6 +95,23 @@ class _Matches(Pass):
     def _variable(self) -> str:
         number = next(self._numbers)
         return self._names.fresh("captured" if number == 1 else f"captured_{number}")
+
+
+def _asked_at(subject: gast.expr, variable: str, statements: list[gast.stmt]) -> list[gast.stmt]:
+    """The first test asks for the subject on the line of the `match`, where debuggers, coverage and a NameError expect it."""
+    first = next((name for name in _in_order(statements[:1]) if name.id == variable), None)
+    if first is None:  # match x: case _: ...
+        return [gast.copy_location(gast.Expr(subject), subject), *statements]
+    gast.copy_location(first, subject)
+    return statements
+
+
+def _in_order(nodes: Sequence[gast.AST]) -> Iterator[gast.Name]:
+    """The names that these nodes load, as they are written."""
+    for node in nodes:
+        if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load):
+            yield node
+        yield from _in_order([node.test] if isinstance(node, gast.If) else children(node))
 
 
 def _case(case: gast.match_case, subject: str, variable: str, otherwise: list[gast.stmt]) -> list[gast.stmt]:

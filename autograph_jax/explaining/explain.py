@@ -181,7 +181,8 @@ def _line(
     code = _code(operations) if operations else ""
     staged = [decision for decision in decided if decision.how != "python"]
     if staged:
-        last = staged[-1]
+        # A loop that may return is told of before the branch that follows it, and stands on the same line.
+        last = ([decision for decision in staged if decision.how != "cond"] or staged)[-1]
         what = "select, of both branches" if _is_selected(operations) else last.what
         return Line(number, text, last.how, what, (*last.details, *calls), count, cost, code, last.seconds)
     if decided:

@@ -18,6 +18,7 @@ from typing import Any
 import jax
 
 from autograph_jax.errors import Location, is_user_frame, user_location
+from autograph_jax.operators.exits import Break, Continue, Return
 from autograph_jax.operators.values.containers import flatten, is_mutable
 from autograph_jax.operators.values.forms import Form, Mismatch, Options, Static, Tree, array_forms
 from autograph_jax.operators.values.joins import number_as_array
@@ -98,10 +99,13 @@ def staged(
     """A block becomes one of lax's; `forms` are those of the state that it carries or leaves, `entries` what it enters with."""
     if (tell := _heard_by()) is None or (location := user_location()) is None:
         return
-    values = tuple(sorted((name, type_of(form)) for name, form in zip(names, forms, strict=True)))
+    exits = {number: ways for number, form in enumerate(forms) if (ways := _ways_to_leave(form))}
+    kept = [(name, form) for number, (name, form) in enumerate(zip(names, forms, strict=True)) if number not in exits]
+    values = tuple(sorted((name, type_of(form)) for name, form in kept))
     changes = [_change(name, entry, form) for name, entry, form in zip(names, entries, forms, strict=False)]
-    if chosen := [f"`{name}`" for name, form in zip(names, forms, strict=True) if isinstance(form, Options)]:
+    if chosen := [f"`{name}`" for name, form in kept if isinstance(form, Options)]:
         changes.append(f"traced data chooses {', '.join(chosen)}")
+    changes += [f"may {' or '.join(ways)}" for ways in exits.values()]
     seconds = time.perf_counter() - since if since else 0.0
     tell(Decision(location, how, values, tuple(filter(None, changes)), turns=turns, seconds=seconds))
 
@@ -156,6 +160,18 @@ def type_of(form: Form) -> str:
         case Static(value) if is_mutable(value):
             return type(value).__name__
     return str(form)
+
+
+def _ways_to_leave(form: Form) -> list[str]:
+    """How a block leaves early, if what it returns says so: "break", "return float32[]"."""
+    found = []
+    for option in form.forms if isinstance(form, Options) else (form,):
+        match option:
+            case Static(Break() | Continue() as value):
+                found.append(repr(value))
+            case Tree(kind) if getattr(getattr(kind, "treedef", None), "node_data", lambda: None)() == (Return, None):
+                found.append(f"return {', '.join(map(type_of, option.children))}")
+    return found
 
 
 def _change(name: str, entry: Any, form: Form) -> str | None:

@@ -17,6 +17,7 @@ import gast
 from autograph_jax.converters import convert_tree
 from autograph_jax.converters.unsupported import WAY_OUT, reason_to_leave
 from autograph_jax.errors import Location, SourceError, UnconvertibleError, node_location
+from autograph_jax.runtime.debuggers import is_debugged
 from autograph_jax.runtime.libraries import is_porting
 from autograph_jax.runtime.logs import is_logged, log
 from autograph_jax.runtime.namespace import operators
@@ -176,7 +177,10 @@ def deep_recursion(depth: int = 20_000) -> Iterator[None]:
 
 
 def _converted_code(function: types.FunctionType, source: Source) -> Conversion:
-    new = convert_tree(source.tree, source.class_name, free=function.__code__.co_freevars, ported=is_porting())
+    code = function.__code__
+    new = convert_tree(
+        source.tree, source.class_name, free=code.co_freevars, ported=is_porting(), is_debugged=is_debugged(code)
+    )
     names = new.names
     code = emit.to_code(new.tree, function.__code__, namespace=names.operators, operators=operators(), blocks=names.blocks)
     if is_logged(logging.DEBUG):

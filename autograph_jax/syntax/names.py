@@ -25,6 +25,10 @@ class Names:
             name += "_"
         return name
 
+    def is_users(self, name: str) -> bool:
+        """Did the user write this name, or was it made here?"""
+        return name in self._taken
+
     def block(self, wish: str) -> str:
         """A name for a function that stands for a block of the user's; tracebacks show the user's function instead."""
         name = self.fresh(wish)

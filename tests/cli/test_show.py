@@ -1,6 +1,5 @@
 """`show`: which function is found, what is printed, and that nothing of the user's is imported."""
 
-import ast
 import io
 import os
 import re
@@ -13,7 +12,7 @@ import jax.numpy as jnp
 import pytest
 
 import autograph_jax as ag
-from autograph_jax.cli import show, targets, text
+from autograph_jax.cli import colours
 from autograph_jax.cli.main import main
 
 SOLVERS = '''\
@@ -142,7 +141,7 @@ def bisection(f, low, high, *, tolerance: float = 1e-6, max_steps: int = 100):
             otherwise_2,
             'f_low', 'high', 'low',
         )
-    left = ag__.for_stmt(ag__.call(range)(max_steps), body, 'f_low', 'high', 'low')
+    left = ag__.for_stmt(ag__.call(range)(max_steps), body, 'f_low', 'high', 'low')  # halve
     return ag__.returned(left, lambda: (0.5 * (low + high), "gave up"))
 '''
 
@@ -237,7 +236,7 @@ def test_a_variable_called_as_the_operators_are(folder, capsys):
     code = printed(capsys, "solvers.py:ours")
     assert "\nag___ = operators()\n" in code
     assert code.endswith("\ndef ours(ag__):\n    return ag___.call(abs)(ag__)\n")
-    assert "<- ag___><- .><- call>" in marked(text.highlighted(code))
+    assert "<- ag___><- .><- call>" in marked(colours.highlighted(code))
 
 
 def test_diff(folder, capsys):
@@ -371,97 +370,15 @@ def test_nothing_of_the_user_and_no_jax_is_imported(folder):
     assert done.stdout.endswith(BISECTION)
 
 
-# Layout ----------------------------------------------------------------------------------------------
-
-
-def shown(source):
-    """The readable text of the one function in `source`, and that it is the program that is compiled."""
-    file = targets.File("f.py", source.split("\n"), ast.parse(source))
-    [definition] = targets.definitions(file.tree.body)
-    raw, _ = show.converted(file, definition)
-    new = text.readable(raw, definition.node, file.lines, definition.name, drop=file.autograph_names)
-    assert ast.unparse(ast.parse(new)) == ast.unparse(ast.parse(raw))
-    return new
-
-
-LONG = "alpha_alpha, beta_beta_beta, gamma_gamma"
-LAYOUT = {  # name: source, text
-    "the user's spelling": (
-        'def f(x):\n    x = 1e-3, 0xff, "a", (x)  # why\n    return g(0xff, f"{x}", "a")\n',
-        'def f(x):\n    x = 1e-3, 0xff, "a", (x)  # why\n'
-        "    return ag__.call(g)(0xff, ag__.text(ag__.field(x, '', '')), \"a\")",
-    ),
-    "comments above the signature's end": (
-        "def f(\n    x,  # m\n):\n    # nothing\n    return x\n",
-        "def f(\n    x,  # m\n):\n    # nothing\n    return x",
-    ),
-    "comments above statements": (
-        'def f(x):\n    """Doc."""\n    # one\n\n    # two\n    # three\n    x = 1  # four\n    return x\n',
-        'def f(x):\n    """Doc."""\n    # two\n    # three\n    x = 1  # four\n    return x',
-    ),
-    "the comment of one of two equal statements": (
-        "def f(x):\n    x = 1  # one\n    x = 1\n    y = 2; x = 1  # two\n    return x\n",
-        "def f(x):\n    x = 1\n    x = 1\n    y = 2\n    x = 1\n    return x",
-    ),
-    "two spaces": ('def f(x):\n  """Doc."""\n  return x\n', 'def f(x):\n    """Doc."""\n    return x'),
-    "a docstring alone": ('def f(x):\n    """Doc."""\n', 'def f(x):\n    """Doc."""'),
-    "arguments share a line": (
-        f"def f({LONG}):\n    return some_function({LONG}, some_other_function(another_function))\n",
-        f"def f({LONG}):\n    return ag__.call(some_function)(\n        {LONG}, ag__.call(some_other_function)"
-        "(another_function)\n    )",
-    ),
-    "a comprehension is one element": (
-        f"def f({LONG}):\n    return [function(x, y) for x, y in zip(alpha_alpha, beta_beta_beta, longest)]\n",
-        f"def f({LONG}):\n    return [\n        ag__.call(function)(x, y) for x, y in "
-        "ag__.call(zip)(alpha_alpha, beta_beta_beta, longest)\n    ]",
-    ),
-    "a lambda keeps its parameters": (
-        f"def f({LONG}):\n    return apply(lambda x, y: alpha_alpha * beta_beta_beta + x * y, 'x', {{1: gamma_gamma}}, "
-        "key=alpha_alpha)\n",
-        f"def f({LONG}):\n    return ag__.call(apply)(\n        "
-        "lambda x, y: alpha_alpha * beta_beta_beta + x * y, 'x', {1: gamma_gamma}, key=alpha_alpha\n    )",
-    ),
-    "a docstring inside is left alone": (
-        f'def f():\n    def inner():\n        """Calls ({LONG}, {LONG}).\n\n        1e-3, 0x10 ({LONG}, {LONG})."""\n'
-        "        return 1e-3, 0x10\n    return inner\n",
-        f'def f():\n    def inner():\n        """Calls ({LONG}, {LONG}).\n\n        1e-3, 0x10 ({LONG}, {LONG})."""\n'
-        "        return 1e-3, 0x10\n    return inner",
-    ),
-    "strings that span lines": (
-        'def f(x):\n    return f"""{x}\'s\n    1e-3""", """a\n    b"""\n',
-        "def f(x):\n    return (ag__.text(ag__.field(x, '', ''), \"'s\\n    1e-3\"), 'a\\n    b')",
-    ),
-    "an f-string without fields is left alone": (
-        'def f(x):\n    return g(f"0.001 (a, b)", 1e-3)\n',
-        "def f(x):\n    return ag__.call(g)(f'0.001 (a, b)', 1e-3)",
-    ),
-    "nothing to break": (
-        f"def f():\n    return {'a' * 120} + b()\n",
-        f"def f():\n    return {'a' * 120} + ag__.call(b)()",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", LAYOUT)
-def test_layout(name):
-    source, expected = LAYOUT[name]
-    assert shown(source) == expected
-
-
-def test_text_that_is_not_sure_to_be_the_same_program_is_not_shown(monkeypatch):
-    monkeypatch.setattr(text, "_same_function", lambda candidate, function: False)
-    assert shown("def f(x):\n    return 1e-8\n") == "def f(x):\n    return 1e-08"
-
-
 # Colours ---------------------------------------------------------------------------------------------
 
 
 def marked(code):
     """Highlighted code with readable marks for the colours."""
-    marks = {text._KEYWORD: "<k ", text._STRING: "<s ", text._NUMBER: "<n ", text._NAME: "<f ", text._DIM: "<- "}
+    marks = {colours._KEYWORD: "<k ", colours._STRING: "<s ", colours._NUMBER: "<n ", colours._NAME: "<f ", colours._DIM: "<- "}
     for escape, mark in marks.items():
         code = code.replace(escape, mark)
-    return code.replace(text.RESET, ">")
+    return code.replace(colours.RESET, ">")
 
 
 COLOURS = {  # code: marked
@@ -477,7 +394,7 @@ COLOURS = {  # code: marked
 
 @pytest.mark.parametrize("code", COLOURS)
 def test_colours(code):
-    assert marked(text.highlighted(code)) == COLOURS[code]
+    assert marked(colours.highlighted(code)) == COLOURS[code]
 
 
 class Terminal(io.StringIO):

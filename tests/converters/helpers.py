@@ -29,6 +29,7 @@ from autograph_jax.converters import (
     blocks,
     comprehensions,
     convert_tree,
+    debugged,
     expressions,
     generators,
     growing,
@@ -45,7 +46,7 @@ from autograph_jax.syntax import emit
 from autograph_jax.syntax.names import Names
 
 PASSES = tuple(
-    """plain growing matches attempts live_loops views stores generators blocks comprehensions products powers
+    """plain growing matches attempts live_loops views stores generators blocks debugged comprehensions products powers
     expressions""".split()
 )
 _numbers = itertools.count()
@@ -109,7 +110,9 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 tree = generators.convert(tree)
             case "blocks":
                 facts = analyse(tree)
-                tree = blocks.convert(tree, facts, names)
+                tree = blocks.convert(tree, facts, names, lambdas=last != "debugged")
+            case "debugged" if name == last:
+                tree = debugged.convert(tree, names)
             case "comprehensions":
                 tree = comprehensions.convert(tree)
             case "powers":

@@ -95,6 +95,19 @@ def fails_when_staged(x, names=("a", "b", "c", "d")):
     return x
 
 
+def left_in_three_ways(x):
+    for k in ag.stage(range(10)):
+        if x > 5:
+            break
+        if x > 3:
+            x = x + 2
+            continue
+        if x < 0:
+            return x
+        x = x + k
+    return x
+
+
 def helper(x):
     return x * 2
 
@@ -143,6 +156,15 @@ ROWS = [
     Row(marked, (8.0,), {1: "Python, unrolled x3; it is marked: `ag.unroll`"}),
     Row(known, (8.0,), {2: "Python, unrolled x3; nothing that decides about it is traced"}),
     Row(fails_when_staged, (8.0,), {1: "Python, unrolled x4; tracing its body raised "}),
+    Row(
+        left_in_three_ways,
+        (1.0,),
+        {
+            1: "lax.while_loop; carries ",
+            2: "lax.cond; leaves x float32[]; may break or return float32[]",
+            4: "lax.cond; leaves x float32[]; may return float32[]",
+        },
+    ),
     Row(checked, (8.0,), {1: "lax.while_loop; carries x float32[]", 4: "lax.cond; leaves value float32[] or nothing"}),
     Row(calling_made, (8.0,), {1: "1 operation, float32[]; calls `made`, converted"}),
     Row(
