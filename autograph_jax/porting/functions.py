@@ -16,18 +16,19 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import AutographError, PortingError, user_location
-from . import casting, hooks, linear_algebra, selecting_functions, ufuncs
+from . import casting, foreign, hooks, linear_algebra, selecting_functions, ufuncs
 from .arrays import MutableArray, result, static, value_of, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
 from .names import MATH, jax_function, lacking
+from .refusals import is_of_jax
 from .ufuncs import stored
 from .views import is_static
 
 Function = Callable[..., Any]
 Way = Literal[
     "arrays that share memory or are written", "known without the values", "by jax.numpy or jax.scipy",
-    "by the library's own Python code, converted",
+    "by the library's own Python code, converted", "by the library itself at run time, without a derivative",
 ]  # fmt: skip
 
 _MOVES = (
@@ -83,8 +84,14 @@ def of_compiled(function: Function, args: Any, kwargs: Any) -> Any:
         return ported(function, args, kwargs)
     given, options = values(args), values(kwargs)
     if not is_static((given, options)):
-        raise lacking(function)
+        return _by_its_library(function, args, kwargs)
     return _results(function(*given, **options))
+
+
+def _by_its_library(function: Function, args: Any, kwargs: Any) -> Any:
+    if not foreign.may_be_called(function, args, kwargs):
+        raise lacking(function)
+    return foreign.called(function, args, kwargs)
 
 
 def _of_fortran(function: Any, args: Any, kwargs: Any) -> Any:
@@ -93,7 +100,7 @@ def _of_fortran(function: Any, args: Any, kwargs: Any) -> Any:
         return _results(function(*given, **options))
     ours = linear_algebra.routine(function)
     if ours is None:
-        raise lacking(function)
+        return _by_its_library(function, args, kwargs)
     hooks.mapped(function)
     return ours(*args, **kwargs)
 
@@ -191,10 +198,12 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     except (jax.errors.ConcretizationTypeError, jax.errors.NonConcreteBooleanIndexError) as error:
         name = getattr(function, "__name__", repr(function))
         raise refuse(f"the shape of what `{name}` gives", "np.where keeps the shape") from error
-    except TypeError as error:
-        if not isinstance(error, (jax.errors.JAXTypeError, AutographError)):
-            function(*_ones(args), **_ones(kwargs))  # NumPy's own error, where it has one
-        raise
+    except (TypeError, ValueError, IndexError, NotImplementedError) as error:
+        if isinstance(error, (jax.errors.JAXTypeError, AutographError)) or not is_of_jax(error):
+            raise
+        function(*_ones(args), **_ones(kwargs))  # NumPy's own error, where it has one
+        reason = str(error).partition("\n")[0]
+        raise refuse(f"what `{function.__name__}` gives ({reason})", "compute it from functions that JAX has") from error
 
 
 def refuse(what: str, way_out: str) -> PortingError:
@@ -372,4 +381,7 @@ def way_of(function: Any) -> Way | None:
     if function in (*_BY_UFUNC, *_ALONG) or jax_function(function) is not None:
         return "by jax.numpy or jax.scipy"
     inner = getattr(function, "_implementation", function)
-    return "by the library's own Python code, converted" if isinstance(inner, types.FunctionType) else None
+    if isinstance(inner, types.FunctionType):
+        return "by the library's own Python code, converted"
+    is_called = isinstance(function, np.ufunc) and not function.signature
+    return "by the library itself at run time, without a derivative" if is_called else None
