@@ -2,8 +2,8 @@
 
 What it gives is seen by calling it while tracing, with numbers of no meaning in arrays of the same shapes. Arrays of integers
 that are the same whatever the numbers, such as the places of a sparse matrix, stay known, which is checked at run time. To
-differentiate by its arguments is an error. Integers may be indices, which C does not check: where these are traced it is refused,
-as is what takes functions, and a method, whose object may change.
+differentiate by its arguments is an error. Integers may be indices, which C does not check: where these are traced, it is
+refused, as is what takes functions, and a method, whose object may change.
 """
 
 from __future__ import annotations

@@ -313,6 +313,16 @@ def _putmask(a: MutableArray, mask: Any, values: Any) -> None:
     _copyto(a, repeated, casting="unsafe", where=mask)
 
 
+def _place(arr: MutableArray, mask: Any, vals: Any) -> None:
+    """The elements where the mask holds, one after the other, and from the first again where there are no more."""
+    mask, given = asarray(mask).value.astype(bool), asarray(vals).value.ravel()
+    if not given.size:
+        raise ValueError("Cannot insert from an empty array!")
+    places = (mask.ravel().cumsum() - 1) % given.size
+    taken = np.take(given, places) if is_static((given, places)) else jnp.take(given, places)
+    _copyto(arr, result(taken.reshape(mask.shape)), "unsafe", result(mask))
+
+
 def _sort(a: Any, axis: int | None = -1, **options: Any) -> Any:
     a = asarray(a)
     options = {name: option for name, option in options.items() if name == "stable" and option is not None}
@@ -360,7 +370,7 @@ def _places(x: MutableArray) -> Any:
 
 _OWN: dict[Function, Function] = {
     np.asarray: asarray, np.array: array, np.asanyarray: asarray, np.copyto: _copyto, np.fill_diagonal: _fill_diagonal,
-    np.put: _put, np.put_along_axis: _put_along_axis, np.putmask: _putmask, np.full_like: full_like, np.diag: diag,
+    np.put: _put, np.place: _place, np.put_along_axis: _put_along_axis, np.putmask: _putmask, np.full_like: full_like, np.diag: diag,
     np.trim_zeros: _trim_zeros, np.sort: _sort, np.argsort: _argsort,
     np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
     np.reshape: lambda a, shape, order="C", *, copy=None: asarray(a).reshape(shape, order=order, copy=copy),
