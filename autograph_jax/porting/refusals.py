@@ -69,15 +69,16 @@ def _refusal(error: BaseException, what: str, help: str) -> PortingError:
 
 
 def is_of_jax(error: BaseException) -> bool:
-    """Has a function of JAX's raised it that stands for one of NumPy's?"""
+    """Has a function of JAX's raised it that stands for one of NumPy's, or for a statement?"""
     frames = list(_frames(error))
     users = [number for number, frame in enumerate(frames) if is_user_frame(frame)]
     inner = frames[users[-1] + 1 :] if users else frames
-    return bool(inner) and is_jax_frame(inner[-1]) and any(_is_of_this_room(frame) for frame in inner)
+    return bool(inner) and is_jax_frame(inner[-1]) and any(map(_computes, inner))
 
 
-def _is_of_this_room(frame: types.FrameType) -> bool:
-    return frame.f_globals.get("__package__") == __package__
+def _computes(frame: types.FrameType) -> bool:
+    """Is this where NumPy's functions are computed, or where lists and branches are?"""
+    return str(frame.f_globals.get("__package__")).startswith((__package__ or "", "autograph_jax.operators"))
 
 
 def _frames(error: BaseException) -> Iterator[types.FrameType]:
