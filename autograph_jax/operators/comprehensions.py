@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import jax.numpy as jnp
+
 from autograph_jax.operators.conditionals import if_expr
+from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import bounded
+from autograph_jax.operators.tracing import impure
 from autograph_jax.operators.values.choices import Choice
 
 
@@ -36,16 +40,24 @@ def kept_ones(values: Iterable[Any]) -> Iterator[Any]:
     return Kept(iter(values))
 
 
+def next_(iterator: Any, *default: Any) -> Any:
+    """Python's `next`."""
+    return iterator.first(*default) if isinstance(iterator, Kept) else impure.next_(iterator, *default)
+
+
 class Kept:
     """A generator expression with a condition; what takes its elements one by one may not meet one that is open."""
 
     def __init__(self, values: Iterator[Any]) -> None:
         self._values = values
+        self._is_somewhere = False  # has traced data decided how many elements have been taken?
 
     def __iter__(self) -> Kept:
         return self
 
     def __next__(self) -> Any:
+        if self._is_somewhere:
+            raise bounded.refused("is taken one by one")
         value = next(self._values)
         while value is SKIP:
             value = next(self._values)
@@ -53,8 +65,33 @@ class Kept:
             raise bounded.refused("is taken one by one")
         return value
 
+    def first(self, *default: Any) -> Any:
+        """`next`: the first element that there is."""
+        if self._is_somewhere:
+            raise bounded.refused("is taken one by one")
+        maybe: list[Any] = []
+        for value in self.each():
+            if not is_open(value):
+                break
+            maybe.append(value)
+        else:
+            value = default[0] if default else SKIP
+        self._is_somewhere = bool(maybe)
+        if value is SKIP:
+            if not maybe:
+                raise StopIteration
+            nothing = [one._where(lambda option: option is SKIP) for one in maybe]
+            checks.raise_where(jnp.stack([jnp.asarray(skipped) for skipped in nothing]).all(), StopIteration())
+            value = only_kept(maybe.pop())
+        for one in reversed(maybe):
+            there = jnp.asarray(one._where(lambda option: option is not SKIP))
+            value = if_expr(there, lambda one=one: only_kept(one), lambda value=value: value)
+        return value
+
     def each(self) -> Iterator[Any]:
         """The elements one by one; one that is open is a Choice of SKIP and itself."""
+        if self._is_somewhere:
+            raise bounded.refused("is taken one by one")
         return (value for value in self._values if value is not SKIP)
 
     def collected(self) -> Any:

@@ -16,18 +16,20 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import AutographError, PortingError, user_location
-from . import casting, hooks, linear_algebra, selecting_functions, ufuncs
-from .arrays import MutableArray, result, static, value_of, wrap
+from . import casting, foreign, hooks, linear_algebra, ordering, polynomials, selecting_functions, ufuncs
+from .arrays import MutableArray, result, static, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
 from .names import MATH, jax_function, lacking
+from .refusals import is_of_jax
 from .ufuncs import stored
 from .views import is_static
+from .writing import WRITING
 
 Function = Callable[..., Any]
 Way = Literal[
     "arrays that share memory or are written", "known without the values", "by jax.numpy or jax.scipy",
-    "by the library's own Python code, converted",
+    "by the library's own Python code, converted", "by the library itself at run time, without a derivative",
 ]  # fmt: skip
 
 _MOVES = (
@@ -83,8 +85,14 @@ def of_compiled(function: Function, args: Any, kwargs: Any) -> Any:
         return ported(function, args, kwargs)
     given, options = values(args), values(kwargs)
     if not is_static((given, options)):
-        raise lacking(function)
+        return _by_its_library(function, args, kwargs)
     return _results(function(*given, **options))
+
+
+def _by_its_library(function: Function, args: Any, kwargs: Any) -> Any:
+    if not foreign.may_be_called(function, args, kwargs):
+        raise lacking(function)
+    return foreign.called(function, args, kwargs)
 
 
 def _of_fortran(function: Any, args: Any, kwargs: Any) -> Any:
@@ -93,7 +101,7 @@ def _of_fortran(function: Any, args: Any, kwargs: Any) -> Any:
         return _results(function(*given, **options))
     ours = linear_algebra.routine(function)
     if ours is None:
-        raise lacking(function)
+        return _by_its_library(function, args, kwargs)
     hooks.mapped(function)
     return ours(*args, **kwargs)
 
@@ -134,6 +142,8 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         (array,) = map(asarray, args)
         if not is_static(array.value):
             return selecting_functions.indices(array) if function is np.flatnonzero else selecting_functions.nonzero(array)
+    if function is np.unique and not is_static(values(args[0])):
+        return ordering.unique(*args, **kwargs)
     if function in _OWN:
         return _OWN[function](*args, **kwargs)
     if function in _BY_UFUNC:
@@ -190,11 +200,15 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         return found
     except (jax.errors.ConcretizationTypeError, jax.errors.NonConcreteBooleanIndexError) as error:
         name = getattr(function, "__name__", repr(function))
-        raise refuse(f"the shape of what `{name}` gives", "np.where keeps the shape") from error
-    except TypeError as error:
-        if not isinstance(error, (jax.errors.JAXTypeError, AutographError)):
-            function(*_ones(args), **_ones(kwargs))  # NumPy's own error, where it has one
-        raise
+        refusal = refuse(f"the shape of what `{name}` gives", "np.where keeps the shape")
+        refusal.lacks = function  # NumPy's own Python code may do
+        raise refusal from error
+    except (TypeError, ValueError, IndexError, NotImplementedError) as error:
+        if isinstance(error, (jax.errors.JAXTypeError, AutographError)) or not is_of_jax(error):
+            raise
+        function(*_ones(args), **_ones(kwargs))  # NumPy's own error, where it has one
+        reason = str(error).partition("\n")[0]
+        raise refuse(f"what `{function.__name__}` gives ({reason})", "compute it from functions that JAX has") from error
 
 
 def refuse(what: str, way_out: str) -> PortingError:
@@ -266,44 +280,6 @@ def _accumulated(accumulate: Function, a: Any, axis: Any = None, dtype: Any = No
     return accumulate(a, axis, dtype, out)
 
 
-def _copyto(destination: MutableArray, source: Any, casting: str = "same_kind", where: Any = True) -> None:
-    new, where = asarray(source).value, value_of(where)
-    _cast_check(new, destination.dtype, casting)
-    if where is not True:
-        new, kept = _cast(new, destination.dtype), destination.value
-        new = np.where(where, new, kept) if is_static((where, new, kept)) else jnp.where(where, new, kept)
-    destination.put(new)
-
-
-_cast_check, _cast = casting.check, casting.to  # np.copyto has an argument of that name
-
-
-def _fill_diagonal(a: MutableArray, val: Any, wrap: bool = False) -> None:
-    places = np.arange(a.size).reshape(a.shape)
-    marked = np.zeros(a.shape, bool)
-    np.fill_diagonal(marked, True, wrap=wrap)
-    a.flat[places[marked]] = np.resize(val, marked.sum()) if np.ndim(val) and is_static(value_of(val)) else val
-
-
-def _put(a: MutableArray, ind: Any, v: Any, mode: str = "raise") -> None:
-    a.flat[asarray(ind).ravel()] = v
-
-
-def _put_along_axis(arr: MutableArray, indices: Any, values: Any, axis: int | None = -1) -> None:
-    if axis is None:
-        arr.flat[indices] = values
-        return
-    places = asarray(indices)
-    grid: list[Any] = list(np.ogrid[tuple(slice(size) for size in places.shape)])
-    grid[axis] = places
-    arr[tuple(grid)] = values
-
-
-def _putmask(a: MutableArray, mask: Any, values: Any) -> None:
-    repeated = np.resize(values, a.shape)
-    _copyto(a, repeated, casting="unsafe", where=mask)
-
-
 def _sort(a: Any, axis: int | None = -1, **options: Any) -> Any:
     a = asarray(a)
     options = {name: option for name, option in options.items() if name == "stable" and option is not None}
@@ -315,25 +291,6 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, sta
     if is_static(value):
         return wrap(np.argsort(value, axis, kind, order, stable=stable))
     return wrap(jnp.argsort(value, axis, stable=bool(stable) or kind in ("stable", "mergesort")).astype(canonical(np.intp)))
-
-
-def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-    """As if there were no zeros at the ends, which leading coefficients are as a rule; at run time an error where there are."""
-    array = asarray(filt)
-    if is_static(array.value):
-        return wrap(np.trim_zeros(array.value, trim))  # type: ignore[arg-type]
-    for place, letter in ((0, "f"), (-1, "b")):
-        if letter in trim.lower() and array.size:
-            hooks.raise_where(array.value[place] == 0, _trimmed())
-    return array
-
-
-def _trimmed() -> PortingError:
-    return PortingError(
-        "`np.trim_zeros` would take zeros away, and how many depends on traced data",
-        location=user_location(),
-        help="leave leading coefficients out that are zero",
-    )
 
 
 def _shares_memory(a: Any, b: Any, *rest: Any, exact: bool = True) -> bool:
@@ -350,9 +307,9 @@ def _places(x: MutableArray) -> Any:
 
 
 _OWN: dict[Function, Function] = {
-    np.asarray: asarray, np.array: array, np.asanyarray: asarray, np.copyto: _copyto, np.fill_diagonal: _fill_diagonal,
-    np.put: _put, np.put_along_axis: _put_along_axis, np.putmask: _putmask, np.full_like: full_like, np.diag: diag,
-    np.trim_zeros: _trim_zeros, np.sort: _sort, np.argsort: _argsort,
+    np.asarray: asarray, np.array: array, np.asanyarray: asarray, **WRITING,
+    np.full_like: full_like, np.diag: diag, np.trim_zeros: polynomials.trim_zeros, np.roots: polynomials.roots,
+    np.compress: selecting_functions.compressed, np.argwhere: lambda a: np.column_stack(np.nonzero(a)), np.sort: _sort, np.argsort: _argsort,
     np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
     np.reshape: lambda a, shape, order="C", *, copy=None: asarray(a).reshape(shape, order=order, copy=copy),
     np.ravel: lambda a, order="C": asarray(a).ravel(order), np.copy: lambda a, order="K", subok=False: asarray(a).copy(order),
@@ -372,4 +329,7 @@ def way_of(function: Any) -> Way | None:
     if function in (*_BY_UFUNC, *_ALONG) or jax_function(function) is not None:
         return "by jax.numpy or jax.scipy"
     inner = getattr(function, "_implementation", function)
-    return "by the library's own Python code, converted" if isinstance(inner, types.FunctionType) else None
+    if isinstance(inner, types.FunctionType):
+        return "by the library's own Python code, converted"
+    is_called = isinstance(function, np.ufunc) and not function.signature
+    return "by the library itself at run time, without a derivative" if is_called else None

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 import numpy as np
 
-from . import banded, hooks
+from . import banded, hooks, least_squares
 from .arrays import MutableArray, value_of, wrap
 
 Function = Callable[..., Any]
@@ -32,13 +32,10 @@ def jax_function(function: Function) -> Function | None:
     if (measure := _distance(function)) is not None:
         return measure
     for module, rooms in (("scipy.linalg", (jsl, jnp.linalg)), ("scipy.fft", (jnp.fft, jax.scipy.fft))):
-        if getattr(sys.modules.get(module), name, None) is function and name not in _OTHERWISE:
+        if getattr(sys.modules.get(module), name, None) is function:
             found = _OURS.get(name) or next((getattr(room, name) for room in rooms if hasattr(room, name)), None)
             return _with_its_arguments(function, found) if found is not None else None
     return None
-
-
-_OTHERWISE = ("lstsq",)  # with another meaning; SciPy's own is converted
 
 
 def _pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False, check_finite: bool = True) -> Any:
@@ -47,7 +44,7 @@ def _pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = Fal
     return jnp.linalg.pinv(a, rtol=max(a.shape) * jnp.finfo(a.dtype).eps if rtol is None else rtol)
 
 
-_OURS: dict[str, Function] = {"pinv": _pinv}
+_OURS: dict[str, Function] = {"pinv": _pinv, "lstsq": least_squares.scipys}
 
 
 _SINGULAR, _INDEFINITE = "Singular matrix", "Matrix is not positive definite"

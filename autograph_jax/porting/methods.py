@@ -129,6 +129,11 @@ class Methods(NDArrayOperatorsMixin):
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         return self
 
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        from .creating import asarray
+
+        return asarray(array)
+
     def __array_namespace__(self, /, *, api_version: Any = None) -> Any:
         return np
 

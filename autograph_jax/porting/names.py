@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import hooks, linear_algebra, special
+from . import foreign, hooks, linear_algebra, special
 from .exact import exp
 from .products import rounded
 
@@ -107,6 +107,8 @@ def _unless_zero(function: Function, a: jax.Array, b: jax.Array) -> jax.Array:
 def numpy_ufunc(ufunc: np.ufunc) -> Function:
     """The function on JAX arrays that computes what a ufunc of NumPy or SciPy does."""
     found = _UFUNCS.get(ufunc) or jax_function(ufunc)
+    if found is None and not ufunc.signature:
+        return foreign.of_ufunc(ufunc)
     if found is None:
         raise lacking(ufunc)
     hooks.mapped(ufunc)

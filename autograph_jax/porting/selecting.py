@@ -221,8 +221,24 @@ def write(selection: Selection, key: Any, new: Any) -> None:
         held = _marked(part, key.at)
         held.put(new)
         part.put(part.like(jnp.where(held.over(), held.array.value, part.values)))
+    elif part.ndim == 1:
+        _write_at(part, key.at, new)
     else:
         raise refusal("elements of it are written")
+
+
+def _write_at(part: Selection, at: Any, new: Any) -> None:
+    """`s[i] = v`, `s[indices] = values` of one axis."""
+    from .arrays import wrap
+
+    compact, indices = part.compact(), at if isinstance(at, Selection) else Selection(wrap(jnp.atleast_1d(at)), 0, Window(0, np.size(at)))
+    places, count = indices.values, part.count
+    outside = (places < -count) | (places >= count)
+    hooks.raise_where(jnp.any(outside & indices.mask), _outside())
+    held = indices.like(jnp.zeros(places.shape, part.dtype))
+    held.put(new)
+    where = jnp.where(indices.mask, jnp.where(places < 0, places + count, places), compact.capacity)
+    part.put(compact.like(compact.values.at[where].set(held.array.value, mode="drop")))
 
 
 def _is_one(at: Any) -> bool:

@@ -12,10 +12,10 @@ import jax.core
 import jax.numpy as jnp
 import numpy as np
 
-from . import hooks
+from . import hooks, least_squares, ordering
 from .arrays import MutableArray, static, value_of, wrap
 from .creating import as_canonical, asarray
-from .rows import Mask, Window, bound_of, greatest, least, refusal
+from .rows import Mask, Window, bound_of, refusal
 from .selections import Selection, by_element, together
 
 Function = Callable[..., Any]
@@ -34,7 +34,7 @@ _BY_ROW = (
 _ALONG = (np.cumsum, np.cumprod, np.nancumsum)  # of those that count nothing depends on what stands behind them
 _BY_ELEMENT = (
     np.where, np.clip, np.isclose, np.real, np.imag, np.nan_to_num, np.iscomplex, np.isreal, np.angle, np.round, np.sinc,
-    np.real_if_close,
+    np.real_if_close, np.isin,
 )  # fmt: skip
 _REDUCTIONS = "sum prod mean any all max min amax amin var std".split()
 _JOINING = (np.concatenate, np.hstack, np.append)
@@ -49,6 +49,12 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     name, first = function.__name__, args[0] if args else None
     if function in _BY_ELEMENT and not (function is np.where and len(args) == 1):
         return by_element(lambda *arrays: function(*arrays, **kwargs), args)
+    module = getattr(function, "__module__", None) or ""
+    if name in ("lstsq", "qr") and module.startswith(("numpy.linalg", "scipy.linalg")):
+        of_scipy = module.startswith("scipy")
+        if name == "qr":
+            return least_squares.of_selection("scipy.linalg" if of_scipy else "numpy.linalg", *args, **kwargs)
+        return (least_squares.scipys if of_scipy else least_squares.numpys)(*args, **kwargs)
     if function in _PRODUCTS:
         return of_products(function, args, kwargs)
     if function in _JOINING:
@@ -59,7 +65,9 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         found = _of_one(function, name, first, args[1:], kwargs)
         if found is not NotImplemented:
             return found
-    raise refusal(f"`np.{name}` is called with it")
+    error = refusal(f"`np.{name}` is called with it")
+    error.lacks = function  # NumPy's own Python code may do
+    raise error
 
 
 def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwargs: dict[str, Any]) -> Any:
@@ -68,7 +76,7 @@ def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwar
         name = name.removeprefix("a") if name in ("amax", "amin") else name
         return selection.reduced(name, **dict(zip(names, rest, strict=False)), **kwargs)
     if function in (np.argmax, np.argmin):
-        return _extreme(selection, name, *rest, **kwargs)
+        return ordering.extreme(selection, name, *rest, **kwargs)
     if function in _ALONG:
         return _through(function, (selection.compact(), *rest), kwargs, lambda one: one)
     if function in _ITSELF:
@@ -79,11 +87,17 @@ def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwar
         kwargs = {key: value for key, value in kwargs.items() if key != "shape"}
         return selection.like(function(np.empty(selection.array.shape, selection.dtype), *rest, **kwargs))
     if function in (np.sort, np.argsort):
-        return _sorted(function, selection, *rest, **kwargs)
+        return ordering.in_order(function, selection, *rest, **kwargs)
     if function in (np.nonzero, np.flatnonzero, np.where) and selection.ndim == 1:
         compact = selection.compact()
         found = indices(wrap(compact.filled(0)))
         return found if function is np.flatnonzero else (found,)
+    if function is np.count_nonzero and not rest and not kwargs:
+        return jnp.asarray(value_of((selection != 0).sum()))
+    if function in (np.median, np.percentile, np.quantile) and selection.ndim == 1:
+        share = 0.5 if function is np.median else rest[0] / 100 if function is np.percentile else rest[0]
+        if len(rest) == (function is not np.median) and not kwargs and np.ndim(share) == 0:
+            return ordering.quantile(selection, share)
     if function in (np.flip, np.flipud) and selection.ndim == 1:
         return selection[::-1]
     if function is np.shape:
@@ -158,6 +172,17 @@ def nonzero(array: MutableArray) -> tuple[Selection, ...]:
     flat = indices(array)
     places = np.unravel_index(np.arange(array.size), array.shape)
     return tuple(flat.like(jnp.asarray(place)[flat.values]) for place in places)
+
+
+def compressed(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
+    """`np.compress`, `np.extract`: the elements, or rows along an axis, where a condition holds."""
+    array, holds = asarray(a), asarray(condition).astype(bool)
+    array, axis = (array.ravel(), 0) if axis is None else (array, axis % array.ndim)
+    found = array[(slice(None),) * axis + (holds.ravel() if len(holds) == array.shape[axis] else np.flatnonzero(holds),)]
+    if out is None:
+        return found
+    out[...] = found
+    return out
 
 
 def of_products(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -243,27 +268,6 @@ def _joined(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     whole = np.concatenate(values, axis=first.axis)
     mask = jnp.concatenate(masks)
     return Selection(wrap(jnp.asarray(value_of(whole))), first.axis, Mask(mask, mask))
-
-
-def _extreme(selection: Selection, name: str, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    fill = least(selection.dtype) if name == "argmax" else greatest(selection.dtype)
-    compact = selection.compact()
-    if axis is None and selection.ndim > 1:
-        raise refusal(f"`np.{name}` is called with it")
-    axis = 0 if axis is None else axis % selection.ndim
-    if axis != selection.axis:
-        raise refusal(f"`np.{name}` is called along another axis")
-    hooks.raise_where(selection.count == 0, ValueError(f"attempt to get {name} of an empty sequence"))
-    found = getattr(jnp, name)(compact.filled(fill), axis=axis)
-    return wrap(found) if found.ndim else found
-
-
-def _sorted(function: Function, selection: Selection, axis: Any = -1, kind: Any = None, **options: Any) -> Selection:
-    if (axis if axis is not None else 0) % selection.ndim != selection.axis:
-        raise refusal(f"`np.{function.__name__}` is called along another axis")
-    compact = selection.compact()
-    found = function(wrap(compact.filled(greatest(selection.dtype))), axis=selection.axis, kind="stable")
-    return compact.like(found)
 
 
 def _reshaped(selection: Selection, shape: Any, order: str = "C", *, copy: Any = None) -> Any:

@@ -207,6 +207,13 @@ class Selection(NDArrayOperatorsMixin):
     def fill(self, new: Any) -> None:
         self.put(new)
 
+    def sort(self, axis: int = -1, **options: Any) -> None:
+        self.put(np.sort(self, axis=axis, **options))
+
+    def item(self, *place: Any) -> Any:
+        """One element, as a scalar."""
+        return self[place if place else (0,)] if place or self.ndim > 1 else self.exactly(1)[0]
+
     @property
     def T(self) -> Any:
         return np.transpose(self)

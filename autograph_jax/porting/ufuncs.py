@@ -21,6 +21,7 @@ from .views import Value, is_static
 
 
 def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    inputs, options = _by_name(ufunc, method, inputs, options)
     for x in inputs:
         if isinstance(x, Selection):
             return x.__array_ufunc__(ufunc, method, *inputs, **options)
@@ -44,6 +45,18 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[st
         run = {"reduce": _reduce, "accumulate": _accumulate, "reduceat": _reduceat}[method]
         found = run(ufunc, *arguments, **options)
     return stored(found, outs[0], _layout_along(ufunc, method, inputs[0], options))
+
+
+_REDUCING = ("axis", "dtype", "out", "keepdims", "initial", "where")
+
+
+def _by_name(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Options by their names, where they were given by position."""
+    if method == "__call__" and len(inputs) > ufunc.nin:
+        return inputs[: ufunc.nin], {"out": inputs[ufunc.nin :], **options}
+    if method in ("reduce", "accumulate") and len(inputs) > 1:
+        return inputs[:1], {**dict(zip(_REDUCING, inputs[1:], strict=False)), **options}
+    return inputs, options
 
 
 def stored(found: Any, out: MutableArray | None, layout: np.ndarray | None = None, rule: str = "unsafe") -> Any:

@@ -23,7 +23,7 @@ import jax.numpy as jnp
 
 from autograph_jax.errors import PortingError
 from autograph_jax.operators import builtins as operator_builtins
-from autograph_jax.operators import hooks, jax_private, subscripts
+from autograph_jax.operators import comprehensions, hooks, jax_private, subscripts
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import printing
 from autograph_jax.operators.effects.progress import bar_maker
@@ -41,6 +41,7 @@ from autograph_jax.runtime.convert import convert_function, is_converted
 from autograph_jax.runtime.handed_over import entering, left
 from autograph_jax.runtime.libraries import is_array_library, is_left_alone, is_porting, is_users, module_of, takes_arrays
 from autograph_jax.runtime.recaptured import keyed
+from autograph_jax.runtime.sourceless import with_callees
 from autograph_jax.runtime.unconverted import is_marked, switched_off
 from autograph_jax.runtime.wrappers import wrapped_in_library
 
@@ -55,7 +56,7 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.print: printing.print_,
     warnings.warn: impure.warn,
     builtins.iter: iterables.iter_,
-    builtins.next: impure.next_,
+    builtins.next: comprehensions.next_,
     builtins.setattr: lambda target, name, value: subscripts.set_attr(value, target, name),
     builtins.delattr: subscripts.del_attr,
     copy.copy: lambda value: state.made(copy.copy(value)),
@@ -273,6 +274,7 @@ def _function(function: types.FunctionType) -> Function:
         converted = convert_function(function)
         if converted is function:
             strict.check_callee(sys._getframe(2).f_code, function)
+            return with_callees(function, call) if is_porting() else function
         function = converted
     if state.noting():
         note_variables(function)

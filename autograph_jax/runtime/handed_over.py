@@ -17,6 +17,7 @@ from autograph_jax.operators.effects.checks import raise_where
 from autograph_jax.operators.sequences.bounded import Bounded, full
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.places import Attribute, Content
+from autograph_jax.operators.values import bunches
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting.arrays import MutableArray, wrap
 from autograph_jax.porting.padded import Padded
@@ -115,8 +116,19 @@ def _without(value: Any) -> Any:
         parts = [_without(part) if isinstance(part, _HOLDING) else part for part in value]
         if all(map(operator.is_, parts, value)):
             return value
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        return _rebuilt(value, parts)
     return value
+
+
+def _rebuilt(value: Any, parts: list[Any]) -> Any:
+    """A list or tuple with other elements."""
+    if not hasattr(value, "_fields"):
+        return type(value)(parts)
+    if not getattr(value, "__dict__", None):
+        return type(value)(*parts)
+    bunches.meet(value)
+    names, attributes = tuple(vars(value)), map(_without, vars(value).values())
+    return bunches.made(type(value), names, (*parts, *attributes))
 
 
 def _value(value: Any) -> Any:

@@ -68,6 +68,7 @@ def _row(value: Any) -> Any:
 
 
 def len_(value: Any) -> Any:
+    value = selection.not_none(value)
     return value.shape[0] if isinstance(value, Selection) else operator_builtins.len_(value)
 
 

@@ -16,13 +16,14 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.errors import AutographError, StagingError, user_location
-from autograph_jax.operators import jax_private
+from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import attempts, handlers, ordered, printing, progress_bars
 from autograph_jax.operators.effects.attempts import Raised
 from autograph_jax.operators.effects.failures import CheckText, Error, Failure, Failures, errors_are_values
 from autograph_jax.operators.tracing import state
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.traced import is_traced, truth
+from autograph_jax.porting.refusals import about_tracers
 
 
 class _Here(threading.local):
@@ -107,6 +108,8 @@ def caught() -> None:
     current = sys.exc_info()[1]
     if isinstance(current, AutographError):
         raise current
+    if hooks.is_porting() and (refusal := about_tracers(current)) is not None:
+        raise refusal from current  # NumPy would not have come here
     if id(sys._getframe(1)) in state.take_escaped() and jax_private.tracing():
         raise attempts.uncatchable() from current
 

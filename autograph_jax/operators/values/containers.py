@@ -16,7 +16,7 @@ import numpy as np
 from autograph_jax.loops.axes import axes_of, axes_of_type
 from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.tracing.places import Attribute, Content
-from autograph_jax.operators.values import references
+from autograph_jax.operators.values import bunches, references
 from autograph_jax.operators.values.choices import UNBOUND, Choice, decided
 from autograph_jax.operators.values.forms import Array, Form, Number, Options, Static, Tree, same_kind
 from autograph_jax.porting.arrays import MutableArray
@@ -161,6 +161,7 @@ def children_of(value: Any) -> tuple[Any, Sequence[Any]] | None:
         return _Sequence(kind, tuple(value), value.default_factory), list(value.values())
     if value is None or isinstance(value, str | Number):
         return None
+    bunches.meet(value)
     children, treedef = jax.tree_util.tree_flatten(value, is_leaf=lambda part: part is not value)
     if treedef == _LEAF:  # not `treedef_is_leaf`, which an empty NamedTuple is too
         return None

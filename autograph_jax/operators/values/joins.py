@@ -6,6 +6,7 @@ entry with the end of its body.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -14,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.loops.axes import NONE, vary
-from autograph_jax.operators import jax_private
+from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.values import references, selected
 from autograph_jax.operators.values.array_likes import is_array_like
 from autograph_jax.operators.values.choices import UNBOUND, Choice, renumbered
@@ -111,6 +112,7 @@ def _expanded_like(form: Form, other: Form) -> Form:
 def _join_trees(first: Tree, second: Tree) -> Form:
     if isinstance(first.kind, Record) and isinstance(second.kind, Record) and first.kind.type is second.kind.type:
         first, second = _same_attributes(first, second), _same_attributes(second, first)
+    second = _in_order_of(first, second)
     if not same_kind(first.kind, second.kind) or len(first.children) != len(second.children):
         raise Mismatch("structure", str(first), str(second))
     children = tuple(join(a, b) for a, b in zip(first.children, second.children, strict=True))
@@ -122,6 +124,15 @@ def _same_attributes(record: Tree, other: Tree) -> Tree:
     names = tuple(sorted({*record.kind.names, *other.kind.names}))
     forms = dict(zip(record.kind.names, record.children, strict=True))
     return Tree(Record(record.kind.type, names), tuple(forms.get(name, Static(UNBOUND)) for name in names))
+
+
+def _in_order_of(first: Tree, second: Tree) -> Tree:
+    """In ported code, a dict with the keys of another one in that one's order: two ways to a result name the same fields."""
+    keys, others = getattr(first.kind, "keys", None), getattr(second.kind, "keys", None)
+    if keys is None or others is None or keys == others or set(keys) != set(others) or not hooks.is_porting():
+        return second
+    forms = dict(zip(others, second.children, strict=True))
+    return Tree(dataclasses.replace(second.kind, keys=keys), tuple(forms[key] for key in keys))
 
 
 def _is_reference(form: Form) -> bool:
@@ -206,6 +217,8 @@ def _parts_for(value: Any, kind: Any) -> Sequence[Any]:
     """The parts of a value for a Tree of this kind."""
     if references.is_kind(kind):
         return kind.parts(value)
+    if isinstance(value, dict) and (keys := getattr(kind, "keys", None)) is not None:
+        return [value[key] for key in keys]
     return record_values(value, kind) if isinstance(kind, Record) else _parts(value)
 
 

@@ -1,0 +1,99 @@
+"""`lstsq` and `qr` of traced matrices, also of some rows or columns that traced data picks: the others are zero.
+
+The solution of least norm has zeros where the matrix has columns of zeros, and a Householder reflection for a column of zeros
+is none. By the pseudo-inverse, whose derivative holds while the rank stays what it is
+(Golub, Pereyra: The differentiation of pseudo-inverses, SIAM J. Numer. Anal. 10, 1973).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from . import hooks
+from .arrays import value_of, wrap
+from .casting import canonical
+from .creating import asarray
+from .rows import Window, refusal
+from .selections import Selection
+
+
+def numpys(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
+    """`numpy.linalg.lstsq`."""
+    shape = _shape(a)
+    cutoff = jnp.finfo(_matrix(a).dtype).eps * (jnp.maximum(*shape) if rcond is None else 1)
+    given = cutoff if rcond is None else jnp.where(jnp.asarray(rcond) < 0, cutoff, rcond)
+    x, left, rank, singular = _solved(a, b, given)
+    sums = jnp.atleast_1d(jnp.sum(jnp.abs(left) ** 2, axis=0))
+    is_full = (rank == shape[1]) & (jnp.asarray(shape[0]) > shape[1])
+    return x, Selection(wrap(sums), 0, Window(0, jnp.where(is_full, len(sums), 0))), rank, singular
+
+
+def scipys(a: Any, b: Any, cond: Any = None, *_: Any, **__: Any) -> tuple[Any, Any, Any, Any]:
+    """`scipy.linalg.lstsq`; its residual is nan where SciPy gives an empty array, for a matrix that has not the full rank."""
+    shape = _shape(a)
+    x, left, rank, singular = _solved(a, b, jnp.finfo(_matrix(a).dtype).eps if cond is None else cond)
+    is_tall = shape[0] > shape[1]
+    if not isinstance(is_tall, jax.Array) and not is_tall:
+        return x, wrap(np.zeros(0, canonical(float))), rank, singular
+    sums = jnp.where(is_tall & (rank == shape[1]), jnp.sum(jnp.abs(left) ** 2, axis=0), jnp.nan)
+    return x, wrap(sums) if sums.ndim else sums, rank, singular
+
+
+def _shape(a: Any) -> tuple[Any, Any]:
+    return a.shape if isinstance(a, Selection) else np.shape(value_of(a))
+
+
+def _matrix(a: Any) -> jax.Array:
+    """A matrix of floats, with zeros in the rows or columns that do not count."""
+    value = a.filled(0) if isinstance(a, Selection) else jnp.asarray(asarray(a).value)
+    return value if value.dtype.kind in "fc" else value.astype(canonical(float))
+
+
+def _solved(a: Any, b: Any, rcond: Any) -> tuple[Any, jax.Array, jax.Array, Any]:
+    """The solution, what is left of the right-hand side, the rank and the singular values."""
+    a, b = _rows_alike(a, b)
+    matrix, right = _matrix(a), _matrix(b)
+    inverse = jnp.linalg.pinv(matrix, rtol=rcond)
+    x = inverse @ right
+    singular = jnp.linalg.svd(jax.lax.stop_gradient(matrix), compute_uv=False)
+    rank = jnp.sum(singular > rcond * singular[0]) if singular.size else jnp.zeros((), int)
+    left = right - matrix @ x
+    if not isinstance(a, Selection):
+        return wrap(x), left, rank, wrap(singular)
+    x = Selection(wrap(x), 0, a.rows.own()) if a.axis == 1 else wrap(x)
+    return x, left, rank, Selection(wrap(singular), 0, Window(0, jnp.minimum(a.count, len(singular))))
+
+
+def _rows_alike(a: Any, b: Any) -> tuple[Any, Any]:
+    """Where traced data picks rows, both have the same ones."""
+    if isinstance(b, Selection) and b.axis == 0 and not (isinstance(a, Selection) and a.axis == 0):
+        b = b.exactly(a.array.shape[0] if isinstance(a, Selection) else len(a))
+    if not (isinstance(a, Selection) and a.axis == 0):
+        return a, b
+    if not isinstance(b, Selection):
+        return a.exactly(len(b)), b
+    if a.rows.is_same(b.rows) and a.capacity == b.capacity:
+        return a, b
+    hooks.raise_where(a.count != b.count, ValueError("incompatible dimensions"))
+    size = min(a.capacity, b.capacity)
+    return tuple(Selection(wrap(s.compact().values[:size]), 0, Window(0, a.count)) for s in (a, b))  # type: ignore[return-value]
+
+
+def of_selection(name: str, a: Any, *rest: Any, **options: Any) -> Any:
+    """`qr(a)` where traced data picks rows or columns of a."""
+    mode = options.get("mode", rest[-1] if rest else "full" if name == "scipy.linalg" else "reduced")
+    if a.ndim != 2 or options.get("pivoting") or mode in ("r", "raw"):
+        raise refusal("`qr` is called with it in another way than for Q and R")
+    rows = a.compact()
+    is_full, size = mode in ("full", "complete"), rows.array.shape[1 - a.axis]
+    q, r = jnp.linalg.qr(_matrix(rows), mode="complete" if is_full else "reduced")
+    if a.axis == 1 and is_full:
+        return wrap(q), Selection(wrap(r), 1, Window(0, rows.count))
+    if a.axis == 0 and not is_full:
+        hooks.raise_where(rows.count < size, ValueError("fewer rows than columns"))
+        return Selection(wrap(q), 0, Window(0, rows.count)), wrap(r)
+    raise refusal("`qr` gives a matrix of which two axes are not known")

@@ -1,0 +1,42 @@
+"""Polynomials by their coefficients: zeros that lead are not taken away where traced data says how many there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..errors import PortingError, user_location
+from . import hooks
+from .arrays import wrap
+from .creating import asarray
+from .views import is_static
+
+
+def roots(p: Any) -> Any:
+    """As if the first coefficient were not zero; at run time an error where it is."""
+    value = asarray(p).value
+    if is_static(value):
+        return wrap(np.roots(value))
+    hooks.raise_where(value[0] == 0, _trimmed())
+    return wrap(jnp.roots(value, strip_zeros=False))
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """As if there were no zeros at the ends, which leading coefficients are as a rule; at run time an error where there are."""
+    array = asarray(filt)
+    if is_static(array.value):
+        return wrap(np.trim_zeros(array.value, trim))  # type: ignore[arg-type]
+    for place, letter in ((0, "f"), (-1, "b")):
+        if letter in trim.lower() and array.size:
+            hooks.raise_where(array.value[place] == 0, _trimmed())
+    return array
+
+
+def _trimmed() -> PortingError:
+    return PortingError(
+        "leading zeros would be taken away, and how many depends on traced data",
+        location=user_location(),
+        help="leave leading coefficients out that are zero",
+    )

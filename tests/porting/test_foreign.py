@@ -1,0 +1,116 @@
+"""Functions in C that JAX lacks, called at run time: the same as without JAX, mapped too, and no derivative."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.ndimage
+import scipy.sparse
+import scipy.spatial.distance
+import scipy.special
+
+import autograph_jax as ag
+from tests.porting.programs import Programs
+
+PROGRAMS = program = Programs()
+VECTORS = ([2.0, 1.0, 0.5], [-3.0, 0.25, 1.0])
+
+
+@program
+def a_ufunc_of_several_results(b):
+    first, second, *_ = scipy.special.airy(b)
+    return first, second, scipy.special.jv(1.5, abs(b)), scipy.special.jn(2, b[0])
+
+
+@program
+def a_function_of_cython(b):
+    return scipy.linalg.solve_toeplitz(np.array([9.0, 1.0, 0.5]) + b[1], b)
+
+
+@program
+def what_writes_into_its_argument(b):
+    m = scipy.spatial.distance.squareform(abs(b))
+    m[0, 1] += 1
+    return m, scipy.ndimage.correlate1d(b, np.array([0.5, 1.0, 0.25]))
+
+
+@program
+def a_routine_of_lapack(b):
+    return scipy.linalg.lstsq(np.outer(b, b) + np.eye(3), b)
+
+
+@program
+def a_sparse_matrix(b):
+    m = scipy.sparse.csr_matrix(np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 0.0], [1.0, 0.0, 4.0]]))
+    places = np.array([0, 1, 2]), np.array([1, 2, 0])
+    return m @ b, scipy.sparse.coo_matrix((b, places), shape=(3, 3)).tocsr() @ b
+
+
+@program
+def in_a_loop_and_a_branch(b):
+    n, y = 0, 0.0
+    while y < 3:
+        if b[0] > 0:
+            y = y + scipy.special.wright_bessel(1.0, 1.0, abs(b[1]))
+        else:
+            y = y + 1
+        n += 1
+    return n, y
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_same_as_without_jax(name, x64):
+    ported = ag.port(PROGRAMS[name])
+    batched = jax.jit(jax.vmap(ported))(jnp.asarray(VECTORS))
+    for number, vector in enumerate(VECTORS):
+        expected = jax.tree.leaves(PROGRAMS[name](np.array(vector)))
+        for found in (jax.jit(ported)(jnp.asarray(vector)), jax.tree.map(lambda leaf, number=number: leaf[number], batched)):
+            for one, other in zip(jax.tree.leaves(found), expected, strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_what_c_reads_has_64_bits_where_jax_has_32():
+    vector = np.array(VECTORS[0])
+    for name in ("what writes into its argument", "a function of cython"):
+        found, expected = jax.jit(ag.port(PROGRAMS[name]))(vector), PROGRAMS[name](vector)
+        for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+def test_a_derivative_is_refused_with_the_line():
+    @ag.port
+    def solve(b):
+        return scipy.linalg.solve_toeplitz(b, b).sum()
+
+    with pytest.raises(ag.PortingError, match=r"`levinson`, a function in C[^$]*, has no derivative[\s\S]*_basic.py"):
+        jax.grad(solve)(jnp.asarray(VECTORS[0]))
+
+
+def test_where_nothing_of_it_depends_on_the_argument_the_derivative_is_zero():
+    @ag.port
+    def scaled(b, factor):
+        return (scipy.special.airy(b)[0] * factor).sum()
+
+    expected = scipy.special.airy(np.array(VECTORS[0]))[0].sum()
+    assert jax.grad(scaled, argnums=1)(jnp.asarray(VECTORS[0]), 2.0) == pytest.approx(expected)
+
+
+def test_its_error_is_one_at_run_time():
+    @ag.jit
+    @ag.port
+    def solve(b):
+        return scipy.linalg.solve_toeplitz(b, b)
+
+    with pytest.raises(RuntimeError, match="`levinson`, a function in C, has raised an error"):
+        solve(jnp.zeros(3))
+
+
+def test_traced_indices_are_refused():
+    @ag.port
+    def solve(b):
+        places = (b > 0).astype(int)
+        return scipy.sparse.coo_matrix((b, (places, np.arange(3))), shape=(3, 3)).tocsr() @ b
+
+    with pytest.raises(ag.PortingError, match="has no counterpart on traced values"):
+        jax.jit(solve)(jnp.asarray(VECTORS[0]))

@@ -1,0 +1,101 @@
+"""What only traced values make fail is a PortingError with the line, also where JAX or Python has found it out."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph_jax as ag
+from tests.porting.programs import Programs
+
+REFUSED = refused = Programs()
+KEPT = kept = Programs()
+SPACE: dict = {"np": np}
+exec("def without_source(x):\n    return float(x)", SPACE)  # noqa: S102 - a function without source text
+without_source = SPACE["without_source"]
+
+
+@refused
+def a_number_asked_for_by_python(b):
+    return without_source(b.sum())
+
+
+@refused
+def which_a_handler_would_catch(b):
+    try:
+        return without_source(b.sum())
+    except TypeError:
+        return 0.0
+
+
+@refused
+def a_text_that_is_formatted_by_c(b):
+    return "%d" % b.sum()  # noqa: UP031 - the form that C formats
+
+
+@refused
+def how_many_elements_there_are(b):
+    return np.unique(b)
+
+
+@refused
+def an_argument_that_jax_wants_to_know(b):
+    return np.partition(b, b.sum().astype(int))
+
+
+@refused
+def an_attribute_of_no_array(b):
+    return b.sum().real.coefficients
+
+
+@kept
+def an_index_out_of_bounds(b):
+    return b[7]
+
+
+@kept
+def shapes_that_do_not_fit(b):
+    return np.concatenate([b, np.ones((2, 2))])
+
+
+@kept
+def a_wrong_type(b):
+    return [1.0, 2.0] - {}
+
+
+@kept
+def an_error_of_its_own(b):
+    raise LookupError("nothing found")
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refusal_names_the_line(name):
+    with pytest.raises(ag.PortingError, match=r"(test_refusals.py|<string>):\d+, in "):
+        jax.jit(ag.port(REFUSED[name]))(jnp.ones(3))
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_errors_of_the_original_stay(name):
+    with pytest.raises(Exception) as expected:  # noqa: PT011 - whatever it is
+        KEPT[name](np.ones(3))
+    with pytest.raises(type(expected.value)) as found:
+        jax.jit(ag.port(KEPT[name]))(jnp.ones(3))
+    assert not isinstance(found.value, ag.PortingError)
+
+
+def test_a_refused_program_leaves_the_next_alone():
+    def fails(b):
+        if b[0] > 0:
+            return np.unique(b)
+        return b
+
+    def with_a_handler(b):
+        try:
+            return b.missing
+        except AttributeError:
+            return b
+
+    for _ in range(20):  # frames of the first are where frames of the second will be
+        with pytest.raises(ag.PortingError):
+            jax.jit(ag.port(fails))(jnp.ones(3))
+        assert jax.jit(ag.port(with_a_handler))(jnp.ones(3)).shape == (3,)
