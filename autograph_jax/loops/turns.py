@@ -21,6 +21,7 @@ from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.branches import seen_through
 from autograph_jax.loops.evaluation import inlined
 from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart, traced
+from autograph_jax.loops.selects import with_selects
 from autograph_jax.loops.sums import adding_in_place
 from autograph_jax.loops.writes import writes_last
 
@@ -94,11 +95,15 @@ def _run(*operands: Any, jaxpr: ClosedJaxpr) -> list[Any]:
     return list(_writes_last(jaxpr)(*operands))
 
 
+def _run_compiled(*operands: Any, jaxpr: ClosedJaxpr) -> list[Any]:
+    return _run(*operands, jaxpr=with_selects(jaxpr))
+
+
 turn_p = Primitive("turn")
 turn_p.multiple_results = True
-turn_p.def_impl(jax.jit(_run, static_argnames="jaxpr"))
+turn_p.def_impl(jax.jit(_run_compiled, static_argnames="jaxpr"))
 turn_p.def_abstract_eval(lambda *avals, jaxpr: jaxpr.out_avals)
-mlir.register_lowering(turn_p, mlir.lower_fun(_run, multiple_results=True))
+mlir.register_lowering(turn_p, mlir.lower_fun(_run_compiled, multiple_results=True))
 checked.register(turn_p, _run)
 turn_p.to_lojax = lambda *operands, jaxpr: turn_p.bind(*operands, jaxpr=taken_apart(jaxpr))
 
