@@ -26,10 +26,10 @@ from jax.interpreters import ad, mlir
 
 from autograph_jax.loops import batched, checked, partial
 from autograph_jax.loops.axes import axes_of, axes_of_type, vary
+from autograph_jax.loops.compiled import compiled_params
 from autograph_jax.loops.linearized import linearized
 from autograph_jax.loops.loop import Loop, Mask, chosen, merged, split, tangent_aval
 from autograph_jax.loops.quiet import quiet
-from autograph_jax.loops.selects import params_with_selects
 from autograph_jax.loops.sweep import Saved, run_and_save, saved_avals, sweep
 
 Masks = tuple[Mask, Mask]  # which of the body's constants, and which of the carry, have tangents
@@ -63,13 +63,14 @@ def _run(*operands: Any, loop: Loop, **_: Any) -> list[Any]:
     return loop.run(*operands)
 
 
-def _run_with_selects(*operands: Any, loop: Loop, **_: Any) -> list[Any]:
-    return while_p.bind(*operands, **loop.derived("selects", lambda: params_with_selects(loop.params)))
+def _run_as_compiled(*operands: Any, loop: Loop, **_: Any) -> list[Any]:
+    known = (None,) * len(operands)
+    return while_p.bind(*operands, **loop.derived("compiled", lambda: compiled_params(loop.params, known)))
 
 
 while_loop_p = _new("while", _run)  # jaxprs and profiles show it as lax's
-while_loop_p.def_impl(_run_with_selects)  # lax compiles it itself
-mlir.register_lowering(while_loop_p, mlir.lower_fun(_run_with_selects, multiple_results=True))
+while_loop_p.def_impl(_run_as_compiled)  # lax compiles it itself
+mlir.register_lowering(while_loop_p, mlir.lower_fun(_run_as_compiled, multiple_results=True))
 
 
 def bind_loop(loop: Loop, *operands: Any) -> list[Any]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.experimental.xla_metadata import set_xla_metadata
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
@@ -133,6 +134,26 @@ def _are_last(writes: Sequence[Any], after: Sequence[Any]) -> bool:
     return not any(_is_variable(v) and v in late for equation in writes for v in equation.invars) and not any(
         _is_write(equation) for equation in after
     )
+
+
+def in_bounds_write(equation: Any, given: Sequence[Any], indices: Sequence[tuple[Any, Any]]) -> Any:
+    """A scatter of one window whose place is known to be in bounds, as a write that is not checked; None if it is not known.
+
+    `indices` are the numbers that say where, with their ranges.
+    """
+    numbers, array = equation.params["dimension_numbers"], equation.invars[0]
+    along = numbers.scatter_dims_to_operand_dims
+    if not indices or len(indices) != len(along) or equation.invars[1].aval.shape != (len(along),):
+        return None
+    sizes = iter(equation.invars[2].aval.shape)
+    window = [1 if d in numbers.inserted_window_dims else next(sizes) for d in range(len(array.aval.shape))]
+    starts: list[Any] = [0] * len(window)
+    for dimension, (start, span) in zip(along, indices, strict=True):
+        if span is None or span[0] < 0 or span[1] + window[dimension] > array.aval.shape[dimension]:
+            return None
+        starts[dimension] = start
+    kind = jnp.result_type(*(start for start, _ in indices))
+    return jax.lax.dynamic_update_slice(given[0], given[2].reshape(window), [jnp.asarray(s, kind) for s in starts])
 
 
 def _results(equations: Iterable[Any]) -> Iterable[Any]:
