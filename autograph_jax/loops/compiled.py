@@ -18,6 +18,7 @@ from jax.interpreters import partial_eval
 
 from autograph_jax.loops import ranges, selects
 from autograph_jax.loops.evaluation import bound
+from autograph_jax.loops.guards import in_while
 from autograph_jax.loops.ranges import Range, Ranges
 from autograph_jax.loops.writes import in_bounds_write
 
@@ -41,9 +42,7 @@ def compiled(closed: ClosedJaxpr, known: Ranges = ()) -> ClosedJaxpr:
 
 def compiled_params(params: dict[str, Any], known: Ranges) -> dict[str, Any]:
     """The parameters of lax.while_loop's primitive, as the loop is compiled."""
-    first, second = params["cond_nconsts"], params["body_nconsts"]
-    carry: Ranges = (None,) * (len(known) - first - second)
-    cond, body = (*known[:first], *carry), (*known[first : first + second], *carry)
+    cond, body = in_while(params, known)
     return params | {"cond_jaxpr": compiled(params["cond_jaxpr"], cond), "body_jaxpr": compiled(params["body_jaxpr"], body)}
 
 

@@ -21,7 +21,7 @@ _SAME = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "copy", "slice
 
 def of_literal(value: Any) -> Range | None:
     """Of a number that stands in the program."""
-    if isinstance(value, bool | int | np.bool_ | np.integer) or isinstance(value, np.ndarray) and _is_whole(value):
+    if isinstance(value, bool | int | np.bool_ | np.integer) or isinstance(value, np.ndarray) and is_whole(value):
         array = np.asarray(value)
         return (int(array.min()), int(array.max())) if array.size else None
     return None
@@ -30,7 +30,7 @@ def of_literal(value: Any) -> Range | None:
 def of_result(equation: Any, given: Sequence[Range | None]) -> Range | None:
     """Of what an equation gives, of the ranges of its operands; None where nothing is known, or it may overflow."""
     aval = equation.outvars[0].aval if equation.outvars else None
-    if aval is None or not _is_whole(aval):
+    if aval is None or not is_whole(aval):
         return None
     name = equation.primitive.name
     if name == "select_n":
@@ -53,12 +53,12 @@ def through(equation: Any, known: Ranges) -> list[Range | None]:
     """Of what a call gives, or of the branches of a conditional together."""
     params = equation.params
     if equation.primitive.name != "cond":
-        return _of_jaxpr(called(equation), known)
-    found = [_of_jaxpr(branch, known[1:]) for branch in params["branches"]]
+        return of_jaxpr(called(equation), known)
+    found = [of_jaxpr(branch, known[1:]) for branch in params["branches"]]
     return [_union(ends) for ends in zip(*found, strict=True)]
 
 
-def _of_jaxpr(closed: Any, known: Sequence[Range | None]) -> list[Range | None]:
+def of_jaxpr(closed: Any, known: Sequence[Range | None]) -> list[Range | None]:
     inputs = zip([*closed.jaxpr.constvars, *closed.jaxpr.invars], [*map(of_literal, closed.consts), *known], strict=True)
     found: dict[Any, Range | None] = dict(inputs)
 
@@ -113,7 +113,7 @@ def narrowed(first: Ranges, second: Ranges) -> Ranges:
     )
 
 
-def _is_whole(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
     return jnp.issubdtype(value.dtype, jnp.integer) or value.dtype == bool
 
 

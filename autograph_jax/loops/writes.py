@@ -47,7 +47,7 @@ def writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
         known |= dict(zip(closed.jaxpr.constvars, closed.consts, strict=True))
         held = [_value(equation.invars[_update(equation)], known) for equation in plan.held]
         with set_xla_metadata(inlineable="false"):
-            results, held = compute(arguments, held)
+            results, held = compute([known[v] for v in plan.compute.jaxpr.invars], held)
         known |= dict(zip(plan.given, results, strict=True))
         for equation in [*plan.writes, *plan.after]:
             operands = [_value(atom, known) for atom in equation.invars]
@@ -74,7 +74,9 @@ def _plan(closed: ClosedJaxpr) -> _Plan | None:
     held = [equation for equation in writes if not any(_is_variable(v) and v in made for v in equation.invars[1:])]
     needed = [v for equation in writes for v in equation.invars[1:]] + [v for equation in after for v in equation.invars]
     given = list(dict.fromkeys(v for v in [*needed, *jaxpr.outvars] if _is_variable(v) and v in made))
-    new = jaxpr.replace(eqns=compute, outvars=given, debug_info=jaxpr.debug_info.with_unknown_names())
+    read = {v for v in [*given, *(atom for equation in compute for atom in equation.invars)] if _is_variable(v)}
+    inputs = [v for v in jaxpr.invars if v in read]
+    new = jaxpr.replace(eqns=compute, invars=inputs, outvars=given, debug_info=jaxpr.debug_info.with_unknown_names())
     return _Plan(ClosedJaxpr(new, closed.consts), given, writes, after, held)
 
 
@@ -153,7 +155,8 @@ def in_bounds_write(equation: Any, given: Sequence[Any], indices: Sequence[tuple
             return None
         starts[dimension] = start
     kind = jnp.result_type(*(start for start, _ in indices))
-    return jax.lax.dynamic_update_slice(given[0], given[2].reshape(window), [jnp.asarray(s, kind) for s in starts])
+    places = [jnp.asarray(start, kind) for start in starts]
+    return jax.lax.dynamic_update_slice(given[0], given[2].reshape(window), places, allow_negative_indices=False)
 
 
 def _results(equations: Iterable[Any]) -> Iterable[Any]:
