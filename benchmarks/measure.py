@@ -29,6 +29,7 @@ def interleaved(
 ) -> list[float]:
     """Median seconds of each of these functions, called in turn until the time is up, `rounds` times at the least.
 
+    Every other round goes backwards: what runs after a library with threads of its own (NumPy's BLAS) is slowed down by these.
     Results that are JAX arrays are waited for. The first call of each, which may compile, is not counted. For what runs
     in this thread alone (tracing, converting), time.thread_time as the clock leaves out what other programs took.
     """
@@ -36,9 +37,11 @@ def interleaved(
         jax.block_until_ready(run())
     times: list[list[float]] = [[] for _ in runs]
     end = time.perf_counter() + seconds
+    order = list(zip(runs, times, strict=True))
     while len(times[0]) < rounds or (time.perf_counter() < end and len(times[0]) < most_rounds):
-        for run, own in zip(runs, times, strict=True):
+        for run, own in order:
             own.append(once(run, clock))
+        order.reverse()
     return [statistics.median(own) for own in times]
 
 
@@ -70,12 +73,18 @@ def once(run: Run, clock: Clock = time.perf_counter) -> float:
 
 # What was compiled
 
+_INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?[\w.\-]+ = ", re.MULTILINE)
 # `%copy.6 = f64[10000]{0} copy(%get-tuple-element.577), ...`; layouts may have braces of their own: {1,0:T(8,128)}
 _COPY = re.compile(r"^\s*(?:ROOT )?%?[\w.\-]+ = \w+\[([\d,]*)\]\S* copy\(")
 _HEADER = re.compile(r"^(?:ENTRY )?%?([\w.\-]+) \(.*\{$")
 _CALLED = re.compile(r"(?:body|condition|calls|to_apply|true_computation|false_computation)=%?([\w.\-]+)")
 _BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
 _LOOP = re.compile(r"\bwhile\(.*\bbody=%?([\w.\-]+)")  # lax.scan is compiled to a while, too
+
+
+def instructions(text: str) -> int:
+    """How many instructions a compiled module has, in all its computations."""
+    return len(_INSTRUCTION.findall(text))
 
 
 def array_copies(jitted: Any, *args: Any, size: int) -> int:

@@ -22,93 +22,13 @@ import jax.numpy as jnp
 import measure
 import numpy as np
 from jax import lax
+from programs.edit_distance import edit_distance, edit_distance_lax, words
+from programs.insertion_sort import insertion_sort, insertion_sort_lax, numbers
+from programs.thomas import system, thomas, thomas_lax
 
 from autograph_jax import autograph
 
-# Thomas: a tridiagonal system. Two arrays are written in one loop, and each value reads the one before
-
-
-@autograph
-def thomas(lower, diagonal, upper, right):
-    n = diagonal.shape[0]
-    c = jnp.zeros(n)
-    d = jnp.zeros(n)
-    x = jnp.zeros(n)
-    c[0] = upper[0] / diagonal[0]
-    d[0] = right[0] / diagonal[0]
-    for i in range(1, n):
-        m = diagonal[i] - lower[i] * c[i - 1]
-        c[i] = upper[i] / m
-        d[i] = (right[i] - lower[i] * d[i - 1]) / m
-    x[n - 1] = d[n - 1]
-    for i in range(n - 2, -1, -1):
-        x[i] = d[i] - c[i] * x[i + 1]
-    return x
-
-
-def thomas_lax(lower, diagonal, upper, right):
-    def forward(before, row):
-        low, middle, up, value = row
-        m = middle - low * before[0]
-        now = up / m, (value - low * before[1]) / m
-        return now, now
-
-    def backward(after, row):
-        value = row[1] - row[0] * after
-        return value, value
-
-    zero = jnp.zeros(())
-    _, rows = lax.scan(forward, (zero, zero), (lower.at[0].set(0.0), diagonal, upper, right))
-    return lax.scan(backward, zero, rows, reverse=True)[1]
-
-
-def system(n):
-    random = np.random.default_rng(0)
-    lower, upper, right = (jnp.asarray(random.random(n)) for _ in range(3))
-    return lower, jnp.asarray(4.0 + random.random(n)), upper.at[-1].set(0.0), right
-
-
-# Edit distance: both branches of an `if` write one table
-
-
-@autograph
-def edit_distance(a, b):
-    rows, columns = a.shape[0], b.shape[0]
-    table = jnp.zeros((rows + 1, columns + 1), dtype=int)
-    for i in range(rows + 1):
-        table[i, 0] = i
-    for j in range(columns + 1):
-        table[0, j] = j
-    for i in range(1, rows + 1):
-        for j in range(1, columns + 1):
-            if a[i - 1] == b[j - 1]:
-                table[i, j] = table[i - 1, j - 1]
-            else:
-                table[i, j] = 1 + jnp.minimum(jnp.minimum(table[i - 1, j], table[i, j - 1]), table[i - 1, j - 1])
-    return table[rows, columns]
-
-
-def edit_distance_lax(a, b):
-    columns = b.shape[0]
-
-    def row(above, numbered):
-        number, letter = numbered
-
-        def cell(left, column):
-            corner, top, other = column
-            value = jnp.where(letter == other, corner, 1 + jnp.minimum(jnp.minimum(top, left), corner))
-            return value, value
-
-        first = number + 1
-        return jnp.append(first, lax.scan(cell, first, (above[:-1], above[1:], b))[1]), None
-
-    return lax.scan(row, jnp.arange(columns + 1), (jnp.arange(a.shape[0]), a))[0][-1]
-
-
-def words(n):
-    random = np.random.default_rng(1)
-    return tuple(jnp.asarray(random.integers(0, 4, n)) for _ in range(2))
-
+thomas, edit_distance, insertion_sort = map(autograph, (thomas, edit_distance, insertion_sort))
 
 # Bubble sort: a swap under an `if`, in two nested loops
 
@@ -130,43 +50,6 @@ def bubble_sort_lax(x):
 
     n = x.shape[0]
     return lax.fori_loop(0, n - 1, lambda i, x: lax.fori_loop(0, n - 1 - i, compare, x), x)
-
-
-# Insertion sort: a `while` with two tests, a write in it and one after it
-
-
-@autograph
-def insertion_sort(x):
-    for i in range(1, x.shape[0]):
-        key = x[i]
-        j = i - 1
-        while j >= 0 and x[j] > key:
-            x[j + 1] = x[j]
-            j -= 1
-        x[j + 1] = key
-    return x
-
-
-def insertion_sort_lax(x):
-    def insert(i, x):
-        key = x[i]
-
-        def going(carry):
-            j, x = carry
-            return (j >= 0) & (x[jnp.maximum(j, 0)] > key)
-
-        def shift(carry):
-            j, x = carry
-            return j - 1, x.at[j + 1].set(x[j])
-
-        j, x = lax.while_loop(going, shift, (i - 1, x))
-        return x.at[j + 1].set(key)
-
-    return lax.fori_loop(1, x.shape[0], insert, x)
-
-
-def numbers(n):
-    return (jnp.asarray(np.random.default_rng(2).random(n)),)
 
 
 # Swap: a shuffle by given partners
@@ -292,7 +175,7 @@ HEADER = [
 
 def compare(program: Program, n: int, seconds: float) -> tuple[list[str], float]:
     """One row of the table, and the seconds that a run of the converted program took."""
-    args = program.arguments(n)
+    args = tuple(map(jnp.asarray, program.arguments(n)))
     converted, expert = jax.jit(program.converted), jax.jit(program.expert)
     first_call = [measure.once(lambda f=f: f(*args)) for f in (converted, expert)]
     result = expert(*args)

@@ -23,13 +23,16 @@ def inlined(closed: ClosedJaxpr, arguments: Sequence[Any], each: Equation | None
 
     for equation in jaxpr.eqns:
         operands = [read(v) for v in equation.invars]
-        is_call = equation.primitive.name in _CALLS
-        out = inlined(_called(equation), operands, each) if is_call else each(equation, operands)
+        out = inlined(called(equation), operands, each) if is_call(equation) else each(equation, operands)
         values.update(zip(equation.outvars, out, strict=True))
     return [read(v) for v in jaxpr.outvars]
 
 
-def _called(equation: Any) -> ClosedJaxpr:
+def is_call(equation: Any) -> bool:
+    return equation.primitive.name in _CALLS
+
+
+def called(equation: Any) -> ClosedJaxpr:
     return equation.params["jaxpr"] if "jaxpr" in equation.params else equation.params["call_jaxpr"]
 
 

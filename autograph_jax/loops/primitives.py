@@ -26,6 +26,7 @@ from jax.interpreters import ad, mlir
 
 from autograph_jax.loops import batched, checked, partial
 from autograph_jax.loops.axes import axes_of, axes_of_type, vary
+from autograph_jax.loops.compiled import compiled_params
 from autograph_jax.loops.linearized import linearized
 from autograph_jax.loops.loop import Loop, Mask, chosen, merged, split, tangent_aval
 from autograph_jax.loops.quiet import quiet
@@ -62,8 +63,14 @@ def _run(*operands: Any, loop: Loop, **_: Any) -> list[Any]:
     return loop.run(*operands)
 
 
+def _run_as_compiled(*operands: Any, loop: Loop, **_: Any) -> list[Any]:
+    known = (None,) * len(operands)
+    return while_p.bind(*operands, **loop.derived("compiled", lambda: compiled_params(loop.params, known)))
+
+
 while_loop_p = _new("while", _run)  # jaxprs and profiles show it as lax's
-while_loop_p.def_impl(_run)  # lax compiles it itself
+while_loop_p.def_impl(_run_as_compiled)  # lax compiles it itself
+mlir.register_lowering(while_loop_p, mlir.lower_fun(_run_as_compiled, multiple_results=True))
 
 
 def bind_loop(loop: Loop, *operands: Any) -> list[Any]:

@@ -19,8 +19,10 @@ from jax.interpreters import ad, batching, mlir, partial_eval
 from autograph_jax.loops import checked
 from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.branches import seen_through
+from autograph_jax.loops.compiled import compiled
 from autograph_jax.loops.evaluation import inlined
 from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart, traced
+from autograph_jax.loops.ranges import Ranges
 from autograph_jax.loops.sums import adding_in_place
 from autograph_jax.loops.writes import writes_last
 
@@ -32,10 +34,11 @@ class Turn:
 
     def __init__(self, closed: ClosedJaxpr) -> None:
         self.consts, self._closed = list(closed.consts), closed
+        self.known: Ranges = (None,) * (len(closed.consts) + len(closed.in_avals))
         flat = None if _is_special(closed) else _flat(closed)
         self._reads = _read_by_element(flat.jaxpr) if flat is not None else []
         has_branches = flat is not None and any(equation.primitive.name == "cond" for equation in flat.jaxpr.eqns)
-        self._flat = flat if any(self._reads) or has_branches else None
+        self._flat = flat if any(self._reads) or has_branches or flat is not None and _has_no_derivative(flat) else None
         self._reading: ClosedJaxpr | None = None
 
     def only_reads(self, handed_on: Sequence[bool]) -> list[bool]:
@@ -50,17 +53,21 @@ class Turn:
     def __call__(self, *operands: Any) -> list[Any]:
         if self._flat is None:  # not cached: it holds values of the trace around
             return list(writes_last(self._closed)(*operands[len(self.consts) :]))
-        return turn_p.bind(*operands, jaxpr=self._flat)
+        return turn_p.bind(*operands, jaxpr=self._flat, known=self.known)
 
     def handing_on(self, *operands: Any) -> list[Any]:
         """What it gives, and behind that the inputs that `only_reads` has named."""
-        return turn_p.bind(*operands, jaxpr=self._reading) if self._reading is not None else self(*operands)
+        return turn_p.bind(*operands, jaxpr=self._reading, known=self.known) if self._reading is not None else self(*operands)
 
 
 def _is_special(closed: ClosedJaxpr) -> bool:
     """Prints and collectives, arrays that differ between devices, and random keys."""
     avals = [*map(jax.typeof, closed.consts), *closed.in_avals, *closed.out_avals]
     return bool(closed.effects) or any(axes_of_type(a) or jnp.issubdtype(a.dtype, jax.dtypes.extended) for a in avals)
+
+
+def _has_no_derivative(closed: ClosedJaxpr) -> bool:
+    return not any(map(is_inexact, [*closed.in_avals, *closed.out_avals]))
 
 
 def _flat(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -90,23 +97,27 @@ def _writes_last(closed: ClosedJaxpr) -> Any:
     return writes_last(closed)
 
 
-def _run(*operands: Any, jaxpr: ClosedJaxpr) -> list[Any]:
+def _run(*operands: Any, jaxpr: ClosedJaxpr, known: Ranges) -> list[Any]:
     return list(_writes_last(jaxpr)(*operands))
+
+
+def _run_compiled(*operands: Any, jaxpr: ClosedJaxpr, known: Ranges) -> list[Any]:
+    return _run(*operands, jaxpr=compiled(jaxpr, known), known=known)
 
 
 turn_p = Primitive("turn")
 turn_p.multiple_results = True
-turn_p.def_impl(jax.jit(_run, static_argnames="jaxpr"))
-turn_p.def_abstract_eval(lambda *avals, jaxpr: jaxpr.out_avals)
-mlir.register_lowering(turn_p, mlir.lower_fun(_run, multiple_results=True))
+turn_p.def_impl(jax.jit(_run_compiled, static_argnames=("jaxpr", "known")))
+turn_p.def_abstract_eval(lambda *avals, jaxpr, known: jaxpr.out_avals)
+mlir.register_lowering(turn_p, mlir.lower_fun(_run_compiled, multiple_results=True))
 checked.register(turn_p, _run)
-turn_p.to_lojax = lambda *operands, jaxpr: turn_p.bind(*operands, jaxpr=taken_apart(jaxpr))
+turn_p.to_lojax = lambda *operands, jaxpr, known: turn_p.bind(*operands, jaxpr=taken_apart(jaxpr), known=known)
 
 
-def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr) -> Any:
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr, known: Ranges) -> Any:
     mask = tuple(type(t) is not ad.Zero and is_inexact(a) for a, t in zip(jaxpr.in_avals, tangents, strict=True))
     if not any(mask):
-        out = turn_p.bind(*primals, jaxpr=jaxpr)
+        out = turn_p.bind(*primals, jaxpr=jaxpr, known=known)
         return out, [ad.Zero(jax.typeof(o).to_tangent_aval()) for o in out]
     linear = _linear_turn(jaxpr, mask)
     out, residuals = linear.forward(primals)
@@ -114,12 +125,12 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr)
     return out, merged([ad.Zero(jax.typeof(o).to_tangent_aval()) for o in out], new, linear.reached)
 
 
-def _batch(data: Any, operands: Sequence[Any], dims: Sequence[Any], *, jaxpr: ClosedJaxpr) -> Any:
+def _batch(data: Any, operands: Sequence[Any], dims: Sequence[Any], *, jaxpr: ClosedJaxpr, known: Ranges) -> Any:
     if all(dim is None for dim in dims):
-        return turn_p.bind(*operands, jaxpr=jaxpr), [None] * len(jaxpr.out_avals)
+        return turn_p.bind(*operands, jaxpr=jaxpr, known=known), [None] * len(jaxpr.out_avals)
     operands = [x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True)]
     batched, reached = _batched(jaxpr, data.size, data.name, data.spmd_name, tuple(d is not None for d in dims))
-    return turn_p.bind(*operands, jaxpr=batched), [0 if r else None for r in reached]
+    return turn_p.bind(*operands, jaxpr=batched, known=known), [0 if r else None for r in reached]
 
 
 ad.primitive_jvps[turn_p] = _jvp
@@ -245,7 +256,7 @@ def _push_transpose(cotangents: Sequence[Any], *operands: Any, linear: LinearTur
     residuals, unknown = split(operands, linear.count)
     if all(type(c) is ad.Zero for c in cotangents):
         return [None] * linear.count + [ad.Zero(u.aval) if ad.is_undefined_primal(u) else None for u in unknown]
-    out = turn_p.bind(*residuals, *[ad.instantiate_zeros(c) for c in cotangents], jaxpr=linear.back)
+    out = turn_p.bind(*residuals, *[ad.instantiate_zeros(c) for c in cotangents], jaxpr=linear.back, known=())
     return [None] * linear.count + [o if ad.is_undefined_primal(u) else None for o, u in zip(out, unknown, strict=True)]
 
 

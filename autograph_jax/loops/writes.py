@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.experimental.xla_metadata import set_xla_metadata
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
@@ -46,7 +47,7 @@ def writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
         known |= dict(zip(closed.jaxpr.constvars, closed.consts, strict=True))
         held = [_value(equation.invars[_update(equation)], known) for equation in plan.held]
         with set_xla_metadata(inlineable="false"):
-            results, held = compute(arguments, held)
+            results, held = compute([known[v] for v in plan.compute.jaxpr.invars], held)
         known |= dict(zip(plan.given, results, strict=True))
         for equation in [*plan.writes, *plan.after]:
             operands = [_value(atom, known) for atom in equation.invars]
@@ -73,7 +74,9 @@ def _plan(closed: ClosedJaxpr) -> _Plan | None:
     held = [equation for equation in writes if not any(_is_variable(v) and v in made for v in equation.invars[1:])]
     needed = [v for equation in writes for v in equation.invars[1:]] + [v for equation in after for v in equation.invars]
     given = list(dict.fromkeys(v for v in [*needed, *jaxpr.outvars] if _is_variable(v) and v in made))
-    new = jaxpr.replace(eqns=compute, outvars=given, debug_info=jaxpr.debug_info.with_unknown_names())
+    read = {v for v in [*given, *(atom for equation in compute for atom in equation.invars)] if _is_variable(v)}
+    inputs = [v for v in jaxpr.invars if v in read]
+    new = jaxpr.replace(eqns=compute, invars=inputs, outvars=given, debug_info=jaxpr.debug_info.with_unknown_names())
     return _Plan(ClosedJaxpr(new, closed.consts), given, writes, after, held)
 
 
@@ -133,6 +136,27 @@ def _are_last(writes: Sequence[Any], after: Sequence[Any]) -> bool:
     return not any(_is_variable(v) and v in late for equation in writes for v in equation.invars) and not any(
         _is_write(equation) for equation in after
     )
+
+
+def in_bounds_write(equation: Any, given: Sequence[Any], indices: Sequence[tuple[Any, Any]]) -> Any:
+    """A scatter of one window whose place is known to be in bounds, as a write that is not checked; None if it is not known.
+
+    `indices` are the numbers that say where, with their ranges.
+    """
+    numbers, array = equation.params["dimension_numbers"], equation.invars[0]
+    along = numbers.scatter_dims_to_operand_dims
+    if not indices or len(indices) != len(along) or equation.invars[1].aval.shape != (len(along),):
+        return None
+    sizes = iter(equation.invars[2].aval.shape)
+    window = [1 if d in numbers.inserted_window_dims else next(sizes) for d in range(len(array.aval.shape))]
+    starts: list[Any] = [0] * len(window)
+    for dimension, (start, span) in zip(along, indices, strict=True):
+        if span is None or span[0] < 0 or span[1] + window[dimension] > array.aval.shape[dimension]:
+            return None
+        starts[dimension] = start
+    kind = jnp.result_type(*(start for start, _ in indices))
+    places = [jnp.asarray(start, kind) for start in starts]
+    return jax.lax.dynamic_update_slice(given[0], given[2].reshape(window), places, allow_negative_indices=False)
 
 
 def _results(equations: Iterable[Any]) -> Iterable[Any]:

@@ -228,6 +228,7 @@ def _staged_for(
     if not must and settled.reads_by_counter():
         left_to_python(body, "it reads a list by its counter, which staging would make a choice among all elements")
         return PYTHON
+    settled.count_to(rows.length)
     if settled.has_exit or traced_length:
         if settled.growing:
             raise lists.number_unknown("a list")

@@ -186,5 +186,35 @@ ENTRY %main (x: f64[8,8]) -> f64[8,8] {
 def test_interleaved_gives_one_median_for_each(script):
     calls = []
     times = script.interleaved(lambda: calls.append("a"), lambda: calls.append("b"), seconds=0.0, rounds=3)
-    assert calls == ["a", "b"] * 4  # once to warm up
+    assert calls == list("ab" + "abbaab")  # once to warm up, then forth and back
     assert len(times) == 2 and all(t >= 0 for t in times)
+
+
+def programs() -> list[str]:
+    return sorted(path.stem for path in (FOLDER / "programs").glob("*.py") if path.stem not in ("__init__", "program"))
+
+
+@pytest.mark.parametrize("name", programs())
+@pytest.mark.parametrize("script", ["suite"], indirect=True)
+def test_all_forms_of_a_program_agree(script, name, x64, monkeypatch):
+    monkeypatch.setattr(script, "_by_numba", lambda program: program.literal)  # which compiles the same for seconds
+    program = script.load(name)
+    script.check(program, script.forms(program, program.arguments(12)))
+
+
+@pytest.mark.parametrize("script", ["suite"], indirect=True)
+def test_forms_that_differ_are_found(script, x64):
+    program = script.load("collatz")
+    with pytest.raises(AssertionError, match="Collatz: NumPy and expert differ"):
+        script.check(program, script.forms(program, program.arguments(12)) | {"NumPy": lambda: 8})
+
+
+@pytest.mark.parametrize("script", ["suite"], indirect=True)
+def test_suite(script, capsys, x64, tmp_path, monkeypatch):
+    monkeypatch.setattr(script, "_by_numba", lambda program: program.literal)
+    picture = tmp_path / "suite.png"
+    script.main(["--only", "newton", "collatz", "--size", "8", "--seconds", "0", "--first-calls", "1", "--plot", str(picture)])
+    rows = table(capsys.readouterr().out)
+    assert [row[0] for row in rows] == ["Newton", "Collatz", "geometric mean", "worst"]
+    assert all(float(row[3]) > 0 and float(row[4]) > 0 and float(row[6]) > 0 for row in rows)
+    assert picture.read_bytes().startswith(b"\x89PNG")

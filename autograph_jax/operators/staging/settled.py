@@ -164,6 +164,12 @@ class Settled:
         positions = self._output_positions()
         return [out[positions[key][n]] for key, growth in self.growing.items() for n in growth.new_leaves()]
 
+    def count_to(self, turns: Any) -> None:
+        """A loop counts its turns, from 0 on; where their number is known, so is the largest index."""
+        most = turns if isinstance(turns, int) else int(jnp.iinfo(jnp.result_type(int)).max)
+        position = len(self._body.known) - 1 - self.argument_count
+        self._body.known = (*self._body.known[:position], (0, max(most - 1, 0)), *self._body.known[position + 1 :])
+
     # lax's side
 
     def start(self) -> dict[str, list[jax.Array]]:

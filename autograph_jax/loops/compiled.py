@@ -1,0 +1,184 @@
+"""A loop's jaxpr as it is compiled: cheap branches are selects (`selects.py`), indices known to be in bounds are not checked.
+
+This is done where a loop is lowered, after every transform: derivatives, checks and explanations see what was staged. The
+values are the same to the bit.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+from jax.extend import source_info_util
+from jax.extend.core import ClosedJaxpr
+from jax.extend.core.primitives import while_p
+from jax.interpreters import partial_eval
+
+from autograph_jax.loops import ranges, selects
+from autograph_jax.loops.evaluation import bound
+from autograph_jax.loops.guards import in_while
+from autograph_jax.loops.ranges import Range, Ranges
+from autograph_jax.loops.writes import in_bounds_write
+
+Part = tuple[Any, Range | None]
+
+
+@functools.lru_cache(maxsize=1024)
+def compiled(closed: ClosedJaxpr, known: Ranges = ()) -> ClosedJaxpr:
+    """A program that gives the same, where these ranges are known of its inputs, and is compiled to less."""
+    known = known or (None,) * len(closed.in_avals)
+    if not any(map(_may_change, closed.jaxpr.eqns)):
+        return closed
+
+    def run(*operands: Any) -> list[Any]:
+        return _Run(closed.jaxpr).run([*closed.consts, *operands], [*map(ranges.of_literal, closed.consts), *known])
+
+    made = jax.make_jaxpr(run)(*closed.in_avals)
+    needed, _ = partial_eval.dce_jaxpr(made.jaxpr, [True] * len(made.jaxpr.outvars), instantiate=True)
+    return ClosedJaxpr(needed, made.consts)
+
+
+def compiled_params(params: dict[str, Any], known: Ranges) -> dict[str, Any]:
+    """The parameters of lax.while_loop's primitive, as the loop is compiled."""
+    cond, body = in_while(params, known)
+    return params | {"cond_jaxpr": compiled(params["cond_jaxpr"], cond), "body_jaxpr": compiled(params["body_jaxpr"], body)}
+
+
+def _may_change(equation: Any) -> bool:
+    return equation.primitive.name in ("cond", "select_n", "scatter", "scan", "while", "turn")
+
+
+class _Run:
+    """A jaxpr, run equation by equation, with what is known of its integers."""
+
+    def __init__(self, jaxpr: Any) -> None:
+        self._jaxpr = jaxpr
+        self._values: dict[Any, Any] = {}
+        self._ranges: dict[Any, Range | None] = {}
+        self._booleans: dict[Any, Any] = {}  # of what was a boolean and is an integer: that boolean
+        self._made: dict[Any, Any] = {}
+        self._parts: dict[int, tuple[Any, list[Part]]] = {}  # by the id of a vector of indices: itself, and each as a number
+
+    def run(self, operands: Sequence[Any], known: Sequence[Range | None]) -> list[Any]:
+        inputs = [*self._jaxpr.constvars, *self._jaxpr.invars]
+        self._values = dict(zip(inputs, operands, strict=True))
+        self._ranges = dict(zip(inputs, known, strict=True))
+        for equation in self._jaxpr.eqns:
+            given, known = map(self._value, equation.invars), tuple(map(self._range, equation.invars))
+            with _place(equation):
+                out = self._result(equation, list(given), known)
+            self._values.update(zip(equation.outvars, out, strict=True))
+            self._note(equation, known)
+        return [self._value(atom) for atom in self._jaxpr.outvars]
+
+    def _value(self, atom: Any) -> Any:
+        return self._values[atom] if selects.is_variable(atom) else atom.val
+
+    def _range(self, atom: Any) -> Range | None:
+        return self._ranges.get(atom) if selects.is_variable(atom) else ranges.of_literal(atom.val)
+
+    def _result(self, equation: Any, given: list[Any], known: Ranges) -> Sequence[Any]:
+        name = equation.primitive.name
+        asked = self._asked(equation)
+        if name == "cond":
+            return self._conditional(equation, given, known, asked)
+        if name == "select_n":
+            which = known[0]
+            if which is not None and which[0] == which[1]:
+                return [given[1 + which[0]]]
+            return bound(equation, [given[0] if asked is None else asked, *given[1:]])
+        if asked is not None and (compared := selects.compared(equation, asked)) is not None:
+            return [compared]
+        if name == "scatter" and (written := in_bounds_write(equation, given, self._parts_of(given[1]))) is not None:
+            return [written]
+        if name in _INSIDE:
+            return _INSIDE[name](equation, given, known)
+        if selects.is_pure(equation):
+            return self._once(equation, given)
+        return bound(equation, given)
+
+    def _once(self, equation: Any, given: list[Any]) -> Sequence[Any]:
+        """The same operation on the same operands, in both branches of an `if` as a rule, is one."""
+        params = tuple(sorted((name, str(value)) for name, value in equation.params.items()))
+        operands = tuple(
+            id(g) if selects.is_variable(a) else (str(g), str(a.aval)) for g, a in zip(given, equation.invars, strict=True)
+        )
+        key = equation.primitive, params, operands
+        if key not in self._made:
+            self._made[key] = bound(equation, given), given  # the operands stay, and so do their ids
+        return self._made[key][0]
+
+    def _asked(self, equation: Any) -> Any:
+        first = next(iter(equation.invars), None)
+        return self._booleans.get(first) if selects.is_variable(first) else None
+
+    def _conditional(self, equation: Any, given: Sequence[Any], known: Ranges, asked: Any) -> Sequence[Any]:
+        """What a conditional gives: of each output the one or the other, where that is cheap."""
+        branches = tuple(compiled(branch, known[1:]) for branch in equation.params["branches"])
+        if not selects.is_cheap(equation, branches):
+            return equation.primitive.bind(*given, **equation.params | {"branches": branches})
+        predicate = given[0] > 0 if asked is None else asked
+        return [
+            no if no is yes else jax.lax.select_n(predicate, no, yes)
+            for no, yes in zip(*(self._inline(branch, given[1:], known[1:]) for branch in branches), strict=True)
+        ]
+
+    def _inline(self, closed: ClosedJaxpr, given: Sequence[Any], known: Ranges) -> list[Any]:
+        inner = _Run(closed.jaxpr)
+        inner._made, inner._parts = self._made, self._parts
+        return inner.run([*closed.consts, *given], [*map(ranges.of_literal, closed.consts), *known])
+
+    def _note(self, equation: Any, known: Ranges) -> None:
+        """What is known of the results."""
+        name, made = equation.primitive.name, next(iter(equation.outvars), None)
+        if name == "cond" or name == "turn":
+            found = ranges.through(equation, known)
+        else:
+            found = [ranges.of_result(equation, known)] if len(equation.outvars) == 1 else []
+        self._ranges.update(zip(equation.outvars, found, strict=False))
+        if name == "convert_element_type" and equation.invars[0].aval.dtype == bool:
+            self._booleans[made] = self._value(equation.invars[0])
+        elif name == "broadcast_in_dim" and made.aval.shape == (1,) and not equation.invars[0].aval.shape:
+            self._is_of(made, [(self._value(equation.invars[0]), known[0])])
+        elif name == "concatenate":
+            parts = [self._parts_of(self._value(atom)) for atom in equation.invars]
+            if all(parts):
+                self._is_of(made, [part for some in parts for part in some])
+
+    def _is_of(self, variable: Any, parts: list[Part]) -> None:
+        value = self._value(variable)
+        self._parts[id(value)] = value, parts
+
+    def _parts_of(self, value: Any) -> list[Part]:
+        return self._parts[id(value)][1] if id(value) in self._parts else []
+
+
+def _place(equation: Any) -> Any:
+    """The equation's place in the user's code and in named scopes."""
+    info = equation.source_info
+    stack = source_info_util.current_name_stack() + info.name_stack
+    return source_info_util.user_context(info.traceback, name_stack=stack)
+
+
+# What holds jaxprs
+
+
+def _scan(equation: Any, given: list[Any], known: Ranges) -> Sequence[Any]:
+    params = equation.params
+    inside = ranges.in_scan(params, known)
+    return equation.primitive.bind(*given, **params | {"jaxpr": compiled(params["jaxpr"], inside)})
+
+
+def _while(equation: Any, given: list[Any], known: Ranges) -> Sequence[Any]:
+    names = ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr")
+    return while_p.bind(*given, **compiled_params({name: equation.params[name] for name in names}, known))
+
+
+def _turn(equation: Any, given: list[Any], known: Ranges) -> Sequence[Any]:
+    joint = ranges.narrowed(known, equation.params["known"])
+    return equation.primitive.bind(*given, **equation.params | {"known": joint})
+
+
+_INSIDE = {"scan": _scan, "while": _while, "turn": _turn}

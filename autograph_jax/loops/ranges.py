@@ -1,0 +1,180 @@
+"""What integers of a program may be: from the number of turns of its loops, by interval arithmetic.
+
+An index that is known to be in bounds is not looked at again: neither whether it is negative, nor whether a write is outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from autograph_jax.loops.evaluation import called, is_call
+
+Range = tuple[int, int]  # the least and the largest value, both included; of an array, of all its elements
+Ranges = tuple[Range | None, ...]
+_TRUE, _FALSE = (1, 1), (0, 0)
+_SAME = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "copy", "slice", "transpose", "stop_gradient"}
+
+
+def of_literal(value: Any) -> Range | None:
+    """Of a number that stands in the program."""
+    if isinstance(value, bool | int | np.bool_ | np.integer) or isinstance(value, np.ndarray) and is_whole(value):
+        array = np.asarray(value)
+        return (int(array.min()), int(array.max())) if array.size else None
+    return None
+
+
+def of_result(equation: Any, given: Sequence[Range | None]) -> Range | None:
+    """Of what an equation gives, of the ranges of its operands; None where nothing is known, or it may overflow."""
+    aval = equation.outvars[0].aval if equation.outvars else None
+    if aval is None or not is_whole(aval):
+        return None
+    name = equation.primitive.name
+    if name == "select_n":
+        return _selected(given)
+    if aval.dtype == bool and name in _LOGIC:
+        return _LOGIC[name](*(one or (0, 1) for one in given))
+    if name in ("argmax", "argmin"):
+        return _of_places(equation)
+    if name == "rem" and given[1] is not None:
+        return _of_remainder(given[0], given[1])
+    if any(one is None for one in given):
+        return None
+    found = _RULES[name](*given) if name in _RULES else given[0] if name in _SAME | {"convert_element_type"} else None
+    if name == "concatenate" and given:
+        found = _union(given)
+    return found if found is not None and _fits(found, aval.dtype) else None
+
+
+def through(equation: Any, known: Ranges) -> list[Range | None]:
+    """Of what a call gives, or of the branches of a conditional together."""
+    params = equation.params
+    if equation.primitive.name != "cond":
+        return of_jaxpr(called(equation), known)
+    found = [of_jaxpr(branch, known[1:]) for branch in params["branches"]]
+    return [_union(ends) for ends in zip(*found, strict=True)]
+
+
+def of_jaxpr(closed: Any, known: Sequence[Range | None]) -> list[Range | None]:
+    inputs = zip([*closed.jaxpr.constvars, *closed.jaxpr.invars], [*map(of_literal, closed.consts), *known], strict=True)
+    found: dict[Any, Range | None] = dict(inputs)
+
+    def read(atom: Any) -> Range | None:
+        return of_literal(atom.val) if hasattr(atom, "val") else found.get(atom)
+
+    for equation in closed.jaxpr.eqns:
+        given = tuple(map(read, equation.invars))
+        if is_call(equation) or equation.primitive.name == "cond":
+            found.update(zip(equation.outvars, through(equation, given), strict=True))
+        elif len(equation.outvars) == 1:
+            found[equation.outvars[0]] = of_result(equation, given)
+    return list(map(read, closed.jaxpr.outvars))
+
+
+def in_scan(params: dict[str, Any], known: Ranges) -> Ranges:
+    """Of what a turn of a scan gets: its constants, what it counts, and what it hands on."""
+    jaxpr, first, count = params["jaxpr"].jaxpr, params["num_consts"], params["num_carry"]
+    makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
+    carried = [
+        _counted(start, before, after, makers, params["length"])
+        for start, before, after in zip(
+            known[first : first + count], jaxpr.invars[first : first + count], jaxpr.outvars, strict=False
+        )
+    ]
+    return (*known[:first], *carried, *known[first + count :])
+
+
+def _counted(start: Range | None, before: Any, after: Any, makers: dict[Any, Any], turns: int) -> Range | None:
+    if start is None or before is after:
+        return start
+    maker = None if hasattr(after, "val") else makers.get(after)
+    if maker is None or maker.primitive.name != "add" or not any(atom is before for atom in maker.invars):
+        return None
+    steps = [of_literal(atom.val) for atom in maker.invars if hasattr(atom, "val")]
+    if not steps or steps[0] is None or steps[0][0] != steps[0][1]:
+        return None
+    end = steps[0][0] * max(turns, 0)  # as it leaves the last turn, so that no turn overflows
+    found = min(start[0], start[0] + end), max(start[1], start[1] + end)
+    if not _fits(found, before.aval.dtype):
+        return None
+    last = steps[0][0] * max(turns - 1, 0)
+    return min(start[0], start[0] + last), max(start[1], start[1] + last)
+
+
+def narrowed(first: Ranges, second: Ranges) -> Ranges:
+    """What two say together."""
+    second = second or (None,) * len(first)
+    return tuple(
+        one or other if one is None or other is None else (max(one[0], other[0]), min(one[1], other[1]))
+        for one, other in zip(first, second, strict=True)
+    )
+
+
+def is_whole(value: Any) -> bool:
+    return jnp.issubdtype(value.dtype, jnp.integer) or value.dtype == bool
+
+
+def _fits(found: Range, dtype: Any) -> bool:
+    if jnp.issubdtype(dtype, bool):
+        return 0 <= found[0] and found[1] <= 1
+    limits = jnp.iinfo(dtype)
+    return int(limits.min) <= found[0] and found[1] <= int(limits.max)
+
+
+def _union(given: Sequence[Range | None]) -> Range | None:
+    known = [one for one in given if one is not None]
+    return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(given) else None
+
+
+def _selected(given: Sequence[Range | None]) -> Range | None:
+    which, *cases = given
+    if which is not None and 0 <= which[0] and which[1] < len(cases):
+        cases = cases[which[0] : which[1] + 1]
+    return _union(cases)
+
+
+def _of_places(equation: Any) -> Range | None:
+    shape = equation.invars[0].aval.shape
+    return 0, max(shape[axis] for axis in equation.params["axes"]) - 1
+
+
+def _of_remainder(value: Range | None, by: Range) -> Range | None:
+    if by[0] <= 0:
+        return None
+    if value is not None and value[0] >= 0:
+        return 0, min(value[1], by[1] - 1)
+    return 1 - by[1], by[1] - 1
+
+
+def _products(a: Range, b: Range) -> Range:
+    found = [x * y for x in a for y in b]
+    return min(found), max(found)
+
+
+def _compared(surely: Callable[[Range, Range], bool], never: Callable[[Range, Range], bool]) -> Callable[[Range, Range], Range]:
+    return lambda a, b: _TRUE if surely(a, b) else _FALSE if never(a, b) else (0, 1)
+
+
+_RULES: dict[str, Callable[..., Range]] = {
+    "add": lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    "sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    "mul": _products,
+    "neg": lambda a: (-a[1], -a[0]),
+    "max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+    "min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
+    "clamp": lambda low, x, high: (min(max(x[0], low[0]), high[0]), min(max(x[1], low[1]), high[1])),
+    "lt": _compared(lambda a, b: a[1] < b[0], lambda a, b: a[0] >= b[1]),
+    "le": _compared(lambda a, b: a[1] <= b[0], lambda a, b: a[0] > b[1]),
+    "gt": _compared(lambda a, b: a[0] > b[1], lambda a, b: a[1] <= b[0]),
+    "ge": _compared(lambda a, b: a[0] >= b[1], lambda a, b: a[1] < b[0]),
+    "eq": _compared(lambda a, b: a == b and a[0] == a[1], lambda a, b: a[1] < b[0] or b[1] < a[0]),
+    "ne": _compared(lambda a, b: a[1] < b[0] or b[1] < a[0], lambda a, b: a == b and a[0] == a[1]),
+}
+_LOGIC: dict[str, Callable[..., Range]] = {
+    "and": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
+    "or": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+    "not": lambda a: (1 - a[1], 1 - a[0]),
+}
