@@ -61,7 +61,7 @@ class Tables:
             return False
         if isinstance(container, gast.Name) and container.id not in self._bound:
             return True
-        is_key = _is_string(node.slice, self._keys) or self.may_be_table(node.slice)
+        is_key = _is_string(node.slice, self._keys) or isinstance(node.slice, gast.expr) and self.may_be_table(node.slice)
         return is_key or self._is_part(container) or _is_string(container, self._keys)
 
     def may_be_table(self, node: gast.expr) -> bool:
