@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import jax.test_util
 import numpy as np
 import pytest
 
@@ -116,6 +117,12 @@ def test_all_is_read_before_it_is_written(convert, written, made: str, x64: None
     want = program(X.copy())
     np.testing.assert_allclose(jax.jit(convert(program))(jnp.array(X)), want, rtol=1e-15)
     np.testing.assert_allclose(jax.jit(jax.vmap(convert(program)))(jnp.array([X, X]))[1], want, rtol=1e-15)
+
+
+@pytest.mark.parametrize("written", WRITTEN, ids=lambda function: function.__name__)
+def test_derivatives(written, x64: None):
+    program = ag.autograph(lambda x: written(MADE["cumsum"](x) * x))
+    jax.test_util.check_grads(jax.jit(program), (jnp.array(X),), order=2, modes=("fwd", "rev"), rtol=1e-4)
 
 
 def test_what_an_array_is_made_of():
