@@ -68,14 +68,14 @@ class _Stores(Pass):
         self._facts, self._names = facts, names
         self._scopes: list[Facts] = []
         self._views: list[list[tuple[str, str]]] = []  # per function: variables of which the first takes a view of the second's
-        self._item_written: list[frozenset[str]] = []  # per function: variables whose arrays it writes by items
+        self._item_written: list[frozenset[str]] = []  # per function: variables of arrays that it writes by items
         self._captured: list[set[str]] = []  # per function: captured names that an item write has to rebind
         self._numbers = itertools.count(1)
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
         self._scopes.append(self._facts[node])
         self._views.append(list(views_in(node)))
-        self._item_written.append(item_written(node, self._facts[node].aliases))
+        self._item_written.append(item_written(node, self._facts[node].aliases, views_too=True))
         self._captured.append(set())
         node.body = self._suite(node.body)
         captured = self._captured.pop()

@@ -197,8 +197,11 @@ def views_in(function: gast.FunctionDef) -> Iterator[tuple[str, str]]:
                 yield from ((target.id, base.id) for target in node.targets if isinstance(target, gast.Name))
 
 
-def item_written(function: gast.AST, aliases: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """The variables whose arrays are written by items, under this name or another, and those that these are views of."""
+def item_written(function: gast.AST, aliases: Mapping[str, frozenset[str]], *, views_too: bool = False) -> frozenset[str]:
+    """The variables whose arrays are written by items, under this name or another, and those that these are views of.
+
+    `views_too`: and those that are views of these.
+    """
     subscripts = [n for n in walk(function) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
     names = {root.id for n in subscripts if isinstance(root := path_of(n)[0], gast.Name)}
     assigned = [n for n in walk(function) if isinstance(n, gast.Assign)]
@@ -209,7 +212,8 @@ def item_written(function: gast.AST, aliases: Mapping[str, frozenset[str]]) -> f
         for target in node.targets
         if isinstance(target, gast.Name)
     ]
-    while more := ({base for name, base in views if name in names} | _aliases_of(names, aliases)) - names:
+    related = views + [(base, name) for name, base in views if views_too]
+    while more := ({base for name, base in related if name in names} | _aliases_of(names, aliases)) - names:
         names |= more
     return frozenset(names)
 
@@ -220,6 +224,8 @@ def _aliases_of(names: set[str], aliases: Mapping[str, frozenset[str]]) -> set[s
 
 def _view_base(value: gast.expr) -> gast.expr | None:
     """What an expression is a view of in NumPy: x of `x[0]`, `x.T[1:]`, `x.reshape(-1)`; None for what surely is none."""
+    if isinstance(value, gast.Call) and is_operator(value.func, "view"):
+        value = value.args[0]
     base = _base(value)
     return base if base is None or is_pure(base) else _view_base(base)
 

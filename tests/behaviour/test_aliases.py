@@ -1697,6 +1697,50 @@ def argument_updated_whole(x):
 either(argument_updated_whole, [X])
 
 
+def element_of_a_list_updated_whole(x):
+    arrays = [x, 1]
+    arrays[0][1] = 2.0
+    y = arrays[0]
+    y *= 3
+    return arrays[0]
+
+
+either(element_of_a_list_updated_whole, [X])
+
+
+def element_of_a_list_written(x):
+    arrays = [x, 1]
+    arrays[0][1] = 2.0
+    y = arrays[0]
+    y[2] = 7.0
+    return arrays[0], y
+
+
+either(element_of_a_list_written, [X])
+
+
+def element_of_a_dict_written(x):
+    arrays = {"a": x}
+    y = arrays["a"]
+    y[2] = 7.0
+    arrays["b"] = 1
+    return arrays["a"], y
+
+
+either(element_of_a_dict_written, [X])
+
+
+def view_of_a_view_updated_whole(x):
+    a = x[1:]
+    b = a[1:]
+    b[0] = 7.0
+    a += 1
+    return x, a, b
+
+
+either(view_of_a_view_updated_whole, [X])
+
+
 def list_updated_whole(x):
     a = [x[0], 2.0]
     b = a

@@ -46,6 +46,12 @@ def follow(alias: Any, old: Any, new: Any, renewed: Renewed) -> Any:
             details=["One of them is a view of the other, as `y = x[1:]` or `y = x.T`."],
             help="make a copy first: `y = x[1:].copy()`",
         )
+    if not isinstance(alias, jax.Array) and any(part is old for part in reach.arrays(alias)):
+        raise AliasError(
+            f"an array is written in place that a {type(alias).__name__} holds too, which would have to show the write",
+            location=user_location(),
+            help="write it there, `a[0][i] = v`, or make a copy first: `y = a[0].copy()`",
+        )
     return alias
 
 
