@@ -22,6 +22,7 @@ from autograph_jax.converters import (
     plain,
     powers,
     products,
+    raising,
     stores,
     views,
 )
@@ -55,8 +56,8 @@ def convert_tree(
     lists of ported code; `matches` makes if chains; `live_loops` marks loops over arrays that they write, and `views` what
     shares memory with these; `stores` makes item writes into assignments, which the blocks then count as written variables;
     `generators` marks what stays Python's; `blocks` cuts statements into functions, and needs facts about the tree as the
-    stores left it; `debugged` shows these all variables; `comprehensions`, `products`, `powers` and `expressions` last, when
-    tests stand where they will be evaluated.
+    stores left it; `debugged` shows these all variables; `comprehensions`, `products`, `powers`, `raising` and
+    `expressions` last, when tests stand where they will be evaluated.
     """
     names = Names(tree)
     hide_operators(tree, names)
@@ -81,6 +82,7 @@ def convert_tree(
     if ported:
         tree = products.convert(tree)
     tree = powers.convert(tree)
+    tree = raising.convert(tree, names)
     tree = expressions.convert(tree, facts, names, ported=ported)
     restore_operators(tree, names)
     return Converted(tree, names, facts, deciding)

@@ -1,4 +1,4 @@
-"""and, or, not, comparisons, `a if c else b`, `table[k]`, f-strings, raise and assert become operators, and calls ag__.call.
+"""and, or, not, comparisons, `a if c else b`, `table[k]`, f-strings become operators, and calls ag__.call.
 
 Before:
     a = x if x > 0 and g(x) else -x
@@ -20,21 +20,19 @@ What Python may leave out is handed over as a lambda, or as a function before th
 
 from __future__ import annotations
 
-import copy
 import itertools
 
 import gast
 
 from autograph_jax.analysis import Facts, writes
 from autograph_jax.analysis.collect import parameters
-from autograph_jax.converters import exits, walrus
+from autograph_jax.converters import walrus
 from autograph_jax.converters.base import Pass
 from autograph_jax.converters.places import index_of
 from autograph_jax.converters.tables import Tables
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names, is_operator
 from autograph_jax.syntax.template import Template
-from autograph_jax.syntax.walk import walk
 
 _CALL = Template("ag__.call(FUNCTION)")
 _IF_EXPR = Template("ag__.if_expr(TEST, THEN, OTHERWISE, BINDS)")
@@ -60,10 +58,6 @@ _SYMBOLS = {
 _SINGLE = {gast.Is: "is_", gast.IsNot: "is_not", gast.In: "in_", gast.NotIn: "not_in"}
 
 
-_RAISED = Template("ag__.raised(ERROR, CAUGHT)")
-_CAUGHT = Template("ag__.caught()")
-_ASSERTIONS = ("AssertionError", "Exception", "BaseException")
-_CHECKED = Template("ag__.checked(TEST, MESSAGE)")
 _TEXT = Template("ag__.text(PARTS)")
 _FIELD = Template("ag__.field(VALUE, CONVERSION, SPEC)")
 
@@ -76,9 +70,6 @@ def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names, *, porte
 class _Expressions(Pass):
     def __init__(self, unbound: frozenset[gast.Name], names: Names, tables: Tables) -> None:
         self._unbound, self._names, self._tables = unbound, names, tables
-        # For each `try` around that may end an exception, innermost last: does a block begin between it and here?
-        self._tries: list[bool] = []
-        self._asserting: list[bool] = []  # the same for those that may end an AssertionError
         # What has to stand before the statement that is visited; None where nothing can, in a lambda or comprehension.
         self._before: list[gast.stmt] | None = None
         self._depth = 0  # of functions around
@@ -107,11 +98,8 @@ class _Expressions(Pass):
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
         """What runs when the function runs."""
-        around = self._tries, self._asserting, self._globals, self._moved
+        around = self._globals, self._moved
         self._depth += 1
-        is_block = node.name in self._names.blocks
-        self._tries = [True] * len(self._tries) if is_block else []
-        self._asserting = [True] * len(self._asserting) if is_block else []
         self._globals, self._moved = _declared(node, gast.Global), frozenset()
         node.body = self._suite(node.body)
         own = {parameter.id for parameter in parameters(node)} | _declared(node, gast.Nonlocal) | self._globals
@@ -119,24 +107,15 @@ class _Expressions(Pass):
             target = template.name(name, at=node.body[0], store=True)
             position = 1 if isinstance(node.body[0], gast.Expr) and isinstance(node.body[0].value, gast.Constant) else 0
             node.body[position:position] = _DECLARE(at=target, NAME_=target)  # its `nonlocal` needs a variable here
-        self._tries, self._asserting, self._globals, self._moved = around
+        self._globals, self._moved = around
         self._depth -= 1
         return node
 
     def visit_Try(self, node: gast.Try) -> gast.AST:
-        leaves = exits.may_exit(node.finalbody)  # which ends an exception too
-        around = self._tries, self._asserting
-        self._tries = [*self._tries, False] if node.handlers or leaves else self._tries
-        if leaves or any(map(_may_catch_assertion, node.handlers)):
-            self._asserting = [*self._asserting, False]
         node.body = self._suite(node.body)
-        self._tries, self._asserting = around
         for handler in node.handlers:
-            # An exception of a staged block, or one of ours, must not be taken for one that the program raised.
-            handler.body = [*_CAUGHT(at=handler.body[0]), *self._suite(handler.body)]
+            handler.body = self._suite(handler.body)
         node.orelse, node.finalbody = self._suite(node.orelse), self._suite(node.finalbody)
-        if leaves:
-            node.finalbody = [*_CAUGHT(at=node.finalbody[0]), *node.finalbody]
         return node
 
     def _suite(self, statements: list[gast.stmt]) -> list[gast.stmt]:
@@ -150,13 +129,10 @@ class _Expressions(Pass):
 
     visit_TryStar = visit_Try
 
-    def visit_With(self, node: gast.With) -> gast.AST | list[gast.AST]:
-        """`with suppress(KeyError)` ends an exception too."""
+    def visit_With(self, node: gast.With) -> gast.AST:
         node.items = [self.visit(item) for item in node.items]
         node.body = self._suite(node.body)
-        calls = [n for s in node.body for n in walk(s) if isinstance(n, gast.Call) and is_operator(n.func)]
-        staged = any(isinstance(call.func, gast.Attribute) and call.func.attr.endswith("_stmt") for call in calls)
-        return [node, *_CAUGHT(at=node)] if staged and self._names.attempt_of(node) is None else node
+        return node
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         self._called.add(node.func)
@@ -260,31 +236,6 @@ class _Expressions(Pass):
         symbol = template.constant(_SYMBOLS[type(operator)], at=node)
         return _COMPARE.expression(at=node, PARTS=[node.left, symbol, right])
 
-    def visit_Raise(self, node: gast.Raise) -> gast.AST:
-        """What is raised and caught inside one block is Python's; out of a block, it is raised at run time."""
-        self.generic_visit(node)
-        if node.exc is not None and (not self._tries or self._tries[-1]):
-            caught = [template.constant(True, at=node)] if self._tries else []
-            node.exc = _RAISED.expression(at=node.exc, ERROR=node.exc, CAUGHT=caught)
-        return node
-
-    def visit_Assert(self, node: gast.Assert) -> gast.AST | list[gast.AST]:
-        if isinstance(node.test, gast.BoolOp) and isinstance(node.test.op, gast.And) and writes(node.test.values[1:]):
-            # `assert a and (y := b)` is `assert a` and `assert (y := b)`: after it, y surely has a value.
-            parts = [gast.copy_location(gast.Assert(part, copy.deepcopy(node.msg)), node) for part in node.test.values]
-            return [new for part in parts for new in self._assertion(part)]
-        return self._assertion(node)
-
-    def _assertion(self, node: gast.Assert) -> list[gast.AST]:
-        self.generic_visit(node)
-        if not (node.msg and writes(node.msg)):
-            message = [template.lambda_of(node.msg, at=node.msg)] if node.msg else []
-            if self._asserting:  # what fails may be caught: in this block by Python, outside of it by nobody
-                caught = template.constant("outside" if self._asserting[-1] else "here", at=node)
-                message = [*(message or [template.constant(None, at=node)]), caught]
-            node.test = _CHECKED.expression(at=node.test, TEST=node.test, MESSAGE=message)
-        return [node]
-
     def visit_JoinedStr(self, node: gast.JoinedStr) -> gast.AST:
         """An f-string is text and fields: a traced value has its text at run time."""
         self.generic_visit(node)
@@ -330,12 +281,6 @@ class _Expressions(Pass):
     def _read(self, node: gast.Name, operator: Template) -> gast.expr:
         name = template.constant(node.id, at=node)
         return operator.expression(at=node, NAME_=name, VALUE=template.lambda_of(node, at=node))
-
-
-def _may_catch_assertion(handler: gast.ExceptHandler) -> bool:
-    """Not so where all that it names are other classes of Python's own, or look like the user's: `except ValueError`."""
-    kinds = handler.type.elts if isinstance(handler.type, gast.Tuple) else [handler.type]
-    return any(not isinstance(kind, gast.Name) or kind.id in _ASSERTIONS for kind in kinds)
 
 
 def _declared(function: gast.FunctionDef, kind: type[gast.Global | gast.Nonlocal]) -> frozenset[str]:

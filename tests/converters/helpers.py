@@ -38,6 +38,7 @@ from autograph_jax.converters import (
     plain,
     powers,
     products,
+    raising,
     stores,
     views,
 )
@@ -47,7 +48,7 @@ from autograph_jax.syntax.names import Names
 
 PASSES = tuple(
     """plain growing matches attempts live_loops views stores generators blocks debugged comprehensions products powers
-    expressions""".split()
+    raising expressions""".split()
 )
 _numbers = itertools.count()
 
@@ -117,6 +118,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 tree = comprehensions.convert(tree)
             case "powers":
                 tree = powers.convert(tree)
+            case "raising":
+                tree = raising.convert(tree, names)
             case "expressions":
                 tree = expressions.convert(tree, facts, names)
     return tree

@@ -1,0 +1,120 @@
+"""raise and assert become operators, which raise at run time; exceptions of staged blocks are told apart from them.
+
+Before:
+    assert x < 9, f'x is {x}'
+    try:
+        f(x)
+    except KeyError:
+        x = 0
+    raise ValueError('negative')
+
+After:
+    assert ag__.checked(x < 9, lambda: f'x is {x}'), f'x is {x}'
+    try:
+        f(x)
+    except KeyError:
+        ag__.caught()
+        x = 0
+    raise ag__.raised(ValueError('negative'))
+"""
+
+from __future__ import annotations
+
+import copy
+
+import gast
+
+from autograph_jax.analysis import writes
+from autograph_jax.converters import exits
+from autograph_jax.converters.base import Pass
+from autograph_jax.syntax import template
+from autograph_jax.syntax.names import Names, is_operator
+from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import walk
+
+_RAISED = Template("ag__.raised(ERROR, CAUGHT)")
+_CAUGHT = Template("ag__.caught()")
+_CHECKED = Template("ag__.checked(TEST, MESSAGE)")
+_ASSERTIONS = ("AssertionError", "Exception", "BaseException")
+
+
+def convert(tree: gast.AST, names: Names) -> gast.AST:
+    return _Raising(names).visit(tree)
+
+
+class _Raising(Pass):
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        # For each `try` around that may end an exception, innermost last: does a block begin between it and here?
+        self._tries: list[bool] = []
+        self._asserting: list[bool] = []  # the same for those that may end an AssertionError
+
+    def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
+        return node
+
+    def function(self, node: gast.FunctionDef) -> gast.AST:
+        around = self._tries, self._asserting
+        is_block = node.name in self._names.blocks
+        self._tries = [True] * len(self._tries) if is_block else []
+        self._asserting = [True] * len(self._asserting) if is_block else []
+        node.body = self._suite(node.body)
+        self._tries, self._asserting = around
+        return node
+
+    def _suite(self, statements: list[gast.stmt]) -> list[gast.stmt]:
+        found = [self.visit(statement) for statement in statements]
+        return [one for new in found for one in (new if isinstance(new, list) else [new])]
+
+    def visit_Try(self, node: gast.Try) -> gast.AST:
+        leaves = exits.may_exit(node.finalbody)  # which ends an exception too
+        around = self._tries, self._asserting
+        self._tries = [*self._tries, False] if node.handlers or leaves else self._tries
+        if leaves or any(map(_may_catch_assertion, node.handlers)):
+            self._asserting = [*self._asserting, False]
+        node.body = self._suite(node.body)
+        self._tries, self._asserting = around
+        for handler in node.handlers:
+            # An exception of a staged block, or one of ours, must not be taken for one that the program raised.
+            handler.body = [*_CAUGHT(at=handler.body[0]), *self._suite(handler.body)]
+        node.orelse, node.finalbody = self._suite(node.orelse), self._suite(node.finalbody)
+        if leaves:
+            node.finalbody = [*_CAUGHT(at=node.finalbody[0]), *node.finalbody]
+        return node
+
+    visit_TryStar = visit_Try
+
+    def visit_With(self, node: gast.With) -> gast.AST | list[gast.AST]:
+        """`with suppress(KeyError)` ends an exception too."""
+        node.body = self._suite(node.body)
+        calls = [n for s in node.body for n in walk(s) if isinstance(n, gast.Call) and is_operator(n.func)]
+        staged = any(isinstance(call.func, gast.Attribute) and call.func.attr.endswith("_stmt") for call in calls)
+        return [node, *_CAUGHT(at=node)] if staged and self._names.attempt_of(node) is None else node
+
+    def visit_Raise(self, node: gast.Raise) -> gast.AST:
+        """What is raised and caught inside one block is Python's; out of a block, it is raised at run time."""
+        if node.exc is not None and (not self._tries or self._tries[-1]):
+            caught = [template.constant(True, at=node)] if self._tries else []
+            node.exc = _RAISED.expression(at=node.exc, ERROR=node.exc, CAUGHT=caught)
+        return node
+
+    def visit_Assert(self, node: gast.Assert) -> gast.AST | list[gast.AST]:
+        if isinstance(node.test, gast.BoolOp) and isinstance(node.test.op, gast.And) and writes(node.test.values[1:]):
+            # `assert a and (y := b)` is `assert a` and `assert (y := b)`: after it, y surely has a value.
+            parts = [gast.copy_location(gast.Assert(part, copy.deepcopy(node.msg)), node) for part in node.test.values]
+            return [self._assertion(part) for part in parts]
+        return self._assertion(node)
+
+    def _assertion(self, node: gast.Assert) -> gast.AST:
+        if not (node.msg and writes(node.msg)):
+            message = [template.lambda_of(copy.deepcopy(node.msg), at=node.msg)] if node.msg else []
+            if self._asserting:  # what fails may be caught: in this block by Python, outside of it by nobody
+                caught = template.constant("outside" if self._asserting[-1] else "here", at=node)
+                message = [*(message or [template.constant(None, at=node)]), caught]
+            node.test = _CHECKED.expression(at=node.test, TEST=node.test, MESSAGE=message)
+        return node
+
+
+def _may_catch_assertion(handler: gast.ExceptHandler) -> bool:
+    """Not so where all that it names are other classes of Python's own, or look like the user's: `except ValueError`."""
+    kinds = handler.type.elts if isinstance(handler.type, gast.Tuple) else [handler.type]
+    return any(not isinstance(kind, gast.Name) or kind.id in _ASSERTIONS for kind in kinds)
