@@ -25,13 +25,14 @@ from autograph_jax.converters.base import Pass
 from autograph_jax.converters.places import as_load, index_of, is_pure, is_pure_value, path_of
 from autograph_jax.syntax.names import is_operator
 from autograph_jax.syntax.template import Template
-from autograph_jax.syntax.walk import walk
+from autograph_jax.syntax.walk import children, walk
 
 _VIEW = Template("ag__.view(VALUE, BASE, INDEX)")
 _VIEW_AT = Template("ag__.view_at(BASE, INDEX)")
 _ROWS = Template("ag__.rows(BASE)")
 # Python's functions that give no array of what they get.
 KEEP_NOTHING = frozenset({"abs", "bool", "complex", "float", "int", "len", "print", "range", "repr", "round", "str"})
+_REDUCING = frozenset({"all", "any", "sum"})
 _LOAD = gast.Load()
 VIEWS = frozenset({"T", "mT", "real", "imag", "reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal"})
 
@@ -83,6 +84,7 @@ class _Kept(Pass):
 
     def __init__(self) -> None:
         self._rest: frozenset[str] = frozenset()  # of the functions around
+        self._reduced: set[gast.expr] = set()  # generators of which nothing is kept: `sum(v for v in x)`
 
     def function(self, node: Any) -> gast.AST:
         before = self._rest
@@ -98,7 +100,7 @@ class _Kept(Pass):
         node.value = self._marked(node.value)
         return node
 
-    visit_Assign = visit_NamedExpr = visit_Yield = visit_YieldFrom = visit_DictComp = visit_Return
+    visit_Assign = visit_NamedExpr = visit_Yield = visit_YieldFrom = visit_Return
 
     def visit_Starred(self, node: Any) -> gast.AST:
         """`f(*x)`: the rows of an array."""
@@ -118,6 +120,8 @@ class _Kept(Pass):
         return node
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
+        if isinstance(node.func, gast.Name) and node.func.id in _REDUCING:
+            self._reduced |= set(node.args)
         self.generic_visit(node)
         if not (is_operator(node.func) or isinstance(node.func, gast.Name) and node.func.id in KEEP_NOTHING):
             node.args = list(map(self._marked, node.args))
@@ -139,10 +143,32 @@ class _Kept(Pass):
 
     def visit_ListComp(self, node: Any) -> gast.AST:
         self.generic_visit(node)
+        if node not in self._reduced:
+            self._mark_rows(node.generators, [node.elt])
         node.elt = self._marked(node.elt)
         return node
 
     visit_GeneratorExp = visit_ListComp
+
+    def visit_DictComp(self, node: Any) -> gast.AST:
+        self.generic_visit(node)
+        self._mark_rows(node.generators, [node.value])
+        node.value = self._marked(node.value)
+        return node
+
+    def _mark_rows(self, generators: list[Any], elements: list[gast.expr]) -> None:
+        """`[row for row in x]`: the loop is Python's, whose rows of JAX's arrays are no views."""
+        for number, generator in enumerate(generators):
+            names = frozenset(name.id for name in walk(generator.target) if isinstance(name, gast.Name))
+            used = [*elements, *(later.iter for later in generators[number + 1 :])]
+            is_place = (
+                isinstance(generator.iter, gast.Name | gast.Attribute | gast.Subscript)
+                or isinstance(generator.iter, gast.Call)
+                and is_operator(generator.iter.func)
+            )
+            kept = any(_may_keep(e, names) for e in used) or any(_may_keep(test, names, bare=False) for test in generator.ifs)
+            if is_place and kept:
+                generator.iter = _ROWS.expression(at=generator.iter, BASE=generator.iter)
 
     def visit_For(self, node: Any) -> gast.AST:
         self.generic_visit(node)
@@ -168,6 +194,26 @@ class _Kept(Pass):
         if isinstance(value, gast.Subscript) and (isinstance(base, gast.Call) or _base(base) is not None):
             return _VIEW_AT.expression(at=value, BASE=self._marked(base), INDEX=index_of(value.slice))
         return value
+
+
+def _may_keep(node: Any, names: frozenset[str], *, bare: bool = True) -> bool:
+    """May something keep the value of one of these variables, or a part of it? `bare`: also where it stands alone."""
+    match node:
+        case gast.Name():
+            return bare and node.id in names
+        case gast.BoolOp() | gast.IfExp() | gast.NamedExpr():
+            return any(_may_keep(part, names, bare=bare) for part in children(node))
+        case gast.BinOp() | gast.UnaryOp() | gast.Compare():
+            return any(_may_keep(part, names, bare=False) for part in children(node))
+        case gast.Subscript():
+            return _may_keep(node.value, names, bare=bare) or _may_keep(node.slice, names, bare=False)
+        case gast.Call():
+            function = node.func.value if isinstance(node.func, gast.Attribute) else node.func
+            gives_view = isinstance(node.func, gast.Attribute) and node.func.attr in VIEWS
+            keeps = not (isinstance(function, gast.Name) and function.id in KEEP_NOTHING)
+            given = any(_may_keep(part, names, bare=keeps) for part in (*node.args, *node.keywords))
+            return given or _may_keep(function, names, bare=gives_view and bare)
+    return any(_may_keep(part, names) for part in children(node))
 
 
 def _is_known(value: gast.expr) -> bool:

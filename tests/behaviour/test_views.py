@@ -435,6 +435,45 @@ def slopes_of_a_solver(x, n):
 row(slopes_of_a_solver, [M[0], 2.0], [4 * M[0], 1.0])
 
 
+def row_of_a_comprehension(m):
+    row = [v for v in m][1]
+    row[0] = 5.0
+    return m[1]
+
+
+either(row_of_a_comprehension, [M])
+
+
+def rows_in_a_dict_comprehension(m):
+    rows = {k: v for k, v in zip("ab", m, strict=True)}
+    parts = {len(v): v for v in m}
+    rows["a"][1] = 7.0
+    parts[2][0] = 3.0
+    return m
+
+
+either(rows_in_a_dict_comprehension, [M])
+
+
+def rows_written_in_a_comprehension(m):
+    def write(v):
+        v[0] = 9.0
+        return v
+
+    kept = [write(v) for v in m]
+    return kept[0], m
+
+
+either(rows_written_in_a_comprehension, [M])
+
+
+def rows_only_computed_with(m):
+    return [v * 2 for v in m], [v[0] + 1 for v in m], [len(v) for v in m], [[a for a in v] for v in m]
+
+
+row(rows_only_computed_with, [M])
+
+
 @table.each_way
 def test_views(row, way, record_property):
     check(row, way, record_property)

@@ -1032,7 +1032,7 @@ ROWS = {
             last: ...
             def then():
                 nonlocal last, xs
-                xs = [(last := x) for x in xs]
+                xs = [(last := x) for x in ag__.rows(xs)]
             ag__.if_stmt(xs, then, None, 'last?', 'xs')
             return (xs, ag__.bound('last', lambda: last))
         """,

@@ -391,12 +391,12 @@ ROWS = {
         """,
         """
         def f(xs):
-            a = ag__.kept_list([ag__.kept(ag__.or_(ag__.not_(x), lambda: x > 1), lambda: ag__.and_(x, lambda: 1)) for x in xs])
-            b = {x: y for x in xs for y in xs if ag__.decided(ag__.compare(x, '<', y, '<', lambda: 4))}
+            a = ag__.kept_list([ag__.kept(ag__.or_(ag__.not_(x), lambda: x > 1), lambda: ag__.and_(x, lambda: 1)) for x in ag__.rows(xs)])
+            b = {x: y for x in xs for y in ag__.rows(xs) if ag__.decided(ag__.compare(x, '<', y, '<', lambda: 4))}
             c = {ag__.if_expr(x, lambda: x, lambda: None) for x in xs}
             d = ag__.call(sum)(ag__.kept_ones((ag__.kept(ag__.in_(x, (1, 2)), lambda: x) for x in xs)))
             return (a, b, c, d)
-        """,
+        """,  # noqa: E501
         [([0, 1, 2, 3],), ([],)],
     ),
     "f-strings": Row(
