@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from inspect import Parameter, signature
 from typing import Any
 
@@ -69,13 +69,21 @@ def tracer(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tupl
         return anew, ()
     if isinstance(function, jax.stages.Wrapped):
         function = _unwrapped(function)
-    static = {place: value for place, value in _places(function, args, kwargs) if not _all_traceable(value)}
-    numbers = [place for place in static if isinstance(place, int)]
-    names = [place for place in static if isinstance(place, str)]
-    made = jit(function, static_argnums=numbers or None, static_argnames=names or None)
-    anew = trace_anew(made)
+    static = static_arguments(function, args, kwargs)
+    anew = trace_anew(jit(function, **as_options(static)))
     assert anew is not None
     return anew, tuple(f"{place}={_short(value)}" for place, value in static.items())
+
+
+def static_arguments(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[int | str, Any]:
+    """The arguments that JAX takes no tracers for, strings and functions for example, by name; those in `*args` by number."""
+    return {place: value for place, value in _places(function, args, kwargs) if not _all_traceable(value)}
+
+
+def as_options(static: Iterable[int | str]) -> dict[str, Any]:
+    """How `jit` is told of them."""
+    numbers, names = ([place for place in static if isinstance(place, kind)] for kind in (int, str))
+    return {"static_argnums": numbers or None, "static_argnames": names or None}
 
 
 def _places(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[int | str, Any]]:

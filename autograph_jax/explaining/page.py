@@ -58,7 +58,7 @@ def fragment(explanation: Explanation) -> str:
 def _function(function: Function) -> list[str]:
     place = html.escape(f"{function.name} ({os.path.basename(function.file)})")
     width = max((len(line.text) for line in function.lines), default=0)
-    style = f'style="--code: {min(width, _MOST_WIDE)}ch"'
+    style = f'style="--code: {min(width, _MOST_WIDE) + 1}ch"'
     return [f"<h2>{place}</h2>", f"<div {style}>", *map(_line, function.lines), "</div>"]
 
 

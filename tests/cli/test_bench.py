@@ -26,6 +26,13 @@ def by_hand(x):
 """
 
 
+PROGRAM += """
+
+def mapped(f, x, *, name="f"):
+    return f(x) if x > 0 else x
+"""
+
+
 @pytest.fixture(autouse=True)
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "a_bench.py").write_text(PROGRAM)
@@ -37,6 +44,23 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 CALL = ["bench", "a_bench.py:halved", "--args", "8.0", "--samples", "2", "--against", "a_bench.py:by_hand"]
+
+
+def test_functions_and_strings_are_static(capsys: pytest.CaptureFixture[str]):
+    call = [
+        "bench",
+        "a_bench.py:mapped",
+        "--args",
+        "jnp.sin, 2.0, name='g'",
+        "--samples",
+        "1",
+        "--against",
+        "a_bench:mapped_too",
+    ]
+    with open("a_bench.py", "a") as file:
+        file.write("\ndef mapped_too(f, x, *, name):\n    return f(x)\n")
+    assert main(call) == 0
+    assert [row.split()[0] for row in capsys.readouterr().out.splitlines()[1:]][:3] == ["Python", "converted", "compiled"]
 
 
 def test_the_table(capsys: pytest.CaptureFixture[str]):
