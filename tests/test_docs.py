@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import autograph_jax as ag
+from autograph_jax import errors
 from tests import mistakes_page, test_mistakes
 from tests.behaviour import supported
 
@@ -51,3 +53,10 @@ def test_the_site_has_each_page_once():
     listed = re.findall(r"([\w/]+\.md)", (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8"))
     made = {supported.PAGE.name, mistakes_page.PAGE.name}  # when the site is built
     assert sorted(listed) == sorted({page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} | made)
+
+
+def test_the_reference_has_each_public_name():
+    shown = re.findall(r"^::: (\S+)", (DOCS / "reference.md").read_text(encoding="utf-8"), re.MULTILINE)
+    names = {"DoNotConvert" if name == "do_not_convert" else name: home for name, home in ag._HOMES.items()}
+    left = {name for name, home in names.items() if home not in shown and f"{home}.{name}" not in shown}
+    assert left <= set(errors.NAMES)  # which have pages

@@ -59,14 +59,16 @@ def run(options: argparse.Namespace) -> int:
 def _timings(options: argparse.Namespace) -> list[Timing]:
     import jax
 
+    from autograph_jax.explaining.explain import as_options, static_arguments
     from autograph_jax.runtime.decorator import autograph
     from autograph_jax.runtime.jit import jit
 
     function, args, kwargs = running.call(options)
     plain = _undecorated(function)
-    ways = {"Python": plain, "converted": autograph(plain), "compiled": jit(plain)}
+    static = as_options(static_arguments(plain, args, kwargs))
+    ways = {"Python": plain, "converted": autograph(plain), "compiled": jit(plain, **static)}
     if options.against:
-        ways[options.against] = jax.jit(_undecorated(running.load(options.against)[0]))
+        ways[options.against] = jax.jit(_undecorated(running.load(options.against)[0]), **static)
     calls = {way: functools.partial(called, *args, **kwargs) for way, called in ways.items()}
     first = {way: _timed(call, 1) for way, call in calls.items()}
     medians = _medians(list(calls.values()), options.samples)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from inspect import Parameter, signature
 from typing import Any
 
@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
-from autograph_jax.explaining import equations, sources
+from autograph_jax.explaining import compiling, equations, sources
 from autograph_jax.explaining.explanation import Explanation, Function, Line
 from autograph_jax.operators import decisions
 from autograph_jax.runtime.captures import captures
@@ -31,7 +31,8 @@ def explain(function: Callable[..., Any], /, *args: Any, compile: bool = True, *
 
     Of each `if` and loop: what it is staged as, what it carries with dtypes and shapes, or why Python decides it and how many
     turns it unrolls; of the other lines how many operations they compute, and of what type; which calls are converted; what is
-    captured; which derivatives there are. `compile=False` leaves out how long the compiler takes.
+    captured; which derivatives there are; how long tracing takes, and the compiler: for the whole, and for each outermost
+    block, compiled once more as a program of its own. `compile=False` leaves the compiler out.
 
     Arguments are those of the call; arrays and numbers are traced. What `jax.jit` refuses, strings and functions for example,
     is static, as are the static arguments of a function that `ag.jit` has made.
@@ -52,7 +53,7 @@ def explain(function: Callable[..., Any], /, *args: Any, compile: bool = True, *
         began = time.perf_counter()
         traced = trace(*args, **kwargs)
         trace_seconds = time.perf_counter() - began
-    compile_seconds = _compile_seconds(traced) if compile else None
+    compile_seconds = compiling.whole(traced) if compile else None
     return _explained(_unwrapped(function), traced.jaxpr, heard, static, trace_seconds, compile_seconds)
 
 
@@ -68,13 +69,21 @@ def tracer(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tupl
         return anew, ()
     if isinstance(function, jax.stages.Wrapped):
         function = _unwrapped(function)
-    static = {place: value for place, value in _places(function, args, kwargs) if not _all_traceable(value)}
-    numbers = [place for place in static if isinstance(place, int)]
-    names = [place for place in static if isinstance(place, str)]
-    made = jit(function, static_argnums=numbers or None, static_argnames=names or None)
-    anew = trace_anew(made)
+    static = static_arguments(function, args, kwargs)
+    anew = trace_anew(jit(function, **as_options(static)))
     assert anew is not None
     return anew, tuple(f"{place}={_short(value)}" for place, value in static.items())
+
+
+def static_arguments(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[int | str, Any]:
+    """The arguments that JAX takes no tracers for, strings and functions for example, by name; those in `*args` by number."""
+    return {place: value for place, value in _places(function, args, kwargs) if not _all_traceable(value)}
+
+
+def as_options(static: Iterable[int | str]) -> dict[str, Any]:
+    """How `jit` is told of them."""
+    numbers, names = ([place for place in static if isinstance(place, kind)] for kind in (int, str))
+    return {"static_argnums": numbers or None, "static_argnames": names or None}
 
 
 def _places(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[int | str, Any]]:
@@ -100,15 +109,6 @@ def _is_traceable(leaf: Any) -> bool:
     ) or hasattr(leaf, "__jax_array__")
 
 
-def _compile_seconds(traced: Any) -> float | None:
-    try:
-        began = time.perf_counter()
-        traced.lower().compile()
-        return time.perf_counter() - began
-    except Exception:  # a program that only compiles as a part of another, a callback of several devices
-        return None
-
-
 def _explained(
     function: Any,
     closed: Any,
@@ -125,7 +125,8 @@ def _explained(
         lines.setdefault(decision.location.line, []).append(decision)
     places = [first, *found, *((file, line) for file, lines in decided.items() for line in lines)]
     spans = _spans(first, places)
-    functions = tuple(_function(span, found, decided.get(span.file, {}), _own(function, span)) for span in spans)
+    is_compiled = compile_seconds is not None
+    functions = tuple(_function(span, found, decided.get(span.file, {}), _own(function, span), is_compiled) for span in spans)
     count = sum(len(line.own) for line in found.values())
     derivatives = _derivatives(closed)
     summary = _answer(name, functions, count, derivatives, trace_seconds, compile_seconds)
@@ -161,10 +162,11 @@ def _function(
     found: dict[equations.Place, equations.Operations],
     decided: dict[int, list[decisions.Decision]],
     function: types.FunctionType | None,
+    is_compiled: bool,
 ) -> Function:
     calls = sources.calls_of(span, function)
     lines = [
-        _line(number, text, found.get((span.file, number)), decided.get(number, []), tuple(calls.get(number, ())))
+        _line(number, text, found.get((span.file, number)), decided.get(number, []), tuple(calls.get(number, ())), is_compiled)
         for number, text in span.lines()
     ]
     return Function(span.name, span.file, tuple(lines))
@@ -176,6 +178,7 @@ def _line(
     operations: equations.Operations | None,
     decided: list[decisions.Decision],
     calls: tuple[str, ...],
+    is_compiled: bool,
 ) -> Line:
     count, cost = (operations.count, operations.cost) if operations else (0, 0)
     code = _code(operations) if operations else ""
@@ -184,7 +187,8 @@ def _line(
         # A loop that may return is told of before the branch that follows it, and stands on the same line.
         last = ([decision for decision in staged if decision.how != "cond"] or staged)[-1]
         what = "select, of both branches" if _is_selected(operations) else last.what
-        return Line(number, text, last.how, what, (*last.details, *calls), count, cost, code, last.seconds)
+        apart = compiling.apart(operations) if is_compiled else 0.0
+        return Line(number, text, last.how, what, (*last.details, *calls), count, cost, code, last.seconds, apart)
     if decided:
         turns = max((decision.turns or 0 for decision in decided), default=0)
         why = [decision.why for decision in decided if decision.why]

@@ -21,6 +21,7 @@ class Line:
     cost: int = 0  # operations, each times the turns of the loops around it
     code: str = ""  # as a jaxpr
     seconds: float = 0.0  # of tracing, with what is inside; staged lines only
+    compile_seconds: float = 0.0  # compiled apart from the rest; outermost staged lines only
 
 
 @dataclasses.dataclass(frozen=True)

@@ -58,7 +58,7 @@ def fragment(explanation: Explanation) -> str:
 def _function(function: Function) -> list[str]:
     place = html.escape(f"{function.name} ({os.path.basename(function.file)})")
     width = max((len(line.text) for line in function.lines), default=0)
-    style = f'style="--code: {min(width, _MOST_WIDE)}ch"'
+    style = f'style="--code: {min(width, _MOST_WIDE) + 1}ch"'
     return [f"<h2>{place}</h2>", f"<div {style}>", *map(_line, function.lines), "</div>"]
 
 
@@ -75,6 +75,7 @@ def _line(line: Line) -> str:
         return f"<div {style}>{row}</div>"
     more = "".join(f"<li>{html.escape(detail)}</li>" for detail in line.details[1:])
     seconds = f"<li>traced in {line.seconds:.3g} s, with what is inside</li>" if line.seconds else ""
+    seconds += f"<li>compiled in {line.compile_seconds:.3g} s, apart from the rest</li>" if line.compile_seconds else ""
     listed = f"<ul>{more}{seconds}</ul>" if more or seconds else ""
     code = f"<pre>{html.escape(line.code)}</pre>" if line.code else ""
     return f"<details><summary {style}>{row}</summary>{listed}{code}</details>"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from autograph_jax.explaining.explanation import Explanation, Function, Line
 
 _MOST_LINES = 40  # of a function; of a longer one, only those of which there is something to say
-_SLOW = 0.2  # of the whole trace: what takes more of it says how long
+_SLOW = 0.2  # of tracing or compiling the whole: a line that takes more of it says how long
 
 
 def screen(explanation: Explanation) -> str:
@@ -20,26 +20,28 @@ def screen(explanation: Explanation) -> str:
     for label in ("static", "captures"):
         if values := getattr(explanation, label):
             parts += textwrap.wrap(f"{label}: {', '.join(values)}", width, subsequent_indent="  ")
+    slow = _SLOW * explanation.trace_seconds, _SLOW * (explanation.compile_seconds or 0.0)
     for function in explanation.functions:
         parts += [
             "",
             f"{function.name} ({os.path.basename(function.file)})",
-            *_lines(function, width, explanation.trace_seconds),
+            *_lines(function, width, slow),
         ]
     return "\n".join(parts)
 
 
-def _lines(function: Function, width: int, trace_seconds: float) -> Iterator[str]:
+def _lines(function: Function, width: int, slow: tuple[float, float]) -> Iterator[str]:
     is_short = len(function.lines) <= _MOST_LINES
     shown = [line for line in function.lines if is_short or line.kind]
     code = min(max(36, width * 2 // 5), max((len(line.text) for line in shown), default=0))
     for line in shown:
-        yield from _line(line, code, width, is_slow=line.seconds > _SLOW * trace_seconds)
+        yield from _line(line, code, width, slow)
 
 
-def _line(line: Line, code: int, width: int, *, is_slow: bool) -> Iterator[str]:
+def _line(line: Line, code: int, width: int, slow: tuple[float, float]) -> Iterator[str]:
     text = line.text if len(line.text) <= code else f"{line.text[: code - 3]}..."
-    what = f"{line.what}, traced in {line.seconds:.2g} s" if is_slow else line.what
+    took = [("traced", line.seconds, slow[0]), ("compiled apart", line.compile_seconds, slow[1])]
+    what = ", ".join([line.what, *(f"{done} in {seconds:.2g} s" for done, seconds, least in took if seconds > least)])
     said = "; ".join([what, *line.details] if what else line.details)
     head = f"{line.number:5} {text:{code}}  "
     wrapped = textwrap.wrap(said, max(width - len(head), 30)) or [""]

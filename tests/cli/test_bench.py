@@ -23,6 +23,12 @@ def halved(x):
 @jax.jit
 def by_hand(x):
     return jax.lax.while_loop(lambda x: x > 1, lambda x: x / 2, x)
+
+def mapped(f, x, *, name="f"):
+    return f(x) if x > 0 else x
+
+def mapped_by_hand(f, x, *, name):
+    return jax.lax.cond(x > 0, f, lambda x: x, x)
 """
 
 
@@ -37,6 +43,15 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 CALL = ["bench", "a_bench.py:halved", "--args", "8.0", "--samples", "2", "--against", "a_bench.py:by_hand"]
+
+
+def test_functions_and_strings_are_static(capsys: pytest.CaptureFixture[str]):
+    call = ["bench", "a_bench.py:mapped", "--args", "jnp.sin, 2.0, name='g'", "--samples", "1"]
+    assert main([*call, "--against", "a_bench.py:mapped_by_hand"]) == 0
+    assert [row.split()[0] for row in capsys.readouterr().out.splitlines()][1:] == [
+        *("Python", "converted", "compiled"),
+        "a_bench.py:mapped_by_hand",
+    ]
 
 
 def test_the_table(capsys: pytest.CaptureFixture[str]):

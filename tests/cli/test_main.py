@@ -11,7 +11,7 @@ import autograph_jax
 from autograph_jax.cli import main as command_line
 from autograph_jax.cli.main import main
 
-COMMANDS = ["show", "explain", "bench", "check", "demo", "env"]
+COMMANDS = ["show", "explain", "bench", "port", "check", "demo", "env"]
 QUICK = [["--help"], *([command, "--help"] for command in COMMANDS), ["--version"]]
 
 

@@ -198,6 +198,25 @@ def test_the_answer_comes_first():
     assert explained.compile_seconds and explained.trace_seconds > 0
 
 
+def two_blocks(x):
+    while x > 1:
+        if x > 7:
+            x = x - 1
+        x = x / 2
+    y = jnp.sin(x)
+    for k in range(3):
+        y = y * k
+    return y
+
+
+def test_what_is_compiled_apart():
+    """Each outermost block; of what is in one of them, and of other lines, no such time can be told."""
+    lines = ag.explain(two_blocks, 8.0).functions[0].lines
+    assert [line.number - lines[0].number for line in lines if line.compile_seconds > 0] == [1, 6]
+    assert lines[2].seconds > 0
+    assert not any(line.compile_seconds for line in ag.explain(two_blocks, 8.0, compile=False).functions[0].lines)
+
+
 def test_it_fits_on_a_screen(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = repr(ag.explain(chosen, 8.0, compile=False))
