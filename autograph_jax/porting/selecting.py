@@ -231,7 +231,10 @@ def _write_at(part: Selection, at: Any, new: Any) -> None:
     """`s[i] = v`, `s[indices] = values` of one axis."""
     from .arrays import wrap
 
-    compact, indices = part.compact(), at if isinstance(at, Selection) else Selection(wrap(jnp.atleast_1d(at)), 0, Window(0, np.size(at)))
+    compact, indices = (
+        part.compact(),
+        at if isinstance(at, Selection) else Selection(wrap(jnp.atleast_1d(at)), 0, Window(0, np.size(at))),
+    )
     places, count = indices.values, part.count
     outside = (places < -count) | (places >= count)
     hooks.raise_where(jnp.any(outside & indices.mask), _outside())
