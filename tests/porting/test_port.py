@@ -322,12 +322,7 @@ def placed(b):
 
 @program
 def the_first_that_there_is(b):
-    rest = (value for value in b if value > 0)
-    try:
-        first = next(rest)
-    except StopIteration:
-        first = 9.0
-    return first, next((value for value in b if value > 3), -1.0)
+    return next(value for value in b if value > -9), next((value * 2 for value in b if value > 2.5), -1.0)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
