@@ -110,6 +110,7 @@ class StructureError(AutographError, TypeError):
     """Two paths leave values of different structure (a tuple and an array, dicts of different keys)."""
 
     code = "AG0202"
+    grown: tuple[object, int] | None = None  # the list that is longer on one path, and how long it is there
 
 
 class UnboundError(AutographError, UnboundLocalError):

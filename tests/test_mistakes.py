@@ -462,14 +462,14 @@ ROWS = {
         import numpy as np
 
         def f(x):
-            return np.unique(x)
+            return np.bincount(x)
         """,
-        "jax.enable_x64(True)(jax.jit(ag.port(f)))(x3)",
+        "jax.enable_x64(True)(jax.jit(ag.port(f)))(x3.astype(int))",
         """
-        PortingError: the shape of what `unique` gives cannot be had of traced data  [AG0501]
+        PortingError: the shape of what `bincount` gives cannot be had of traced data  [AG0501]
           model.py:4, in f
-            return np.unique(x)
-                   ^^^^^^^^^^^^
+            return np.bincount(x)
+                   ^^^^^^^^^^^^^^
           help: np.where keeps the shape
         """,
     ),

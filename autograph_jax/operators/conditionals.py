@@ -8,13 +8,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.errors import StagingError, user_location
+from autograph_jax.errors import StagingError, StructureError, user_location
 from autograph_jax.loops.axes import Axes, axes_of
 from autograph_jax.operators import decisions
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.exits import Return
-from autograph_jax.operators.sequences import lists
+from autograph_jax.operators.sequences import lengthened, lists
 from autograph_jax.operators.staging import joined_aliases
 from autograph_jax.operators.staging.blocks import RESULT, Traced, is_users, joined, shown, trace
 from autograph_jax.operators.staging.collectives import refuse
@@ -92,7 +92,16 @@ def surely(block: Block, *names: str) -> Block:
     return standing_for(run, block)
 
 
-def _cond(
+def _cond(predicate: jax.Array, then: Block | None, otherwise: Block | None, names: tuple[str, ...], **how: Any) -> Any:
+    try:
+        return _staged(predicate, then, otherwise, names, **how)
+    except StructureError as error:
+        if not lengthened.is_bounded_now(error, (then, otherwise)):
+            raise
+    return _cond(predicate, then, otherwise, names, **how)
+
+
+def _staged(
     predicate: jax.Array,
     then: Block | None,
     otherwise: Block | None,
@@ -281,7 +290,7 @@ def _joined_end(place: Place, first: Traced, second: Traced) -> Form:
     if (first.is_over or second.is_over) and not isinstance(place, Carried):
         return _end(place, second if first.is_over else first)
     forms = [_end(place, branch) for branch in (first, second)]
-    return joined(shown(place), *forms, before="one path leaves", after="the other")
+    return joined(shown(place), *forms, before="one path leaves", after="the other", target=place.target)
 
 
 def _end(place: Place, branch: Traced) -> Form:

@@ -90,7 +90,7 @@ class _Argument:
         if self.order is not None:
             return np.array(value, _as_meant(value.dtype), order=self.order)
         if not self.is_traced:
-            return value
+            return value.copy(order="K") if isinstance(value, np.ndarray) else value
         value = value.astype(_as_meant(value.dtype))
         return value if value.ndim else value.item() if self.is_python else value[()]
 
@@ -162,7 +162,11 @@ class _Outcome:
         parts = [result(next(made)) if kind[0] == "array" else kind[1] for kind in self.kinds[0]]
         for number, value in zip(sorted(self.written), made, strict=True):
             if not isinstance(leaves[number], MutableArray):
-                raise TypeError("a function in C writes into what is no array of the ported code's")
+                raise PortingError(
+                    "a function in C writes traced values into an array of NumPy's own",
+                    location=user_location(),
+                    help="hand it an array that the ported code has made",
+                )
             leaves[number].put(value)
         own = [leaves[part] if kind[0] == "argument" else part for part, kind in zip(parts, self.kinds[0], strict=True)]
         return jax.tree.unflatten(self._structure, own)
@@ -173,6 +177,9 @@ def _outcome(function: Function, structure: Any, given: Sequence[Any]) -> _Outco
     args, kwargs = jax.tree.unflatten(structure, given)
     with np.errstate(all="ignore"):
         found = function(*args, **kwargs)
+    leaves, after = jax.tree.flatten((args, kwargs), is_leaf=_is_leaf)
+    if after != structure or any(leaf is not own for leaf, own in zip(leaves, given, strict=True)):
+        raise ValueError("it changes a list")  # which nobody would see
     written = {
         n for n, old in enumerate(before) if old is not None and not np.array_equal(given[n], old, old.dtype.kind in "fc")
     }

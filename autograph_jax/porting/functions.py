@@ -309,8 +309,8 @@ def _places(x: MutableArray) -> Any:
 _OWN: dict[Function, Function] = {
     np.asarray: asarray, np.array: array, np.asanyarray: asarray, **WRITING,
     np.full_like: full_like, np.diag: diag, np.trim_zeros: polynomials.trim_zeros, np.roots: polynomials.roots,
-    np.compress: selecting_functions.compressed, np.argwhere: lambda a: np.column_stack(np.nonzero(a)), np.sort: _sort, np.argsort: _argsort,
-    np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
+    np.compress: selecting_functions.compressed, np.argwhere: lambda a: np.column_stack(np.nonzero(a)),
+    np.sort: _sort, np.argsort: _argsort, np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
     np.reshape: lambda a, shape, order="C", *, copy=None: asarray(a).reshape(shape, order=order, copy=copy),
     np.ravel: lambda a, order="C": asarray(a).ravel(order), np.copy: lambda a, order="K", subok=False: asarray(a).copy(order),
     np.transpose: lambda a, axes=None: asarray(a).transpose(axes), np.real: lambda val: val.real, np.imag: lambda val: val.imag,

@@ -34,7 +34,7 @@ _BY_ROW = (
 _ALONG = (np.cumsum, np.cumprod, np.nancumsum)  # of those that count nothing depends on what stands behind them
 _BY_ELEMENT = (
     np.where, np.clip, np.isclose, np.real, np.imag, np.nan_to_num, np.iscomplex, np.isreal, np.angle, np.round, np.sinc,
-    np.real_if_close, np.isin,
+    np.real_if_close,
 )  # fmt: skip
 _REDUCTIONS = "sum prod mean any all max min amax amin var std".split()
 _JOINING = (np.concatenate, np.hstack, np.append)
@@ -55,6 +55,8 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         if name == "qr":
             return least_squares.of_selection("scipy.linalg" if of_scipy else "numpy.linalg", *args, **kwargs)
         return (least_squares.scipys if of_scipy else least_squares.numpys)(*args, **kwargs)
+    if function is np.isin and isinstance(first, Selection):
+        return by_element(lambda element: function(element, *args[1:], **kwargs), args[:1])
     if function in _PRODUCTS:
         return of_products(function, args, kwargs)
     if function in _JOINING:

@@ -363,6 +363,14 @@ def how_many_are_kept(v):
 row(how_many_are_kept, [MIXED], [MIXED + 0.25])
 
 
+def first_of_what_is_kept(v):
+    rest = (e for e in v if e < 0.7)
+    return (next(e for e in v if e > 0.7), next((e * 2 for e in v if e > 2.9), -1.0), next(rest, 9.0))
+
+
+row(first_of_what_is_kept, [MIXED], [MIXED + 0.25])
+
+
 def loop_over_what_is_kept(v):
     t = 0.0
     for e in [e for e in v if e > 0]:

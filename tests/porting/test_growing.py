@@ -91,6 +91,50 @@ def test_an_array_in_such_a_list_is_not_written(x64: None):
         jax.jit(ag.port(f, max_len=9))(0.3)
 
 
+def lengthened(b: Any) -> Any:
+    ends = [b[0], b[1]]
+    if b[2] != 0:
+        inner = b[0] / b[2]
+        if b[0] < inner < b[1]:
+            ends.append(inner)
+    if b[1] > 0:
+        ends.append(b[2])
+    ends = np.asarray(ends)
+    values = ends * (ends - 1)
+    return ends[np.argmin(values)], values.sum(), len(ends)
+
+
+def emptied(b: Any) -> Any:
+    found = []
+    if b[0] > 0:
+        found.append(b[0])
+    if b[1] > 0:
+        found.append(b[1])
+    return min(found) if found else -1.0
+
+
+@pytest.mark.parametrize("function", [lengthened, emptied])
+def test_a_list_that_a_branch_makes_longer_needs_no_bound(function: Any, x64: None):
+    run = jax.jit(ag.port(function))
+    for values in ([1.0, 3.0, 0.5], [-1.0, -3.0, 0.5], [2.0, 1.0, 0.0]):
+        for one, other in zip(
+            jax.tree.leaves(run(jnp.array(values))), jax.tree.leaves(function(np.array(values))), strict=True
+        ):
+            np.testing.assert_allclose(one, other)
+
+
+def test_a_list_that_somebody_else_holds_is_not_bounded(x64: None):
+    def f(b: Any) -> Any:
+        found = []
+        kept = {"found": found}
+        if b[0] > 0:
+            found.append(b[0])
+        return len(kept["found"])
+
+    with pytest.raises(ag.StructureError, match="how many elements"):
+        jax.jit(ag.port(f))(jnp.ones(3))
+
+
 def decay(t: Any, y: Any) -> Any:
     return np.array([y[1], -y[0]])
 

@@ -13,6 +13,7 @@ import scipy.linalg
 import scipy.optimize
 import scipy.signal
 import scipy.sparse.linalg
+from scipy._lib._bunch import _make_tuple_bunch as make_bunch
 
 import autograph_jax as ag
 from autograph_jax.runtime import ported as ported_module
@@ -303,6 +304,27 @@ def a_singular_system(b):
     return x, y
 
 
+@program
+def the_same_keys_in_another_order(b):
+    if b[0] > 0:
+        found = {"x": b, "count": 1}
+    else:
+        found = {"count": 2, "x": b - 1}
+    return found["x"], found["count"]
+
+
+@program
+def placed(b):
+    x = np.arange(6.0).reshape(2, 3)
+    np.place(x, x > b[0], b[:2])
+    return x
+
+
+@program
+def the_first_that_there_is(b):
+    return next(value for value in b if value > -9), next((value * 2 for value in b if value > 2.5), -1.0)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("way", ["jit", "eager", "plain"])
 def test_programs(name: str, way: str, x64: None):
@@ -460,6 +482,28 @@ def test_a_library_is_as_it_was(x64: None):
     jax.jit(ag.port(rk45))(jnp.array([1.0, 2.0, 20.0]))
     jax.jit(ag.port(solved))(jnp.ones(4))
     assert [dict(vars(kind)) for kind in kinds] == before and scipy.optimize.newton.__code__ is code
+
+
+Fit = make_bunch("Fit", ["slope", "offset"], ["error"])
+SPACE: dict[str, Any] = {"newton": scipy.optimize.newton, "Fit": Fit}
+exec("def solve(f, start): return newton(f, start)", SPACE)  # noqa: S102 - a function without source text
+
+
+def test_a_function_without_source_text_calls_what_is_converted(x64: None):
+    solve = ag.port(lambda a: SPACE["solve"](lambda x: x**3 - a, 1.0))
+    np.testing.assert_allclose(jax.jit(solve)(8.0), 2.0)
+
+
+def test_a_named_tuple_with_attributes(x64: None):
+    def fitted(a: Any) -> Any:
+        fit = Fit(slope=a, offset=a + 1, error=a * 2)
+        if a < 0:
+            fit = Fit(slope=-a, offset=a, error=0.0)
+        return fit
+
+    for a in (2.0, -3.0):
+        found, want = jax.jit(ag.port(fitted))(a), fitted(a)
+        assert tuple(found) == tuple(want) and found.error == want.error and type(found) is Fit
 
 
 def test_what_has_no_counterpart_is_named(x64: None):

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.linalg
 
 import autograph_jax as ag
 from tests.porting.programs import VECTORS, Programs
@@ -142,6 +143,69 @@ def lists_at_a_traced_place(b):
     return path, node
 
 
+@program
+def each_element_once(b):
+    x = np.round(np.append(b, b[:2] + 2))
+    once, first, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+    return once.sum(), first.max(), inverse, np.dot(once, counts), once.size, np.union1d(x, b).sum()
+
+
+@program
+def in_their_order(b):
+    x = np.append(b, 0.25)
+    some = x[x > 0]
+    y = x[x > -5].copy()
+    y.sort()
+    return np.median(some), np.percentile(some, 30.0), np.count_nonzero(some > 1), np.ptp(some), np.average(some), y[0]
+
+
+@program
+def taken_by_a_condition(b):
+    x = np.outer(b, b) + 1
+    return (
+        np.compress(x[0] > 1, x, axis=1).sum(),
+        np.extract(x > 2, x).sum(),
+        np.argwhere(x > 1).sum(),
+        np.trapezoid(b[b > -9]),
+        np.isin(b[b > -9], [0.0, 2.0]).sum(),
+        b[b == b.max()][:1].item(),
+    )
+
+
+@program
+def elements_of_a_copy_are_written(b):
+    x = np.append(b, [1.0, 5.0])
+    some = x[x > -1.5]
+    y = np.zeros_like(some)
+    i = np.nonzero(some > 0.4)
+    y[i] = some[i] * 2
+    y[np.flatnonzero(some < 1)] -= 1
+    y[-1] = 7
+    z = np.zeros(5)
+    z[x > -1.5] = y
+    return z
+
+
+@program
+def least_squares_of_some_columns(b):
+    a = np.array([[1.0, 2.0, 0.5], [0.0, 1.0, 3.0], [2.0, 1.0, 1.0], [1.0, 1.0, 4.0]])
+    free = b > -0.5
+    right = np.append(b, 1.0)
+    x = np.zeros(3)
+    x[free] = np.linalg.lstsq(a[:, free], right, rcond=-1)[0]
+    rows = right > -1.5
+    y, left, rank, singular = np.linalg.lstsq(a[rows], right[rows])
+    return x, y, left.sum(), rank, singular.sum(), scipy.linalg.lstsq(a, right)
+
+
+@program
+def orthogonal_to_some_columns(b):
+    a = np.array([[1.0, 2.0, 0.5], [0.0, 1.0, 3.0], [2.0, 1.0, 1.0], [1.0, 1.0, 4.0]])
+    q, r = scipy.linalg.qr(a[:, b > -0.5])
+    rows, small = np.linalg.qr(a[np.append(b, [1.0]) > -1.5])
+    return q, abs(r).sum(), rows.sum(), small
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str, x64: None):
     function = PROGRAMS[name]
@@ -203,3 +267,16 @@ def test_derivatives_and_batches(x64: None):
         for derivative in (jax.grad, jax.jacfwd):
             np.testing.assert_allclose(derivative(ported)(row), want, rtol=1e-5)
     np.testing.assert_allclose(jax.vmap(ported)(b), [f(np.array(row)) for row in b])
+
+
+def test_derivatives_of_least_squares(x64: None):
+    def f(b: Any) -> Any:
+        x = np.zeros(3)
+        free = b > 0
+        x[free] = np.linalg.lstsq(np.outer(b, b)[:, free] + np.eye(3)[:, free], b, rcond=-1)[0]
+        return (x**2).sum() + scipy.linalg.lstsq(np.diag(b), b + 1)[0].sum()
+
+    b = np.array([3.0, -2.0, 0.5])
+    want = [(f(b + step) - f(b - step)) / 2e-6 for step in 1e-6 * np.eye(3)]
+    for derivative in (jax.grad, jax.jacfwd):
+        np.testing.assert_allclose(derivative(ag.port(f))(jnp.array(b)), want, rtol=1e-5)

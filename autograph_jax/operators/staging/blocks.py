@@ -226,7 +226,7 @@ class _Recorder:
         trace.is_turn = self._memory is not None
         with state.running(trace):
             try:
-                self._older = noted(self._functions) | nnx.enter(self._changeable)
+                self._older = trace.older = noted(self._functions) | nnx.enter(self._changeable)
                 for place in self._watched:
                     state.note(place)
                 starts = self._write_inputs(remaining)
@@ -384,13 +384,18 @@ def _made_in(trace: state.Trace) -> Callable[[Any], bool]:
     return is_new
 
 
-def joined(place: str, first: Form, second: Form, *, before: str, after: str) -> Form:
-    """`join`, with a Mismatch told in the user's words. `before` and `after` say where each of the two comes from."""
+def joined(place: str, first: Form, second: Form, *, before: str, after: str, target: Any = None) -> Form:
+    """`join`, with a Mismatch told in the user's words. `before` and `after` say where each of the two comes from.
+
+    `target` is the object that is one or the other, if it is known.
+    """
     try:
         return join(first, second)
     except Mismatch as mismatch:
         if lists.is_longer(first, second) or lists.is_longer(second, first):
-            raise lists.number_unknown(place) from None
+            error = lists.number_unknown(place)
+            error.grown = target, max(len(form.children) for form in (first, second) if isinstance(form, Tree))
+            raise error from None
         raise mismatch_error(place, mismatch, before, after) from None
 
 

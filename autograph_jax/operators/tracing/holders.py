@@ -145,8 +145,13 @@ def held_elsewhere(written: Place, place: Place) -> bool:
                 return True
         frame = frame.f_back
     ours = (Cell, Global, Attribute, Content, Static, Uncounted, types.FrameType, types.GeneratorType)
-    holders = (holder for holder in gc.get_referrers(written.target) if not isinstance(holder, ours))
+    holders = (holder for holder in gc.get_referrers(written.target) if not isinstance(holder, ours) and not _is_of_log(holder))
     return any(holder is not getattr(place, "cell", None) and holder is not variables for holder in holders)
+
+
+def _is_of_log(holder: Any) -> bool:
+    """Is it what a trace keeps of a place, the place and what it held?"""
+    return type(holder) is tuple and len(holder) == 2 and isinstance(holder[0], Cell | Global | Attribute | Content)
 
 
 @dataclasses.dataclass

@@ -67,6 +67,7 @@ class Trace:
         self.inside = False  # of a function that JAX traces by itself
         self.block: Any = None
         self.called: dict[types.CodeType, dict[str, Any]] = {}  # the code of functions, and their globals
+        self.older: set[int] = set()  # containers and objects that were there before the block, by id
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
 
     def roll_back(self) -> None:
