@@ -74,36 +74,6 @@ def of_jaxpr(closed: Any, known: Sequence[Range | None]) -> list[Range | None]:
     return list(map(read, closed.jaxpr.outvars))
 
 
-def in_scan(params: dict[str, Any], known: Ranges) -> Ranges:
-    """Of what a turn of a scan gets: its constants, what it counts, and what it hands on."""
-    jaxpr, first, count = params["jaxpr"].jaxpr, params["num_consts"], params["num_carry"]
-    makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
-    carried = [
-        _counted(start, before, after, makers, params["length"])
-        for start, before, after in zip(
-            known[first : first + count], jaxpr.invars[first : first + count], jaxpr.outvars, strict=False
-        )
-    ]
-    return (*known[:first], *carried, *known[first + count :])
-
-
-def _counted(start: Range | None, before: Any, after: Any, makers: dict[Any, Any], turns: int) -> Range | None:
-    if start is None or before is after:
-        return start
-    maker = None if hasattr(after, "val") else makers.get(after)
-    if maker is None or maker.primitive.name != "add" or not any(atom is before for atom in maker.invars):
-        return None
-    steps = [of_literal(atom.val) for atom in maker.invars if hasattr(atom, "val")]
-    if not steps or steps[0] is None or steps[0][0] != steps[0][1]:
-        return None
-    end = steps[0][0] * max(turns, 0)  # as it leaves the last turn, so that no turn overflows
-    found = min(start[0], start[0] + end), max(start[1], start[1] + end)
-    if not _fits(found, before.aval.dtype):
-        return None
-    last = steps[0][0] * max(turns - 1, 0)
-    return min(start[0], start[0] + last), max(start[1], start[1] + last)
-
-
 def narrowed(first: Ranges, second: Ranges) -> Ranges:
     """What two say together."""
     second = second or (None,) * len(first)
