@@ -17,6 +17,7 @@ from jax.extend.core.primitives import while_p
 from jax.interpreters import partial_eval
 
 from autograph_jax.loops import guards, ranges, selects
+from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.evaluation import bound
 from autograph_jax.loops.ranges import Range, Ranges
 from autograph_jax.loops.writes import in_bounds_write
@@ -28,7 +29,7 @@ Part = tuple[Any, Range | None]
 def compiled(closed: ClosedJaxpr, known: Ranges = ()) -> ClosedJaxpr:
     """A program that gives the same, where these ranges are known of its inputs, and is compiled to less."""
     known = known or (None,) * len(closed.in_avals)
-    if not any(map(_may_change, closed.jaxpr.eqns)):
+    if not any(map(_may_change, closed.jaxpr.eqns)) or _is_special(closed):
         return closed
 
     def run(*operands: Any) -> list[Any]:
@@ -67,6 +68,12 @@ def compiled_params(params: dict[str, Any], known: Ranges) -> dict[str, Any]:
 
 def _may_change(equation: Any) -> bool:
     return equation.primitive.name in ("cond", "select_n", "scatter", "scan", "while", "turn")
+
+
+def _is_special(closed: ClosedJaxpr) -> bool:
+    """Prints, errors and collectives, and arrays that differ between devices, stay as they are."""
+    variables = [*closed.jaxpr.invars, *(v for equation in closed.jaxpr.eqns for v in equation.outvars)]
+    return bool(closed.effects) or any(axes_of_type(v.aval) for v in variables)
 
 
 class _Run:
@@ -143,30 +150,34 @@ class _Run:
         if not selects.is_cheap(equation, branches):
             return equation.primitive.bind(*given, **equation.params | {"branches": branches})
         predicate = given[0] > 0 if asked is None else asked
-        return [
-            no if no is yes else jax.lax.select_n(predicate, no, yes)
-            for no, yes in zip(*(self._inline(*each, given[1:]) for each in zip(branches, inside, strict=True)), strict=True)
-        ]
+        cases = [self._inline(branch, known, given[1:]) for branch, known in zip(branches, inside, strict=True)]
+        self._keep_parts([run for run, _ in cases])
+        chosen = zip(*(out for _, out in cases), strict=True)
+        return [no if no is yes else jax.lax.select_n(predicate, no, yes) for no, yes in chosen]
 
     def _where_it_holds(self, equation: Any, known: Ranges) -> Ranges:
         """Of the operands of a branch that is taken where a condition holds: `if i > 0: y = x[i - 1]`."""
         maker = self._makers.get(equation.invars[0]) if selects.is_variable(equation.invars[0]) else None
         if maker is None or maker.primitive.name != "convert_element_type":
             return known[1:]
-        inside = (
-            dict(zip(equation.invars[1:], known[1:], strict=True)) if all(map(selects.is_variable, equation.invars)) else {}
-        )
+        atoms, inside = equation.invars[1:], list(known[1:])
         for variable, name, other in guards.said(maker.invars[0], self._makers, self._range):
-            if variable in inside:
-                inside[variable] = guards.narrowed_by(name, inside[variable], other, variable.aval)
-        return tuple(
-            inside.get(atom, span) if inside else span for atom, span in zip(equation.invars[1:], known[1:], strict=True)
-        )
+            for number, atom in enumerate(atoms):
+                if atom is variable:
+                    inside[number] = guards.narrowed_by(name, inside[number], other, atom.aval)
+        return tuple(inside)
 
-    def _inline(self, closed: ClosedJaxpr, known: Ranges, given: Sequence[Any]) -> list[Any]:
+    def _inline(self, closed: ClosedJaxpr, known: Ranges, given: Sequence[Any]) -> tuple[_Run, list[Any]]:
         inner = _Run(closed.jaxpr)
-        inner._made, inner._parts = self._made, self._parts
-        return inner.run([*closed.consts, *given], [*map(ranges.of_literal, closed.consts), *known])
+        inner._made, inner._parts = self._made, dict(self._parts)
+        return inner, inner.run([*closed.consts, *given], [*map(ranges.of_literal, closed.consts), *known])
+
+    def _keep_parts(self, branches: Sequence[_Run]) -> None:
+        """An index that both branches compute is one afterwards, and is all that it may be in either."""
+        first, second = (branch._parts for branch in branches)
+        for key in first.keys() & second.keys() - self._parts.keys():
+            (value, one), (_, other) = first[key], second[key]
+            self._parts[key] = value, [(n, ranges.union([a, b])) for (n, a), (_, b) in zip(one, other, strict=True)]
 
     def _note(self, equation: Any, known: Ranges) -> None:
         """What is known of the results."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from autograph_jax.loops.ranges import Range, Ranges, is_whole, of_jaxpr, of_literal
+from autograph_jax.loops.ranges import Range, Ranges, fits, is_whole, of_jaxpr, of_literal
 
 _ROUNDS = 8
 _FLIPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
@@ -47,8 +47,9 @@ def _counts(jaxpr: Any, first: int, start: Ranges, turns: int) -> dict[int, Rang
             continue
         steps = [step for atom in maker.invars if hasattr(atom, "val") and (step := of_literal(atom.val)) is not None]
         if steps and steps[0][0] == steps[0][1]:
-            last = steps[0][0] * max(turns - 1, 0)
-            found[number] = min(span[0], span[0] + last), max(span[1], span[1] + last)
+            last, end = steps[0][0] * max(turns - 1, 0), steps[0][0] * turns
+            if fits((min(span[0], span[0] + end), max(span[1], span[1] + end)), before.aval.dtype):
+                found[number] = min(span[0], span[0] + last), max(span[1], span[1] + last)
     return found
 
 

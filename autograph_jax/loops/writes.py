@@ -116,19 +116,23 @@ def _is_write(equation: Any) -> bool:
 def _is_alone(jaxpr: Any, writes: Sequence[Any]) -> bool:
     """Is there one write, and does nothing else that is left come from reading its array?
 
-    Then it stays in place by itself, and a call would only stand in the way.
+    Then it stays in place by itself, and a call would only stand in the way. Not of a slice that is computed from the array
+    itself: there XLA on the CPU may read what it has just written (openxla/xla#49176).
     """
-    if len(writes) > 1 or "add" in writes[0].primitive.name:
+    write = writes[0]
+    if len(writes) > 1 or "add" in write.primitive.name:
         return False
-    array = writes[0].invars[0]
+    array, is_read = write.invars[0], False
     reached = {array}
     for equation in jaxpr.eqns:
-        if equation in writes or not any(_is_variable(v) and v in reached for v in equation.invars):
+        if equation is write or not any(_is_variable(v) and v in reached for v in equation.invars):
             continue
-        if any(v is array for v in equation.invars) and equation.primitive.name in _BLOCKS:
+        is_read = True
+        if equation.primitive.name in _BLOCKS:
             return False  # a loop or a branch that reads it may want a copy of its own
         reached |= set(equation.outvars)
-    return not any(_is_variable(v) and v in reached for v in jaxpr.outvars)
+    is_element = write.invars[_update(write)].aval.size == 1
+    return (is_element or not is_read) and not any(_is_variable(v) and v in reached for v in jaxpr.outvars)
 
 
 def _is_of_all(equation: Any) -> bool:

@@ -101,6 +101,31 @@ def few_bits(x):
     return x
 
 
+def few_bits_again_and_again(x):
+    for _ in range(2):
+        i = jnp.asarray(250, jnp.uint8)
+        for _ in range(12):
+            x[i] = x[i] + 1.0
+            i = i + jnp.asarray(1, jnp.uint8)
+    return x
+
+
+def both_write_the_place_before(x):
+    for i in range(len(x)):
+        if i > 0:
+            x[i - 1] = x[i]
+        else:
+            x[i - 1] = 2.0 * x[i]
+    return x
+
+
+def rows_from_themselves(x):
+    t = jnp.outer(x, x)
+    for i in range(len(x)):
+        t[i] = t[i][::-1] * 0.5 + t[i - 1]
+    return t
+
+
 def left_early(x):
     for i in range(len(x)):
         if x[i] < -0.5:
@@ -114,6 +139,7 @@ def left_early(x):
 CHECKED = re.compile(r"%constant[.\d]* = s32\[\] constant\(8\)")
 IN_BOUNDS = [running_sum, backwards, table, insertion, place_of_largest]
 PROGRAMS = [*IN_BOUNDS, neighbours, wraps, past_the_end, counts_down_past_zero, jumps, few_bits, left_early]
+PROGRAMS += [few_bits_again_and_again, both_write_the_place_before, rows_from_themselves]
 
 
 def uncompiled(function, *args):
