@@ -16,9 +16,9 @@ from jax.extend.core import ClosedJaxpr
 from jax.extend.core.primitives import while_p
 from jax.interpreters import partial_eval
 
-from autograph_jax.loops import ranges, selects
+from autograph_jax.loops import guards, ranges, selects
+from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.evaluation import bound
-from autograph_jax.loops.guards import in_while
 from autograph_jax.loops.ranges import Range, Ranges
 from autograph_jax.loops.writes import in_bounds_write
 
@@ -29,7 +29,7 @@ Part = tuple[Any, Range | None]
 def compiled(closed: ClosedJaxpr, known: Ranges = ()) -> ClosedJaxpr:
     """A program that gives the same, where these ranges are known of its inputs, and is compiled to less."""
     known = known or (None,) * len(closed.in_avals)
-    if not any(map(_may_change, closed.jaxpr.eqns)):
+    if not any(map(_may_change, closed.jaxpr.eqns)) or _is_special(closed):
         return closed
 
     def run(*operands: Any) -> list[Any]:
@@ -40,9 +40,29 @@ def compiled(closed: ClosedJaxpr, known: Ranges = ()) -> ClosedJaxpr:
     return ClosedJaxpr(needed, made.consts)
 
 
+def noted(closed: ClosedJaxpr, known: Ranges) -> ClosedJaxpr:
+    """The same program, in which the bodies of inner loops know what is known of their operands; before any transform."""
+    if not any(equation.primitive.name in ("scan", "turn") for equation in closed.jaxpr.eqns):
+        return closed
+    inputs = [*closed.jaxpr.constvars, *closed.jaxpr.invars]
+    found = dict(zip(inputs, [*map(ranges.of_literal, closed.consts), *known], strict=True))
+    equations = []
+    for equation in closed.jaxpr.eqns:
+        given = tuple(ranges.of_literal(v.val) if hasattr(v, "val") else found.get(v) for v in equation.invars)
+        found.update(zip(equation.outvars, _left(equation, given), strict=False))
+        params = equation.params
+        if equation.primitive.name == "scan":
+            params = params | {"jaxpr": noted(params["jaxpr"], guards.in_scan(params, given)[1])}
+        elif equation.primitive.name == "turn":
+            inside = ranges.narrowed(given, params["known"])
+            params = params | {"jaxpr": noted(params["jaxpr"], inside), "known": inside}
+        equations.append(equation.replace(params=params))
+    return ClosedJaxpr(closed.jaxpr.replace(eqns=equations), closed.consts)
+
+
 def compiled_params(params: dict[str, Any], known: Ranges) -> dict[str, Any]:
     """The parameters of lax.while_loop's primitive, as the loop is compiled."""
-    cond, body = in_while(params, known)
+    cond, body = guards.in_while(params, known)
     return params | {"cond_jaxpr": compiled(params["cond_jaxpr"], cond), "body_jaxpr": compiled(params["body_jaxpr"], body)}
 
 
@@ -50,11 +70,18 @@ def _may_change(equation: Any) -> bool:
     return equation.primitive.name in ("cond", "select_n", "scatter", "scan", "while", "turn")
 
 
+def _is_special(closed: ClosedJaxpr) -> bool:
+    """Prints, errors and collectives, and arrays that differ between devices, stay as they are."""
+    variables = [*closed.jaxpr.invars, *(v for equation in closed.jaxpr.eqns for v in equation.outvars)]
+    return bool(closed.effects) or any(axes_of_type(v.aval) for v in variables)
+
+
 class _Run:
     """A jaxpr, run equation by equation, with what is known of its integers."""
 
     def __init__(self, jaxpr: Any) -> None:
         self._jaxpr = jaxpr
+        self._makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
         self._values: dict[Any, Any] = {}
         self._ranges: dict[Any, Range | None] = {}
         self._booleans: dict[Any, Any] = {}  # of what was a boolean and is an integer: that boolean
@@ -116,28 +143,46 @@ class _Run:
 
     def _conditional(self, equation: Any, given: Sequence[Any], known: Ranges, asked: Any) -> Sequence[Any]:
         """What a conditional gives: of each output the one or the other, where that is cheap."""
-        branches = tuple(compiled(branch, known[1:]) for branch in equation.params["branches"])
+        inside = [known[1:]] * len(equation.params["branches"])
+        if len(inside) == 2:
+            inside[1] = self._where_it_holds(equation, known)
+        branches = tuple(map(compiled, equation.params["branches"], inside))
         if not selects.is_cheap(equation, branches):
             return equation.primitive.bind(*given, **equation.params | {"branches": branches})
         predicate = given[0] > 0 if asked is None else asked
-        return [
-            no if no is yes else jax.lax.select_n(predicate, no, yes)
-            for no, yes in zip(*(self._inline(branch, given[1:], known[1:]) for branch in branches), strict=True)
-        ]
+        cases = [self._inline(branch, known, given[1:]) for branch, known in zip(branches, inside, strict=True)]
+        self._keep_parts([run for run, _ in cases])
+        chosen = zip(*(out for _, out in cases), strict=True)
+        return [no if no is yes else jax.lax.select_n(predicate, no, yes) for no, yes in chosen]
 
-    def _inline(self, closed: ClosedJaxpr, given: Sequence[Any], known: Ranges) -> list[Any]:
+    def _where_it_holds(self, equation: Any, known: Ranges) -> Ranges:
+        """Of the operands of a branch that is taken where a condition holds: `if i > 0: y = x[i - 1]`."""
+        maker = self._makers.get(equation.invars[0]) if selects.is_variable(equation.invars[0]) else None
+        if maker is None or maker.primitive.name != "convert_element_type":
+            return known[1:]
+        atoms, inside = equation.invars[1:], list(known[1:])
+        for variable, name, other in guards.said(maker.invars[0], self._makers, self._range):
+            for number, atom in enumerate(atoms):
+                if atom is variable:
+                    inside[number] = guards.narrowed_by(name, inside[number], other, atom.aval)
+        return tuple(inside)
+
+    def _inline(self, closed: ClosedJaxpr, known: Ranges, given: Sequence[Any]) -> tuple[_Run, list[Any]]:
         inner = _Run(closed.jaxpr)
-        inner._made, inner._parts = self._made, self._parts
-        return inner.run([*closed.consts, *given], [*map(ranges.of_literal, closed.consts), *known])
+        inner._made, inner._parts = self._made, dict(self._parts)
+        return inner, inner.run([*closed.consts, *given], [*map(ranges.of_literal, closed.consts), *known])
+
+    def _keep_parts(self, branches: Sequence[_Run]) -> None:
+        """An index that both branches compute is one afterwards, and is all that it may be in either."""
+        first, second = (branch._parts for branch in branches)
+        for key in first.keys() & second.keys() - self._parts.keys():
+            (value, one), (_, other) = first[key], second[key]
+            self._parts[key] = value, [(n, ranges.union([a, b])) for (n, a), (_, b) in zip(one, other, strict=True)]
 
     def _note(self, equation: Any, known: Ranges) -> None:
         """What is known of the results."""
         name, made = equation.primitive.name, next(iter(equation.outvars), None)
-        if name == "cond" or name == "turn":
-            found = ranges.through(equation, known)
-        else:
-            found = [ranges.of_result(equation, known)] if len(equation.outvars) == 1 else []
-        self._ranges.update(zip(equation.outvars, found, strict=False))
+        self._ranges.update(zip(equation.outvars, _left(equation, known), strict=False))
         if name == "convert_element_type" and equation.invars[0].aval.dtype == bool:
             self._booleans[made] = self._value(equation.invars[0])
         elif name == "broadcast_in_dim" and made.aval.shape == (1,) and not equation.invars[0].aval.shape:
@@ -167,7 +212,7 @@ def _place(equation: Any) -> Any:
 
 def _scan(equation: Any, given: list[Any], known: Ranges) -> Sequence[Any]:
     params = equation.params
-    inside = ranges.in_scan(params, known)
+    inside = guards.in_scan(params, known)[1]
     return equation.primitive.bind(*given, **params | {"jaxpr": compiled(params["jaxpr"], inside)})
 
 
@@ -181,4 +226,20 @@ def _turn(equation: Any, given: list[Any], known: Ranges) -> Sequence[Any]:
     return equation.primitive.bind(*given, **equation.params | {"known": joint})
 
 
+def _left(equation: Any, known: Ranges) -> Sequence[Range | None]:
+    """What is known of what an equation gives."""
+    if equation.primitive.name in _LEFT:
+        return _LEFT[equation.primitive.name](equation, known)
+    return [ranges.of_result(equation, known)] if len(equation.outvars) == 1 else []
+
+
+def _left_by_while(equation: Any, known: Ranges) -> Ranges:
+    return guards.in_while(equation.params, known)[0][equation.params["cond_nconsts"] :]
+
+
+def _left_by_scan(equation: Any, known: Ranges) -> Ranges:
+    return guards.in_scan(equation.params, known)[0]
+
+
+_LEFT = {"cond": ranges.through, "turn": ranges.through, "while": _left_by_while, "scan": _left_by_scan}
 _INSIDE = {"scan": _scan, "while": _while, "turn": _turn}

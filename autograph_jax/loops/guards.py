@@ -7,30 +7,76 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from autograph_jax.loops.ranges import Range, Ranges, is_whole, of_jaxpr, of_literal
+from autograph_jax.loops.ranges import Range, Ranges, fits, is_whole, of_jaxpr, of_literal
 
-_ROUNDS = 4
+_ROUNDS = 8
 _FLIPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 Guard = tuple[int, str, Range]  # `carry[0] < (0, 9)`: which of the carry, how it compares, and with what
 
 
 def in_while(params: dict[str, Any], known: Ranges) -> tuple[Ranges, Ranges]:
-    """Of what the test gets, and of what a turn gets, of the ranges of a while loop's operands."""
+    """Of what the test gets, and of what a turn gets, of the ranges of a while loop's operands.
+
+    What the test gets of the carry, the loop may leave.
+    """
     first, second = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
-    body = params["body_jaxpr"]
-    avals = body.in_avals[params["body_nconsts"] :]
     guards = _guards(params["cond_jaxpr"], known[:first])
-    start = carry = [one if one is not None else _any(aval) for one, aval in zip(known[second:], avals, strict=True)]
-    for number in range(_ROUNDS):
-        inside = _guarded(carry, guards)
-        left = of_jaxpr(body, (*known[first:second], *inside))
-        ends = [_joined(a, b) for a, b in zip(start, left, strict=True)]
+    carry, inside = _settled(params["body_jaxpr"], known[first:second], known[second:], guards)
+    return (*known[:first], *carry), (*known[first:second], *inside)
+
+
+def in_scan(params: dict[str, Any], known: Ranges) -> tuple[Ranges, Ranges]:
+    """Of what a scan leaves of its carry, and of what a turn gets, of the ranges of its operands."""
+    first, last = params["num_consts"], params["num_consts"] + params["num_carry"]
+    body, turns = params["jaxpr"], params["length"]
+    counted = _counts(body.jaxpr, first, known[first:last], turns)
+    guards = [
+        (number, name, (edge, edge)) for number, span in counted.items() for name, edge in zip(("ge", "le"), span, strict=True)
+    ]
+    carry, inside = _settled(body, known[:first], known[first:last], guards, known[last:])
+    return carry, (*known[:first], *inside, *known[last:])
+
+
+def _counts(jaxpr: Any, first: int, start: Ranges, turns: int) -> dict[int, Range]:
+    """Which of a scan's carry only counts, and what it is in a turn."""
+    makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
+    found = {}
+    for number, (span, before, after) in enumerate(zip(start, jaxpr.invars[first:], jaxpr.outvars, strict=False)):
+        maker = None if hasattr(after, "val") else makers.get(after)
+        if span is None or maker is None or maker.primitive.name != "add" or not any(atom is before for atom in maker.invars):
+            continue
+        steps = [step for atom in maker.invars if hasattr(atom, "val") and (step := of_literal(atom.val)) is not None]
+        if steps and steps[0][0] == steps[0][1]:
+            last, end = steps[0][0] * max(turns - 1, 0), steps[0][0] * turns
+            if fits((min(span[0], span[0] + end), max(span[1], span[1] + end)), before.aval.dtype):
+                found[number] = min(span[0], span[0] + last), max(span[1], span[1] + last)
+    return found
+
+
+def _settled(
+    body: Any, consts: Ranges, start: Ranges, guards: Sequence[Guard], rows: Ranges = ()
+) -> tuple[tuple[Range | None, ...], tuple[Range | None, ...]]:
+    """What a loop's carry may be at any time, and what it may be when a turn begins."""
+    avals = body.in_avals[len(consts) : len(consts) + len(start)]
+    first = carry = [one if one is not None else _any(aval) for one, aval in zip(start, avals, strict=True)]
+    marks = _marks(first, guards)
+    for _ in range(_ROUNDS):
+        inside = _guarded(carry, guards, avals)
+        left = of_jaxpr(body, (*consts, *inside, *rows))[: len(start)]
+        ends = [_joined(a, b) for a, b in zip(first, left, strict=True)]
         if all(_holds(a, b) for a, b in zip(carry, ends, strict=True)):
-            return (*known[:first], *carry), (*known[first:second], *inside)
-        moved = zip(carry, ends, avals, strict=True)
-        carry = [_joined(a, b) if number == 0 else _widened(a, b, aval) for a, b, aval in moved]
+            return tuple(ends), tuple(_guarded(ends, guards, avals))
+        carry = [_widened(a, b, aval, marks) for a, b, aval in zip(carry, ends, avals, strict=True)]
     nothing = (None,) * len(start)
-    return (*known[:first], *nothing), (*known[first:second], *nothing)
+    return nothing, nothing
+
+
+def _marks(start: Sequence[Range | None], guards: Sequence[Guard]) -> list[int]:
+    """Numbers beyond which something may not grow: bounds of the start and of the guards."""
+    found = {bound for span in start if span is not None for bound in span}
+    for _, name, other in guards:
+        found |= {bound + more for bound in _LIMITS[name](other) if bound is not None for more in (-1, 0, 1)}
+    return sorted(found)
 
 
 def _any(aval: Any) -> Range | None:
@@ -48,22 +94,20 @@ def _holds(a: Range | None, b: Range | None) -> bool:
     return a is None or b is not None and a[0] <= b[0] and b[1] <= a[1]
 
 
-def _widened(a: Range | None, b: Range | None, aval: Any) -> Range | None:
-    """What still grows may come to be anything."""
+def _widened(a: Range | None, b: Range | None, aval: Any, marks: Sequence[int]) -> Range | None:
+    """What still grows may come to the next mark; beyond these, to anything."""
     whole = _any(aval)
     if a is None or b is None or whole is None:
         return None
-    return a[0] if a[0] <= b[0] else whole[0], a[1] if a[1] >= b[1] else whole[1]
+    low = max((mark for mark in marks if mark <= b[0]), default=whole[0])
+    high = min((mark for mark in marks if mark >= b[1]), default=whole[1])
+    return a[0] if a[0] <= b[0] else low, a[1] if a[1] >= b[1] else high
 
 
-def _guarded(carry: Sequence[Range | None], guards: Sequence[Guard]) -> list[Range | None]:
+def _guarded(carry: Sequence[Range | None], guards: Sequence[Guard], avals: Sequence[Any]) -> list[Range | None]:
     found = list(carry)
     for position, name, other in guards:
-        one = found[position]
-        if one is not None:
-            low, high = _LIMITS[name](other)
-            one = one[0] if low is None else max(one[0], low), one[1] if high is None else min(one[1], high)
-            found[position] = one if one[0] <= one[1] else None  # there is no such turn
+        found[position] = narrowed_by(name, found[position], other, avals[position])
     return found
 
 
@@ -76,15 +120,18 @@ _LIMITS: dict[str, Callable[[Range], tuple[int | None, int | None]]] = {
 
 
 def _guards(cond: Any, consts: Ranges) -> list[Guard]:
-    """The comparisons of integers with what is known that all hold where the test holds."""
+    """What holds of the carry where the test holds."""
     jaxpr = cond.jaxpr
-    makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
-    known = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*map(of_literal, cond.consts), *consts], strict=False))
+    inputs = [*map(of_literal, cond.consts), *consts]
+    known = dict(zip([*jaxpr.constvars, *jaxpr.invars[: len(consts)]], inputs, strict=True))
     carry = {v: number for number, v in enumerate(jaxpr.invars[len(consts) :])}
-    found: list[Guard] = []
+    makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
+    return [(carry[v], name, span) for v, name, span in said(jaxpr.outvars[0], makers, known.get) if v in carry]
 
-    def range_of(atom: Any) -> Range | None:
-        return of_literal(atom.val) if hasattr(atom, "val") else known.get(atom)
+
+def said(boolean: Any, makers: dict[Any, Any], range_of: Callable[[Any], Range | None]) -> list[tuple[Any, str, Range]]:
+    """The comparisons of integers with what is known that all hold where this one boolean of a jaxpr holds."""
+    found: list[tuple[Any, str, Range]] = []
 
     def walk(atom: Any) -> None:
         maker = None if hasattr(atom, "val") else makers.get(atom)
@@ -103,13 +150,23 @@ def _guards(cond: Any, consts: Ranges) -> list[Guard]:
 
     def compare(name: str, one: Any, other: Any) -> None:
         for how, a, b in ((name, one, other), (_FLIPPED[name], other, one)):
-            a = _before_conversion(a, makers)
-            span = range_of(b)
-            if a in carry and span is not None:
-                found.append((carry[a], how, span))
+            variable = _before_conversion(a, makers)
+            span = of_literal(b.val) if hasattr(b, "val") else range_of(b)
+            if variable is not None and span is not None and is_whole(a.aval):
+                found.append((variable, how, span))
 
-    walk(jaxpr.outvars[0])
+    walk(boolean)
     return found
+
+
+def narrowed_by(name: str, one: Range | None, other: Range, aval: Any) -> Range | None:
+    """A range of which such a comparison holds."""
+    one = one or _any(aval)
+    if one is None:
+        return None
+    low, high = _LIMITS[name](other)
+    one = one[0] if low is None else max(one[0], low), one[1] if high is None else min(one[1], high)
+    return one if one[0] <= one[1] else None  # it never holds
 
 
 def _both(conditional: Any, makers: dict[Any, Any]) -> Any:

@@ -45,8 +45,8 @@ def of_result(equation: Any, given: Sequence[Range | None]) -> Range | None:
         return None
     found = _RULES[name](*given) if name in _RULES else given[0] if name in _SAME | {"convert_element_type"} else None
     if name == "concatenate" and given:
-        found = _union(given)
-    return found if found is not None and _fits(found, aval.dtype) else None
+        found = union(given)
+    return found if found is not None and fits(found, aval.dtype) else None
 
 
 def through(equation: Any, known: Ranges) -> list[Range | None]:
@@ -55,7 +55,7 @@ def through(equation: Any, known: Ranges) -> list[Range | None]:
     if equation.primitive.name != "cond":
         return of_jaxpr(called(equation), known)
     found = [of_jaxpr(branch, known[1:]) for branch in params["branches"]]
-    return [_union(ends) for ends in zip(*found, strict=True)]
+    return [union(ends) for ends in zip(*found, strict=True)]
 
 
 def of_jaxpr(closed: Any, known: Sequence[Range | None]) -> list[Range | None]:
@@ -74,36 +74,6 @@ def of_jaxpr(closed: Any, known: Sequence[Range | None]) -> list[Range | None]:
     return list(map(read, closed.jaxpr.outvars))
 
 
-def in_scan(params: dict[str, Any], known: Ranges) -> Ranges:
-    """Of what a turn of a scan gets: its constants, what it counts, and what it hands on."""
-    jaxpr, first, count = params["jaxpr"].jaxpr, params["num_consts"], params["num_carry"]
-    makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
-    carried = [
-        _counted(start, before, after, makers, params["length"])
-        for start, before, after in zip(
-            known[first : first + count], jaxpr.invars[first : first + count], jaxpr.outvars, strict=False
-        )
-    ]
-    return (*known[:first], *carried, *known[first + count :])
-
-
-def _counted(start: Range | None, before: Any, after: Any, makers: dict[Any, Any], turns: int) -> Range | None:
-    if start is None or before is after:
-        return start
-    maker = None if hasattr(after, "val") else makers.get(after)
-    if maker is None or maker.primitive.name != "add" or not any(atom is before for atom in maker.invars):
-        return None
-    steps = [of_literal(atom.val) for atom in maker.invars if hasattr(atom, "val")]
-    if not steps or steps[0] is None or steps[0][0] != steps[0][1]:
-        return None
-    end = steps[0][0] * max(turns, 0)  # as it leaves the last turn, so that no turn overflows
-    found = min(start[0], start[0] + end), max(start[1], start[1] + end)
-    if not _fits(found, before.aval.dtype):
-        return None
-    last = steps[0][0] * max(turns - 1, 0)
-    return min(start[0], start[0] + last), max(start[1], start[1] + last)
-
-
 def narrowed(first: Ranges, second: Ranges) -> Ranges:
     """What two say together."""
     second = second or (None,) * len(first)
@@ -117,14 +87,14 @@ def is_whole(value: Any) -> bool:
     return jnp.issubdtype(value.dtype, jnp.integer) or value.dtype == bool
 
 
-def _fits(found: Range, dtype: Any) -> bool:
+def fits(found: Range, dtype: Any) -> bool:
     if jnp.issubdtype(dtype, bool):
         return 0 <= found[0] and found[1] <= 1
     limits = jnp.iinfo(dtype)
     return int(limits.min) <= found[0] and found[1] <= int(limits.max)
 
 
-def _union(given: Sequence[Range | None]) -> Range | None:
+def union(given: Sequence[Range | None]) -> Range | None:
     known = [one for one in given if one is not None]
     return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(given) else None
 
@@ -133,7 +103,7 @@ def _selected(given: Sequence[Range | None]) -> Range | None:
     which, *cases = given
     if which is not None and 0 <= which[0] and which[1] < len(cases):
         cases = cases[which[0] : which[1] + 1]
-    return _union(cases)
+    return union(cases)
 
 
 def _of_places(equation: Any) -> Range | None:

@@ -19,7 +19,7 @@ from jax.interpreters import ad, batching, mlir, partial_eval
 from autograph_jax.loops import checked
 from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.branches import seen_through
-from autograph_jax.loops.compiled import compiled
+from autograph_jax.loops.compiled import compiled, noted
 from autograph_jax.loops.evaluation import inlined
 from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart, traced
 from autograph_jax.loops.ranges import Ranges
@@ -52,7 +52,8 @@ class Turn:
 
     def __call__(self, *operands: Any) -> list[Any]:
         if self._flat is None:  # not cached: it holds values of the trace around
-            return list(writes_last(self._closed)(*operands[len(self.consts) :]))
+            closed = noted(self._closed, self.known[len(self.consts) :])
+            return list(writes_last(closed)(*operands[len(self.consts) :]))
         return turn_p.bind(*operands, jaxpr=self._flat, known=self.known)
 
     def handing_on(self, *operands: Any) -> list[Any]:

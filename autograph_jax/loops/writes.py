@@ -18,6 +18,7 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from autograph_jax.loops.evaluation import bound
 
+_BLOCKS = ("cond", "scan", "while", "turn", "jit", "pjit", "closed_call")
 _WRITES = ("scatter", "scatter-add", "scatter_add", "dynamic_update_slice")
 
 
@@ -72,6 +73,8 @@ def _plan(closed: ClosedJaxpr) -> _Plan | None:
     compute = [equation for equation in jaxpr.eqns if equation not in writes and equation not in after]
     made = set(_results(compute))
     held = [equation for equation in writes if not any(_is_variable(v) and v in made for v in equation.invars[1:])]
+    if _is_alone(jaxpr, writes) and not after and not held:
+        return None
     needed = [v for equation in writes for v in equation.invars[1:]] + [v for equation in after for v in equation.invars]
     given = list(dict.fromkeys(v for v in [*needed, *jaxpr.outvars] if _is_variable(v) and v in made))
     read = {v for v in [*given, *(atom for equation in compute for atom in equation.invars)] if _is_variable(v)}
@@ -108,6 +111,28 @@ def _chain(output: Any, makers: dict[Any, Any], readers: dict[Any, int], inputs:
 
 def _is_write(equation: Any) -> bool:
     return equation.primitive.name in _WRITES
+
+
+def _is_alone(jaxpr: Any, writes: Sequence[Any]) -> bool:
+    """Is there one write, and does nothing else that is left come from reading its array?
+
+    Then it stays in place by itself, and a call would only stand in the way. Not of a slice that is computed from the array
+    itself: there XLA on the CPU may read what it has just written (openxla/xla#49176).
+    """
+    write = writes[0]
+    if len(writes) > 1 or "add" in write.primitive.name:
+        return False
+    array, is_read = write.invars[0], False
+    reached = {array}
+    for equation in jaxpr.eqns:
+        if equation is write or not any(_is_variable(v) and v in reached for v in equation.invars):
+            continue
+        is_read = True
+        if equation.primitive.name in _BLOCKS:
+            return False  # a loop or a branch that reads it may want a copy of its own
+        reached |= set(equation.outvars)
+    is_element = write.invars[_update(write)].aval.size == 1
+    return (is_element or not is_read) and not any(_is_variable(v) and v in reached for v in jaxpr.outvars)
 
 
 def _is_of_all(equation: Any) -> bool:
