@@ -130,7 +130,8 @@ class _Run:
         """The same operation on the same operands, in both branches of an `if` as a rule, is one."""
         params = tuple(sorted((name, str(value)) for name, value in equation.params.items()))
         operands = tuple(
-            id(g) if selects.is_variable(a) else (str(g), str(a.aval)) for g, a in zip(given, equation.invars, strict=True)
+            id(g) if selects.is_variable(a) or a.aval.shape else (str(g), str(a.aval))
+            for g, a in zip(given, equation.invars, strict=True)
         )
         key = equation.primitive, params, operands
         if key not in self._made:
@@ -181,8 +182,11 @@ class _Run:
 
     def _note(self, equation: Any, known: Ranges) -> None:
         """What is known of the results."""
-        name, made = equation.primitive.name, next(iter(equation.outvars), None)
+        name = equation.primitive.name
         self._ranges.update(zip(equation.outvars, _left(equation, known), strict=False))
+        if not equation.outvars:
+            return
+        made = equation.outvars[0]
         if name == "convert_element_type" and equation.invars[0].aval.dtype == bool:
             self._booleans[made] = self._value(equation.invars[0])
         elif name == "broadcast_in_dim" and made.aval.shape == (1,) and not equation.invars[0].aval.shape:
