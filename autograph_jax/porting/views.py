@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.porting.replacing import replaced
+from .replacing import replaced
 
 Value = Any  # np.ndarray | jax.Array
 
