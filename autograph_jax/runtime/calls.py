@@ -202,7 +202,8 @@ def _numeric(function: Function) -> Function:
         traced = any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves((arguments, keywords)))
         ours = jax_function(function) if traced else None
         ours = ours or function
-        return lists.STACKING.get(ours, ours)(*arguments, **keywords)
+        ours = _viewing(ours) if gives_view(ours) else lists.STACKING.get(ours, ours)
+        return ours(*arguments, **keywords)
 
     return apply
 

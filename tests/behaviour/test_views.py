@@ -14,6 +14,7 @@ table = Table(__name__)
 row = table.row
 
 M = np.array([[1.0, 2.0], [3.0, 4.0]])
+X = np.array([1.0, 2.0, 3.0])
 
 
 def either(function, *calls):
@@ -472,6 +473,28 @@ def rows_only_computed_with(m):
 
 
 row(rows_only_computed_with, [M])
+
+
+def views_by_functions_of_numpy(x):
+    a = np.ravel(x)
+    a[0] = 9.0
+    b = np.split(x, 3)[1]
+    b[0] = 8.0
+    c = np.atleast_1d(np.squeeze(x))
+    c[2] = 7.0
+    return x
+
+
+either(views_by_functions_of_numpy, [X])
+
+
+def view_by_split_alone(x):
+    first, second = np.split(x, [1])
+    second[0] = 8.0
+    return x, first
+
+
+either(view_by_split_alone, [X])
 
 
 @table.each_way
