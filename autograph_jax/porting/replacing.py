@@ -36,11 +36,11 @@ def is_made_of(value: Any, array: Any) -> bool:
 
     Elementwise functions and reshapes are looked through, since XLA may see that they change nothing: `y * 1.0`.
     """
-    value, array = _staged(value), _staged(array)
+    value, array = staged(value), staged(array)
     if value is None or array is None:
         return False
     origins = {
-        id(one) for one in _back(array, lambda given, made: jnp.size(given) == jnp.size(made)) if _parent(one) is not None
+        id(one) for one in _back(array, lambda given, made: jnp.size(given) == jnp.size(made)) if parent_of(one) is not None
     }
     if not origins:
         return False
@@ -48,14 +48,14 @@ def is_made_of(value: Any, array: Any) -> bool:
     return len(steps) >= _MOST or any(id(one) in origins for one in steps)
 
 
-def _staged(value: Any) -> Any:
+def staged(value: Any) -> Any:
     """The value of the program that is being made which stands behind a tracer of vmap or of a derivative."""
     while isinstance(value, jax.core.Tracer) and not hasattr(value, "parent"):
         value = getattr(value, "val", getattr(value, "primal", None))
     return value if isinstance(value, jax.core.Tracer) else None
 
 
-def _parent(value: Any) -> Any:
+def parent_of(value: Any) -> Any:
     """The equation that gives a traced value; None of what has come into the program from outside.
 
     The attributes are JAX's own, tests/porting/test_replacing.py notices moves.
@@ -68,7 +68,7 @@ def _back(value: Any, follows: Callable[[Any, Any], bool]) -> Iterator[Any]:
     pending, known = [value], {id(value)}
     for one in pending:
         yield one
-        parent = _parent(one)
+        parent = parent_of(one)
         for given in parent.in_tracers if parent is not None and len(pending) < _MOST else ():
             if id(given) not in known and follows(given, one):
                 known.add(id(given))

@@ -21,7 +21,7 @@ import jax
 from autograph_jax.errors import AliasError, frame_location, is_user_frame, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.exits import Return
-from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing import history, reach
 from autograph_jax.operators.tracing.aliasing import doubtful_error, may_share
 from autograph_jax.operators.tracing.operands import Operand, Result
 from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, Place
@@ -52,6 +52,9 @@ def check_write(
         holder = holder_of(base, place if base is array or picked else None, direct=follows)
         if holder is not None:
             raise _alias_error(holder, base is array)
+    shares = history.sharing(array, related_to(array))
+    if shares is not None and (holder := holder_of(array, place, direct=False, like=shares)) is not None:
+        raise _alias_error(holder, False)
     for other in doubted:
         if holder_of(other, place) is not None or any(part is other for alias in aliases for part in reach.arrays(alias)):
             raise doubtful_error()
@@ -91,25 +94,28 @@ def no_longer_in_use(arrays: Sequence[Any]) -> Iterator[None]:
         _in_use.values = before
 
 
-def holder_of(array: Any, place: tuple[Any, Any] | None, direct: bool = True) -> Holder | None:
-    """A variable, read later, that holds this array or something with this array in it.
+def holder_of(
+    array: Any, place: tuple[Any, Any] | None, direct: bool = True, like: Callable[[Any], bool] | None = None
+) -> Holder | None:
+    """A variable, read later, that holds this array or something with this array in it; or with one that is `like` it.
 
     `direct`: it is this array that is written, so that variables of functions around that the writer assigns see the write.
     """
+    like = like or (lambda part: part is array)
     for running in running_functions(direct):
         for name in (running.names | running.roots) & running.variables.keys():
             value = running.variables[name]
-            if name in running.names if value is array else _holds(value, array, place, running):
+            if name in running.names if like(value) else _holds(value, like, place, running):
                 return running.frame, name
         for value in running.variables.values() if running.in_finally else ():
-            if isinstance(value, Return | Choice) and reach.holds(value, lambda part: part is array):
+            if isinstance(value, Return | Choice) and reach.holds(value, like):
                 return running.frame, "return"
         for operand in _under_way(running):
             values = operand.values(collections.ChainMap(running.variables, running.frame.f_globals))
-            if any(value is array or _holds(value, array, place, running) for value in values):
+            if any(like(value) or _holds(value, like, place, running) for value in values):
                 return running.frame, str(operand)
         for name, value in running.frame.f_globals.items():
-            if value is array:
+            if like(value):
                 return running.frame, name
     return None
 
@@ -226,13 +232,13 @@ def frame_variables(frame: types.FrameType) -> dict[str, Any]:
     return copied
 
 
-def _holds(value: Any, array: Any, place: tuple[Any, Any] | None, running: _Running) -> bool:
+def _holds(value: Any, like: Callable[[Any], bool], place: tuple[Any, Any] | None, running: _Running) -> bool:
     def is_written(holder: Any, key: Any) -> bool:
         if isinstance(holder, types.FunctionType):
             return key in running.taken and _is_variable(reach.cell(holder, key), key, running.frames)
         return place is not None and holder is place[0] and (is_traced(place[1]) or key == place[1])
 
-    return reach.holds(value, lambda part: part is array, skip=is_written)
+    return reach.holds(value, like, skip=is_written)
 
 
 def _is_variable(cell: types.CellType, name: str, frames: Sequence[types.FrameType]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing import history, reach
 from autograph_jax.porting.replacing import replaced
 
 _UNKNOWN = object()
@@ -31,7 +31,7 @@ def view(value: Any, base: Any, index: Any = _UNKNOWN) -> Any:
     if type(value) in _NO_ARRAYS:
         return value
     shares = isinstance(value, jax.Array) and isinstance(base, jax.Array) and value is not base and value.ndim > 0
-    if shares and not _copies(index):
+    if shares and not (history.is_picked(value) if index is _UNKNOWN else _copies(index)):
         key, around = id(value), [*bases(value), base]
         gone = weakref.ref(value, lambda _, views=_views: views.pop(key, None))
         _views[key] = _View(gone, around, index if len(around) == 1 and _is_basic(index) else _UNKNOWN)
