@@ -2,7 +2,7 @@
 
     python examples/lotka_volterra.py
 
-The solver and the fit are in autograph_jax/cli/lotka_volterra.py: loops, branches, early returns and
+The fit and the solver are in autograph_jax/cli, lotka_volterra.py and dormand_prince.py: loops, branches, early returns and
 `x[i] = y`, under `@autograph`. This script uses them as one would use any function made of `jnp`: with
 `jax.jit`, `jax.jacfwd` and `jax.vmap`.
 """

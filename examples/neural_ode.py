@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import optax
 
 import autograph_jax as ag
-from autograph_jax.cli.lotka_volterra import solve
+from autograph_jax.cli.dormand_prince import solve
 
 TIMES = jnp.linspace(0.0, 6.0, 25)
 START = jnp.array([2.0, 0.0])

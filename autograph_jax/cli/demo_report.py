@@ -44,6 +44,7 @@ def report_staged(problem: Problem) -> list[str]:
     """Which lines of Python became which primitives of lax in the jitted fit."""
     import jax
 
+    from autograph_jax.cli import dormand_prince
     from autograph_jax.cli import lotka_volterra as model
 
     jaxpr = jax.make_jaxpr(model.fit)(*problem)
@@ -51,13 +52,14 @@ def report_staged(problem: Problem) -> list[str]:
     total = Counter[str]()
     for counts in staged.values():
         total.update(counts)
-    name = os.path.basename(model.__file__)
-    lines = [f"Staged from {name} as one program: {primitive_counts(total)}"]
-    for (file, line), counts in sorted(staged.items()):
-        if os.path.basename(file) != name:
-            continue
-        text = linecache.getline(model.__file__, line).strip()
-        lines.append(f"  {line:4} {text[:50]:50} {primitive_counts(counts)}")
+    lines = [f"Staged as one program: {primitive_counts(total)}"]
+    for source in (model.__file__, dormand_prince.__file__):
+        name = os.path.basename(source)
+        lines.append(f"  {name}")
+        for (file, line), counts in sorted(staged.items()):
+            if os.path.basename(file) == name:
+                text = linecache.getline(source, line).strip()
+                lines.append(f"  {line:4} {text[:50]:50} {primitive_counts(counts)}")
     return lines
 
 

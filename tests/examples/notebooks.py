@@ -8,6 +8,8 @@ import contextlib
 import io
 import json
 import linecache
+import os
+import unittest.mock
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,11 +33,17 @@ def run(notebook: dict[str, Any]) -> Iterator[list[dict[str, Any]]]:
         if text := printed.getvalue():
             outputs.append({"name": "stdout", "output_type": "stream", "text": _lines(text)})
         if value is not None:
-            data = {"text/plain": _lines(repr(value))}
+            data = {"text/plain": _lines(_shown(value))}
             if hasattr(value, "_repr_html_"):
                 data["text/html"] = _lines(value._repr_html_())
             outputs.append({"data": data, "execution_count": number, "metadata": {}, "output_type": "execute_result"})
         yield outputs
+
+
+def _shown(value: Any) -> str:
+    """In as many columns on every machine."""
+    with unittest.mock.patch.dict(os.environ, COLUMNS="120"):
+        return repr(value)
 
 
 def _run_cell(source: str, file: str, names: dict[str, Any]) -> Any:

@@ -7,7 +7,8 @@ import optax
 import pytest
 from jax.flatten_util import ravel_pytree
 
-from autograph_jax.cli.lotka_volterra import GUESS, PELTS, YEARS, populations, solve
+from autograph_jax.cli.dormand_prince import solve
+from autograph_jax.cli.lotka_volterra import GUESS, PELTS, YEARS, populations
 from tests.examples.test_custom_rules import example
 
 pytestmark = pytest.mark.usefixtures("x64")
