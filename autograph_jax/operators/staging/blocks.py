@@ -394,7 +394,8 @@ def joined(place: str, first: Form, second: Form, *, before: str, after: str, ta
     except Mismatch as mismatch:
         if lists.is_longer(first, second) or lists.is_longer(second, first):
             error = lists.number_unknown(place)
-            error.grown = target, max(len(form.children) for form in (first, second) if isinstance(form, Tree))
+            if hooks.is_porting():
+                error.grown = target, max(len(form.children) for form in (first, second) if isinstance(form, Tree))
             raise error from None
         raise mismatch_error(place, mismatch, before, after) from None
 
