@@ -27,7 +27,7 @@ def in_while(params: dict[str, Any], known: Ranges) -> tuple[Ranges, Ranges]:
 
 def in_scan(params: dict[str, Any], known: Ranges) -> tuple[Ranges, Ranges]:
     """Of what a scan leaves of its carry, and of what a turn gets, of the ranges of its operands."""
-    first, last = params["num_consts"], params["num_consts"] + params["num_carry"]
+    first, last = _parts_of_scan(params, known)
     body, turns = params["jaxpr"], params["length"]
     counted = _counts(body.jaxpr, first, known[first:last], turns)
     guards = [
@@ -35,6 +35,14 @@ def in_scan(params: dict[str, Any], known: Ranges) -> tuple[Ranges, Ranges]:
     ]
     carry, inside = _settled(body, known[:first], known[first:last], guards, known[last:])
     return carry, (*known[:first], *inside, *known[last:])
+
+
+def _parts_of_scan(params: dict[str, Any], operands: Sequence[Any]) -> tuple[int, int]:
+    """Where a scan's carry begins among its operands, and where it ends."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_consts"] + params["num_carry"]
+    consts, carry, _ = params["ft_in"].update(list(operands)).unpack()  # from jax 0.12 on
+    return len(list(consts)), len(list(consts)) + len(list(carry))
 
 
 def _counts(jaxpr: Any, first: int, start: Ranges, turns: int) -> dict[int, Range]:

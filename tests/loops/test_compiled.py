@@ -102,11 +102,21 @@ def few_bits(x):
 
 
 def few_bits_again_and_again(x):
+    y = jnp.concatenate([x] * 14)
     for _ in range(2):
-        i = jnp.asarray(250, jnp.uint8)
-        for _ in range(12):
-            x[i] = x[i] + 1.0
-            i = i + jnp.asarray(1, jnp.uint8)
+        i = jnp.asarray(120, jnp.int8)
+        for k in range(12):
+            y[i] = y[i] + k
+            i = i + jnp.asarray(1, jnp.int8)
+    return y
+
+
+def both_write_the_place_after(x):
+    for i in range(len(x)):
+        if i < len(x) - 1:
+            x[i + 1] = x[i]
+        else:
+            x[i + 1] = 2.0 * x[i]
     return x
 
 
@@ -139,7 +149,7 @@ def left_early(x):
 CHECKED = re.compile(r"%constant[.\d]* = s32\[\] constant\(8\)")
 IN_BOUNDS = [running_sum, backwards, table, insertion, place_of_largest]
 PROGRAMS = [*IN_BOUNDS, neighbours, wraps, past_the_end, counts_down_past_zero, jumps, few_bits, left_early]
-PROGRAMS += [few_bits_again_and_again, both_write_the_place_before, rows_from_themselves]
+PROGRAMS += [few_bits_again_and_again, both_write_the_place_before, both_write_the_place_after, rows_from_themselves]
 
 
 def uncompiled(function, *args):
