@@ -36,7 +36,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
 
 def _trimmed() -> PortingError:
     return PortingError(
-        "leading zeros would be taken away, and how many depends on traced data",
+        "NumPy would take zeros away at an end of the coefficients, and how many depends on traced data",
         location=user_location(),
         help="leave leading coefficients out that are zero",
     )
