@@ -189,7 +189,7 @@ class _Run:
         made = equation.outvars[0]
         if name == "convert_element_type" and equation.invars[0].aval.dtype == bool:
             self._booleans[made] = self._value(equation.invars[0])
-        elif name == "broadcast_in_dim" and made is not None and made.aval.shape == (1,) and not equation.invars[0].aval.shape:
+        elif name == "broadcast_in_dim" and made.aval.shape == (1,) and not equation.invars[0].aval.shape:
             self._is_of(made, [(self._value(equation.invars[0]), known[0])])
         elif name == "concatenate":
             parts = [self._parts_of(self._value(atom)) for atom in equation.invars]
