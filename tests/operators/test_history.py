@@ -1,4 +1,4 @@
-"""Views that no converted code has made: under jit, their history says of which array they are."""
+"""Rows that no converted code has taken of an array: under jit, their history says of which array they are."""
 
 import collections
 import itertools
@@ -98,9 +98,28 @@ def picked_by_an_array(m):
     return m, rows
 
 
-@pytest.mark.parametrize(
-    "function", [copied, not_read_later, scalars, picked_by_an_array], ids=lambda function: function.__name__
-)
+def flattened(m):
+    flat = m.flatten()
+    flat[0] = 9.0
+    return m, flat
+
+
+def stacked_alone(m):
+    rows = np.stack([m])
+    rows[0, 0, 0] = 9.0
+    return m, rows
+
+
+def sliced_by_lax(m):
+    part = jax.lax.slice_in_dim(m, 0, 1) if isinstance(m, jax.Array) else m[:1].copy()
+    part[0, 0] = 9.0
+    return m, part
+
+
+COPIES = [copied, not_read_later, scalars, picked_by_an_array, flattened, stacked_alone, sliced_by_lax]
+
+
+@pytest.mark.parametrize("function", COPIES, ids=lambda function: function.__name__)
 def test_copies_are_written(function):
     found, want = jax.jit(ag.autograph(function))(jnp.array(M)), function(M.copy())
     for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(want), strict=True):

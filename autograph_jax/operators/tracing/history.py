@@ -1,6 +1,7 @@
-"""Which arrays share memory in NumPy, by the history of traced values: `next(iter(x))`, `dict(zip("ab", x))`, what C hands out.
+"""Which rows share memory with an array in NumPy, by the history of traced values: `next(iter(x))`, `dict(zip("ab", x))`.
 
-`views.py` remembers the views that converted code makes. What else makes them is seen here, in the program that is being made.
+`views.py` remembers the views that converted code makes. Rows that Python or C code takes of an array are seen here, in the
+program that is being made. Other views are not: JAX's own functions give new arrays, `lax.slice` say.
 """
 
 from __future__ import annotations
@@ -12,12 +13,9 @@ import jax
 
 from autograph_jax.porting.replacing import parent_of, staged
 
-# What NumPy would give as a view of the first operand. A copy has an equation of its own, as what is picked by an array has.
-_VIEWS = frozenset("slice squeeze dynamic_slice rev transpose reshape split unstack broadcast_in_dim".split())
-
 
 def sharing(array: Any, apart: Iterable[Any]) -> Callable[[Any], bool] | None:
-    """Does a value share this array's memory, one being a view of the other? None where nothing is known of the array.
+    """Does a value share this array's memory, one being a row of the other? None where nothing is known of the array.
 
     `apart` are values of which the caller knows already.
     """
@@ -48,7 +46,16 @@ def is_picked(value: Any) -> bool:
 
 
 def _bases(value: Any) -> Iterator[Any]:
-    """What a traced value is a view of, and what that is one of."""
-    while (parent := parent_of(value)) is not None and str(parent.primitive) in _VIEWS and parent.in_tracers:
-        value = parent.in_tracers[0]
+    """What a traced value is a row of, and what that is one of."""
+    while (base := _base(value)) is not None:
+        value = base
         yield value
+
+
+def _base(row: Any) -> Any:
+    """`x` of `x[0]`, which is a slice without the dimension that it has but once, or a part of `x` unstacked."""
+    parent = parent_of(row)
+    if parent is not None and str(parent.primitive) == "squeeze":
+        parent = parent_of(parent.in_tracers[0])
+        return parent.in_tracers[0] if parent is not None and str(parent.primitive) == "slice" else None
+    return parent.in_tracers[0] if parent is not None and str(parent.primitive) == "unstack" else None
