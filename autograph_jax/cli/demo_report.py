@@ -52,10 +52,10 @@ def report_staged(problem: Problem) -> list[str]:
     total = Counter[str]()
     for counts in staged.values():
         total.update(counts)
-    lines = [f"Staged as one program: {primitive_counts(total)}"]
+    lines: list[str] = []
     for source in (model.__file__, dormand_prince.__file__):
         name = os.path.basename(source)
-        lines.append(f"  {name}")
+        lines.append(f"  {name}" if lines else f"Staged as one program: {primitive_counts(total)}; in {name}")
         for (file, line), counts in sorted(staged.items()):
             if os.path.basename(file) == name:
                 text = linecache.getline(source, line).strip()

@@ -76,5 +76,5 @@ def test_polynomials_leave_with_their_coefficients():
         return np.poly1d(x[::-1])
 
     assert jax.jit(lambda x: ag.port(f)(x).coeffs)(jnp.arange(1.0, 4.0)).tolist() == [3, 2, 1]
-    with pytest.raises(ag.PortingError, match="leading zeros would be taken away"):
+    with pytest.raises(ag.PortingError, match="would take zeros away"):
         jax.block_until_ready(ag.jit(lambda x: ag.port(f)(x).coeffs)(jnp.array([1.0, 0.0])))
