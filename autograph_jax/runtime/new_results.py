@@ -68,6 +68,8 @@ class _Returns:
 
     def _is_new(self, value: Any) -> bool:
         match value:
+            case gast.BinOp() if any(map(self._is_list, (value.left, value.right))):
+                return False
             case gast.Constant() | gast.BinOp() | gast.UnaryOp() | gast.Compare() | gast.JoinedStr():
                 return True
             case gast.Tuple() | gast.List() | gast.Set():
@@ -83,6 +85,11 @@ class _Returns:
             case gast.Call():
                 return self._call_is_new(value)
         return False
+
+    def _is_list(self, value: Any) -> bool:
+        """Is it surely a list or tuple, which keeps what it is made of?"""
+        bindings = self._bindings.get(value.id, []) if isinstance(value, gast.Name) else [value]
+        return any(isinstance(binding, gast.List | gast.Tuple | gast.ListComp) for binding in bindings)
 
     def _variable_is_new(self, name: str) -> bool:
         if name in self._pending:  # `s = s + x`: what else it is assigned decides

@@ -15,7 +15,7 @@ import gast
 
 from autograph_jax.converters.views import VIEWS
 from autograph_jax.operators import hooks
-from autograph_jax.operators.tracing.operands import ELEMENT, SLICE, Attr, Item, Operand, Result, Step, Variable
+from autograph_jax.operators.tracing.operands import ELEMENT, OF_ITS_OWN, SLICE, Attr, Item, Operand, Result, Step, Variable
 from autograph_jax.runtime.new_results import is_new
 from autograph_jax.runtime.position import extent_at, read_later
 from autograph_jax.runtime.spans import Position
@@ -113,10 +113,16 @@ def _value(node: gast.AST) -> Iterator[Operand | Result]:
     """The variables, attributes and elements that the value of an expression is or contains."""
     match node:
         case gast.Name() | gast.Attribute() | gast.Subscript():
-            if (operand := _path(node)) is not None:
+            operand = _path(node)
+            if operand is not None:
                 yield operand
+            elif not (isinstance(node, gast.Attribute) and node.attr in OF_ITS_OWN):
+                yield from _value(node.value)  # a part of what a call or a display gives
         case gast.Tuple() | gast.List() | gast.Set():
             for element in node.elts:
+                yield from _value(element)
+        case gast.Dict():
+            for element in node.values:
                 yield from _value(element)
         case gast.Starred() | gast.NamedExpr() | gast.keyword():
             yield from _value(node.value)
@@ -142,7 +148,8 @@ def _result(call: gast.Call) -> Iterator[Operand | Result]:
     if isinstance(function, gast.Attribute) and function.attr in VIEWS:
         yield from _value(function.value)
     given = [operand for argument in (*call.args, *call.keywords) for operand in _value(argument)]
-    yield Result(_path(function), tuple(given), is_new)
+    adds_lists = any(isinstance(argument, gast.List | gast.Tuple) for argument in call.args)  # whose sum has their elements
+    yield Result(_path(function), tuple(given), (lambda _: False) if adds_lists else is_new)
 
 
 def _path(node: gast.AST) -> Operand | None:

@@ -118,6 +118,63 @@ def chosen(x):
 either(chosen, [X])
 
 
+def rows_of(m):
+    return [m[0]] + [m[1]]
+
+
+def both(a, b):
+    return a + b
+
+
+def an_element_of_a_result(m):
+    return itself(m)[0] + fill(m)
+
+
+either(an_element_of_a_result, [M])
+
+
+def a_view_of_a_result(m):
+    return itself(m).T + fill(m)
+
+
+either(a_view_of_a_result, [M])
+
+
+def an_element_of_a_list_that_a_call_gives(m):
+    return rows_of(m)[0] + fill(m)
+
+
+either(an_element_of_a_list_that_a_call_gives, [M])
+
+
+def lists_that_a_call_adds(m):
+    return both([m[0]], [m[1]])[0] + fill(m)
+
+
+either(lists_that_a_call_adds, [M])
+
+
+def an_element_of_one_of_two(m):
+    return (m if m[0, 0] > 0 else m * 2)[0] + fill(m)
+
+
+either(an_element_of_one_of_two, [M])
+
+
+def an_element_of_a_display(m):
+    return {"a": m[0]}["a"] + fill(m)
+
+
+either(an_element_of_a_display, [M])
+
+
+def the_shape_of_a_result(m):
+    return itself(m).shape[0] + fill(m)
+
+
+row(the_shape_of_a_result, [M])
+
+
 def a_number_of_an_array(x):
     return energy(x) + fill(x)
 

@@ -59,7 +59,7 @@ SLICE = _Step("[a:b]")
 ELEMENT = _Step("[...]")  # of an index that is not known
 Step = Attr | Item | Variable | _Step
 
-_OF_ITS_OWN = ("shape", "ndim", "dtype", "size", "at")  # attributes of an array that do not share its memory
+OF_ITS_OWN = ("shape", "ndim", "dtype", "size", "at")  # attributes of an array that do not share its memory
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +86,7 @@ def _shares(array: jax.Array, steps: tuple[Step, ...]) -> bool:
     """Does what these steps give share the array's memory?"""
     indices = list(itertools.takewhile(lambda step: not isinstance(step, Attr), steps))
     if not indices:
-        return isinstance(steps[0], Attr) and steps[0].name not in _OF_ITS_OWN
+        return isinstance(steps[0], Attr) and steps[0].name not in OF_ITS_OWN
     return SLICE in indices or len(indices) < array.ndim
 
 
@@ -119,9 +119,10 @@ class Result:
     def values(self, variables: Mapping[str, Any]) -> Iterator[Any]:
         """The arrays that it may be or be views of. The methods of an array that give views of it are operands of their own."""
         calls = list(self._functions(variables))
-        if calls and all(isinstance(owner, jax.Array) or self.is_new(function) for function, owner in calls):
+        given = [value for operand in self.given for value in operand.values(variables)]
+        joins = any(issubclass(type(value), list | tuple) for value in given)  # `a + b` of lists, which has their arrays
+        if calls and not joins and all(isinstance(owner, jax.Array) or self.is_new(function) for function, owner in calls):
             return
-        given = (value for operand in self.given for value in operand.values(variables))
         for value in (*itertools.chain(*calls), *given):
             yield from reach.arrays(value)
 
