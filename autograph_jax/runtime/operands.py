@@ -112,12 +112,12 @@ def _waiting(node: gast.AST, extent: _Extent) -> Iterator[Operand | Result]:
 def _value(node: gast.AST) -> Iterator[Operand | Result]:
     """The variables, attributes and elements that the value of an expression is or contains."""
     match node:
-        case gast.Name() | gast.Attribute() | gast.Subscript():
-            operand = _path(node)
-            if operand is not None:
-                yield operand
-            elif not (isinstance(node, gast.Attribute) and node.attr in OF_ITS_OWN):
-                yield from _value(node.value)  # a part of what a call or a display gives
+        case gast.Name() | gast.Attribute() | gast.Subscript() if (operand := _path(node)) is not None:
+            yield operand
+        case gast.Attribute(attr=name) if name in OF_ITS_OWN:
+            pass
+        case gast.Attribute() | gast.Subscript():  # a part of what a call or a display gives
+            yield from _value(node.value)
         case gast.Tuple() | gast.List() | gast.Set():
             for element in node.elts:
                 yield from _value(element)
