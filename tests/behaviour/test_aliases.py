@@ -1,6 +1,7 @@
 """Two names for one array: NumPy's result, or a named error with both lines. Never another result."""
 
 import dataclasses
+import types
 
 import jax.numpy as jnp
 import numpy as np
@@ -1761,6 +1762,107 @@ def unshared_updated_whole(x):
 
 
 row(unshared_updated_whole, [X], grad=True)
+
+
+# An array that traced data has put into a variable that may have no value, or into a list, dict or object: what it shares with
+# others goes with it through a loop and a branch.
+
+
+def maybe_unbound_written_in_a_loop(x):
+    if x[0] > 0:
+        e = x
+    for _ in x:
+        e[:] += e
+    return x
+
+
+either(maybe_unbound_written_in_a_loop, [X])
+
+
+def maybe_none_written_in_a_loop(x):
+    e = None
+    if x[0] > 0:
+        e = x
+    while x[0] < 9:
+        if e is not None:
+            e[:] = e + e
+    return x
+
+
+either(maybe_none_written_in_a_loop, [X])
+
+
+def view_that_may_be_none_written(x):
+    e = None
+    if x[0] > 0:
+        e = x[1:]
+    if e is not None:
+        e[:] = e + e
+    return x
+
+
+either(view_that_may_be_none_written, [X])
+
+
+def view_that_may_be_unbound_written_in_a_loop(x):
+    if x[0] > 0:
+        e = x[1:]
+    for _ in x:
+        e[:] = e + e
+    return x
+
+
+either(view_that_may_be_unbound_written_in_a_loop, [X])
+
+
+def view_put_into_a_dict_by_a_branch(x):
+    d = {}
+    if x[0] > 0:
+        d["k"] = x[1:]
+    else:
+        d["k"] = x[:-1] + 0
+    for v in x:
+        d["k"][0] = v
+    return x
+
+
+either(view_put_into_a_dict_by_a_branch, [X])
+
+
+def view_put_into_an_object_by_a_branch(x):
+    o = types.SimpleNamespace(v=x[1:] + 1)
+    if x[0] > 0:
+        o.v = x[1:]
+    o.v[0] = 7.0
+    return x
+
+
+either(view_put_into_an_object_by_a_branch, [X])
+
+
+def view_returned_in_a_list_by_a_branch(x):
+    def part(x):
+        if x[0] > 0:
+            return [x[1:]]
+        return [x[1:] + 1]
+
+    part(x)[0][0] = 7.0
+    return x
+
+
+either(view_returned_in_a_list_by_a_branch, [X])
+
+
+def array_put_into_a_list_by_a_branch_and_written_in_a_loop(x):
+    arrays = [x + 2, x + 1]
+    if x[0] > 0:
+        arrays[1] = x
+    for v in x:
+        x[:] = x + v
+    return arrays[1]
+
+
+either(array_put_into_a_list_by_a_branch_and_written_in_a_loop, [X])
 
 
 @table.each_way

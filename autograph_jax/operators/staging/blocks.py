@@ -44,7 +44,7 @@ class Traced:
     raised: bool  # it ends by an exception, which is raised at run time
     handled: bool  # if so, by a `try` around, which goes on with what the block has written
     ids: dict[Any, int]  # by key: the identity of what each place held at the end, for aliases
-    bases: dict[Any, list[int]]  # by key: the identities of the arrays that it is a view of
+    bases: dict[Any, list[tuple[int, tuple[int, ...]]]]  # by key: of what arrays there are views in it, and of which shapes
     parts: dict[Any, list[int]]  # by key: of the arrays in what it holds, and of those that these may be
     doubted: dict[Any, set[int]]  # by key: among these, the memory that it may have
     older: dict[Any, Uncounted]  # by key: the containers from before that what it holds may be
@@ -62,13 +62,14 @@ class Traced:
         """Does the program end here, so that nobody reads what the block has written?"""
         return self.raised and not self.handled
 
-    def bases_of(self, key: Any, values: dict[Any, Any], outer: dict[int, jax.Array]) -> list[jax.Array]:
-        """The arrays that a place holds a view of: of the places' new `values`, or of the arrays around, by their ids."""
-        found = []
-        for base in self.bases.get(key, ()):
-            found += [values[other] for other, own in self.ids.items() if own == base and other in values]
-            found += [outer[base]] if base in outer else []
-        return found
+    def view_bases(self, key: Any, value: Any, values: dict[Any, Any], outer: dict[int, jax.Array]) -> None:
+        """Views in what a place holds stay views: of the places' new `values`, or of the arrays around, by their ids."""
+        for base, shape in self.bases.get(key, ()):
+            known = [values[other] for other, own in self.ids.items() if own == base and other in values]
+            for array in known + ([outer[base]] if base in outer else []):
+                for part in reach.arrays(value):
+                    if part.shape == shape:
+                        views.view(part, array)
 
     def kin_of(self, place: Place) -> list[int]:
         """The arrays in what a place holds at the end, and those that these may be, by their ids."""
@@ -269,13 +270,15 @@ class _Recorder:
     def _write_inputs(self, leaves: Iterator[Any]) -> dict[Any, Any]:
         starts = {}
         values: dict[Any, Any] = {}
-        others = {id(place.read()): place.key for place, _ in self._inputs}
+        renewed: dict[int, jax.Array] = {}
         for place, form in self._inputs:
             value = unflatten(form, leaves)
             value = values[place.key] = values.get(self._aliases.same.get(place.key), value)
-            for other in aliasing.doubtful_with(place.read()):
-                aliasing.doubt(value, values.get(others.get(id(other)), other))
-            views.view(value, place.read())  # whoever holds what the loop enters with would see a write in the first turn
+            for part, old in aliasing.side_by_side(value, place.read()):
+                renewed.setdefault(id(old), part)
+                for other in aliasing.doubtful_with(old):
+                    aliasing.doubt(part, renewed.get(id(other), other))
+                views.view(part, old)  # whoever holds what the loop enters with would see a write in the first turn
             aliasing.doubt_buffers(value, place.read())
             state.write(place, value)
             self.starts[place.key] = aliasing.identity(value)
@@ -305,7 +308,7 @@ class _Recorder:
         self.result, leaves = flatten_end(result, self._older, is_new)
         self.ends, self.found = {}, []
         self.ids: dict[Any, int] = {RESULT: aliasing.identity(result)}
-        self.bases: dict[Any, list[int]] = {RESULT: [id(base) for base in views.bases(result)]}
+        self.bases: dict[Any, list[tuple[int, tuple[int, ...]]]] = {RESULT: views.bases_in(result)}
         self.parts: dict[Any, list[int]] = {RESULT: aliasing.kin(result)}
         self.doubted: dict[Any, set[int]] = {RESULT: aliasing.doubted(result)}
         self.older: dict[Any, Uncounted] = {RESULT: self._older_than(result)}
@@ -317,7 +320,7 @@ class _Recorder:
             start = starts[place.key] if place.key in starts else trace.log[place.key][1]
             value = place.read()
             self.ids[place.key] = aliasing.identity(value)
-            self.bases[place.key] = [id(base) for base in views.bases(value)]
+            self.bases[place.key] = views.bases_in(value)
             self.parts[place.key] = aliasing.kin(value)
             self.doubted[place.key] = aliasing.doubted(value)
             self.older[place.key] = self._older_than(value)

@@ -48,8 +48,7 @@ def relate(
 ) -> None:
     """What two branches leave in a place, or as their result, may be an older object or array, or a view of one."""
     for branch in branches:
-        for base in branch.bases_of(key, new, outer):
-            views.view(value, base)
+        branch.view_bases(key, value, new, outer)
         kin = branch.kin_of(place) if place is not None else branch.parts[RESULT]
         _doubt_parts(value, [outer[part] for part in kin if part in outer])
         if isinstance(place, Content):

@@ -303,12 +303,13 @@ class Settled:
                 views.view_parts(values[key], base)
                 aliasing.doubt_buffers(values[key], base, apart)
         for place, entry in zip(self.places, self.entries, strict=True):
-            for base in views.bases(entry):
-                for new in self._after(base, values):
-                    views.view(values.get(place.key), new)
-            for other in aliasing.doubtful_with(entry):
-                for new in self._after(other, values):
-                    aliasing.doubt(values.get(place.key, entry), new)
+            for value, old in aliasing.side_by_side(values.get(place.key, entry), entry):
+                for base in views.bases(old):
+                    for new in self._after(base, values):
+                        views.view(value, new)
+                for other in aliasing.doubtful_with(old):
+                    for new in self._after(other, values):
+                        aliasing.doubt(value, new)
 
     def _doubt_entries(self, values: dict[Any, Any]) -> None:
         """Without a turn, a place holds what it entered with: `y = x`, `while n > 0: x = x / 2`, and then `y[0] = 1`."""
@@ -321,8 +322,8 @@ class Settled:
 
     def _after(self, array: jax.Array, values: dict[Any, Any]) -> list[Any]:
         """What the places that entered with an array hold after the loop; the array itself where none did."""
-        entered = zip(self.places, self.entries, strict=True)
-        return [values.get(place.key, array) for place, entry in entered if entry is array] or [array]
+        entered = [(values.get(place.key, entry), entry) for place, entry in zip(self.places, self.entries, strict=True)]
+        return [value for one in entered for value, old in aliasing.side_by_side(*one) if old is array] or [array]
 
     def fill_lists(self, rows: Sequence[Sequence[jax.Array]], turns: int) -> dict[Any, Any]:
         """Write the growing lists, of the stacked leaves that `turn_with_rows` gave; gives them by the keys of their places."""

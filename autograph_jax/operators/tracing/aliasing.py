@@ -89,6 +89,19 @@ def doubtful_with(array: Any) -> list[jax.Array]:
     return [other for other in others if other is not None and not jax_private.is_lost(other)]
 
 
+def side_by_side(value: Any, old: Any) -> list[tuple[jax.Array, jax.Array]]:
+    """The arrays in a value that is `old` made anew, each with the one in its place; with all that it may be, if that is not known."""
+    if isinstance(value, jax.Array) and isinstance(old, jax.Array):
+        return [(value, old)]
+    if isinstance(value, (jax.Array, *reach.ATOMS)) and isinstance(old, reach.ATOMS):
+        return []
+    new, before = ([part for part in reach.arrays(one) if part.ndim] for one in (value, old))
+    alike = [(part.shape, part.dtype) for part in new] == [(part.shape, part.dtype) for part in before]
+    if alike:
+        return list(zip(new, before, strict=True))
+    return [(part, one) for part in new for one in before if (part.shape, part.dtype) == (one.shape, one.dtype)]
+
+
 def doubt_buffers(value: Any, other: Any, apart: Iterable[Any] = ()) -> None:
     """Remember that arrays of ported code in one value may share the memory of those in another, or what that may share.
 

@@ -20,7 +20,7 @@ from autograph_jax.porting.arrays import Buffer, MutableArray, arrays_made
 _SLOT = types.MemberDescriptorType
 _EMPTY = object()  # a slot without a value
 _MOST_PARTS = 500  # of one value; beyond it the answer is "not found"
-_ATOMS = (str, bytes, bool, int, float, complex, type(None))
+ATOMS = (str, bytes, bool, int, float, complex, type(None))
 _CODE = (type, types.FunctionType, types.MethodType, types.ModuleType, types.BuiltinFunctionType)
 _NO_RECORDS = (*_CODE, jax.Array, Choice, enum.Enum)
 _FOREIGN = ("builtins", "jax", "jaxlib", "numpy", "autograph_jax", "threading", "functools", "collections", "itertools")
@@ -42,7 +42,7 @@ def everything(value: Any, *, skip: Skip = lambda holder, key: False) -> Iterato
             continue
         known.add(id(value))
         yield value
-        if not isinstance(value, _ATOMS):
+        if not isinstance(value, ATOMS):
             pending.extend(part for key, part in parts(value) if not (skip(value, key) or _is_namespace(part)))
 
 

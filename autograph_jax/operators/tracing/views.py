@@ -128,6 +128,11 @@ def bases(value: Any) -> list[jax.Array]:
     return found
 
 
+def bases_in(value: Any) -> list[tuple[int, tuple[int, ...]]]:
+    """The ids of the arrays of which there are views in a value, each with the shape of its view."""
+    return [(id(base), part.shape) for part in reach.arrays(value) for base in bases(part)] if _views else []
+
+
 def rows(base: Any) -> Any:
     """The rows of an array that is unpacked, as views; anything else as it is."""
     return [view(row, base) for row in base] if isinstance(base, jax.Array) and base.ndim > 1 else base
