@@ -90,7 +90,7 @@ def doubtful_with(array: Any) -> list[jax.Array]:
 
 
 def side_by_side(value: Any, old: Any) -> list[tuple[jax.Array, jax.Array]]:
-    """The arrays in a value that is `old` made anew, each with the one in its place; with all that it may be, if that is not known."""
+    """The arrays in a value that is `old` made anew, each with the one in its place, or with all that it may be."""
     if isinstance(value, jax.Array) and isinstance(old, jax.Array):
         return [(value, old)]
     if isinstance(value, (jax.Array, *reach.ATOMS)) and isinstance(old, reach.ATOMS):
