@@ -118,7 +118,7 @@ class _Blocks:
                     return converted + self._exiting_if(statement, rest, context)
                 converted += self._plain_if(statement)
             elif isinstance(statement, gast.While | gast.For):
-                if exits.may_return(statement) or exits.may_exit(statement.orelse):
+                if exits.may_exit(statement):
                     return converted + self._exiting(self._loop(statement, context), statement, rest, context)
                 definitions, call = self._loop(statement, context)
                 converted += [*definitions, template.expression_statement(call, at=call)]
@@ -246,7 +246,7 @@ class _Blocks:
 
     def _loop(self, node: gast.While | gast.For, outer: Context) -> tuple[list[gast.stmt], gast.expr]:
         live_out = self._facts.live_head[node] | self._facts.live_after[node]
-        if exits.may_return(node) or exits.may_exit(node.orelse):
+        if exits.may_exit(node):
             live_out |= outer.live_out
         if isinstance(node, gast.While):
             # `while (y := f(x)) > 1: x = y`: the body reads what the test has assigned at the end of the turn before.
@@ -261,7 +261,7 @@ class _Blocks:
             operator, at, parts = "for_stmt", node.iter, [gast.Expr(node.target), *node.body]
             definitions, first = [], node.iter
             body_definition, body = self._for_body(node, context)
-        exiting = exits.may_return(node) or exits.may_exit(node.orelse)
+        exiting = exits.may_exit(node)
         names = self._variables.state_names(parts, live_out, node, exiting=exiting)
         arguments = [first, body or template.constant(None, at=at), *names]
         definitions = definitions + body_definition

@@ -21,27 +21,22 @@ _LOOPS = (gast.For, gast.While)
 
 def may_exit(node: gast.AST | Sequence[gast.AST]) -> bool:
     """Can this leave the block around it by return, break or continue?"""
-    return _contains(node, (gast.Return, gast.Break, gast.Continue), in_loop=False)
+    return _may_exit(node, in_loop=False)
 
 
-def may_return(node: gast.AST | Sequence[gast.AST]) -> bool:
-    """Does a `return` stand anywhere in it?"""
-    return _contains(node, (gast.Return,), in_loop=False)
-
-
-def _contains(node: gast.AST | Sequence[gast.AST], kinds: tuple[type, ...], *, in_loop: bool) -> bool:
+def _may_exit(node: gast.AST | Sequence[gast.AST], *, in_loop: bool) -> bool:
     if isinstance(node, Sequence):
-        return any(_contains(child, kinds, in_loop=in_loop) for child in node)
+        return any(_may_exit(child, in_loop=in_loop) for child in node)
     if isinstance(node, _SCOPES):
         return False
     if isinstance(node, gast.Break | gast.Continue):
-        return not in_loop and isinstance(node, kinds)
+        return not in_loop
     if isinstance(node, gast.Return):
-        return gast.Return in kinds
+        return True
     if isinstance(node, _LOOPS):
-        return _contains(node.body, kinds, in_loop=True) or _contains(node.orelse, kinds, in_loop=in_loop)
+        return _may_exit(node.body, in_loop=True) or _may_exit(node.orelse, in_loop=in_loop)
     if isinstance(node, gast.stmt):
-        return any(_contains(child, kinds, in_loop=in_loop) for child in suites(node))
+        return any(_may_exit(child, in_loop=in_loop) for child in suites(node))
     return False
 
 
@@ -56,7 +51,7 @@ def exits_staged(statement: gast.stmt) -> bool:
     final = getattr(statement, "finalbody", None) or []
     for inner in (s for suite in suites(statement) if suite is not final for s in suite):
         if isinstance(inner, gast.If | gast.While | gast.For):
-            if may_return(inner) if isinstance(inner, _LOOPS) else may_exit(inner):
+            if may_exit(inner):
                 return True
         elif isinstance(inner, NATIVE) and exits_staged(inner):
             return True

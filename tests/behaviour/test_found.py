@@ -1095,6 +1095,39 @@ def object_replaced_in_turns_of_a_branch(i, j):
 row(object_replaced_in_turns_of_a_branch, [1, 2], [1, -2], [-1, 2])
 
 
+def loop_left_in_a_try_whose_else_leaves(n):
+    done = []
+    for k in range(3):
+        try:
+            while True:
+                break
+            else:
+                break
+        finally:
+            done.append(k * n)
+        done.append(-k * n)
+    return done
+
+
+row(loop_left_in_a_try_whose_else_leaves, [2])
+
+
+def for_left_in_a_with_whose_else_goes_on(n):
+    total = 0
+    for k in range(5):
+        with contextlib.nullcontext():
+            for j in range(4):
+                if j * n > k:
+                    break
+            else:
+                continue
+        total += 10 * k + j
+    return total
+
+
+row(for_left_in_a_with_whose_else_goes_on, [0], [1], [3])
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)
