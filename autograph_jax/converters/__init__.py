@@ -24,6 +24,7 @@ from autograph_jax.converters import (
     products,
     raising,
     stores,
+    unpacking,
     views,
 )
 from autograph_jax.syntax.names import Names, hide_operators, restore_operators
@@ -53,8 +54,9 @@ def convert_tree(
     `free` are the names that the function takes from a function around it.
 
     The order: `plain` writes out what only works inside a class, `local_variables` what looks at the frame; `growing` marks
-    lists of ported code; `matches` makes if chains; `live_loops` marks loops over arrays that they write, and `views` what
-    shares memory with these; `stores` makes item writes into assignments, which the blocks then count as written variables;
+    lists of ported code; `matches` makes if chains; `live_loops` marks loops over arrays that they write, `unpacking` and
+    `views` what shares memory with these; `stores` makes item writes into assignments, which the blocks then count as written
+    variables;
     `generators` marks what stays Python's; `blocks` cuts statements into functions, and needs facts about the tree as the
     stores left it; `debugged` shows these all variables; `comprehensions`, `products`, `powers`, `raising` and
     `expressions` last, when tests stand where they will be evaluated.
@@ -70,6 +72,7 @@ def convert_tree(
     facts = analyse(tree)
     if live_loops.convert(tree, facts):
         facts = analyse(tree)
+    tree = unpacking.convert(tree, facts, names)
     tree = views.convert(tree, facts)
     tree = stores.convert(tree, facts, names)
     tree = generators.convert(tree)

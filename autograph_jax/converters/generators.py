@@ -45,6 +45,11 @@ class _Generators(Pass):
             _mark(node.body)
         return node
 
+    def visit_YieldFrom(self, node: gast.YieldFrom) -> gast.YieldFrom:
+        self.generic_visit(node)
+        node.value = _EACH.expression(at=node.value, VALUES=node.value)
+        return node
+
 
 def _mark(statements: Suite) -> None:
     for statement in filter(stays, statements):

@@ -34,7 +34,7 @@ _ROWS = Template("ag__.rows(BASE)")
 KEEP_NOTHING = frozenset({"abs", "bool", "complex", "float", "int", "len", "print", "range", "repr", "round", "str"})
 _REDUCING = frozenset({"all", "any", "sum"})
 _LOAD = gast.Load()
-VIEWS = frozenset({"T", "mT", "real", "imag", "reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal"})
+VIEWS = frozenset("T mT real imag conj conjugate reshape ravel transpose swapaxes squeeze view diagonal".split())
 
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts]) -> gast.AST:
@@ -57,11 +57,7 @@ class _Views(Pass):
 
     def visit_Assign(self, node: gast.Assign) -> gast.AST:
         names = {name.id for target in node.targets for name in walk(target) if isinstance(name, gast.Name)}
-        unpacks = any(isinstance(target, gast.Tuple | gast.List) for target in node.targets)
-        if unpacks and isinstance(node.value, gast.Name) and {node.value.id, *names} & self._item_written[-1]:
-            node.value = _ROWS.expression(at=node.value, BASE=node.value)  # `first, second = x`
-        else:
-            node.value = self._marked(node.value, names, followed=all(isinstance(t, gast.Name) for t in node.targets))
+        node.value = self._marked(node.value, names, followed=all(isinstance(t, gast.Name) for t in node.targets))
         return node
 
     def _marked(self, value: gast.expr, names: set[str], *, followed: bool = False) -> gast.expr:
@@ -123,6 +119,8 @@ class _Kept(Pass):
         if isinstance(node.func, gast.Name) and node.func.id in _REDUCING:
             self._reduced |= set(node.args)
         self.generic_visit(node)
+        if is_operator(node.func, "rows"):
+            node.args[0] = self._marked(node.args[0])
         if not (is_operator(node.func) or isinstance(node.func, gast.Name) and node.func.id in KEEP_NOTHING):
             node.args = list(map(self._marked, node.args))
             for keyword in node.keywords:
@@ -166,7 +164,7 @@ class _Kept(Pass):
                 or isinstance(generator.iter, gast.Call)
                 and is_operator(generator.iter.func)
             )
-            kept = any(_may_keep(e, names) for e in used) or any(_may_keep(test, names, bare=False) for test in generator.ifs)
+            kept = any(may_keep(e, names) for e in used) or any(may_keep(test, names, bare=False) for test in generator.ifs)
             if is_place and kept:
                 generator.iter = _ROWS.expression(at=generator.iter, BASE=generator.iter)
 
@@ -196,24 +194,24 @@ class _Kept(Pass):
         return value
 
 
-def _may_keep(node: Any, names: frozenset[str], *, bare: bool = True) -> bool:
+def may_keep(node: Any, names: frozenset[str], *, bare: bool = True) -> bool:
     """May something keep the value of one of these variables, or a part of it? `bare`: also where it stands alone."""
     match node:
         case gast.Name():
             return bare and node.id in names
         case gast.BoolOp() | gast.IfExp() | gast.NamedExpr():
-            return any(_may_keep(part, names, bare=bare) for part in children(node))
+            return any(may_keep(part, names, bare=bare) for part in children(node))
         case gast.BinOp() | gast.UnaryOp() | gast.Compare():
-            return any(_may_keep(part, names, bare=False) for part in children(node))
+            return any(may_keep(part, names, bare=False) for part in children(node))
         case gast.Subscript():
-            return _may_keep(node.value, names, bare=bare) or _may_keep(node.slice, names, bare=False)
+            return may_keep(node.value, names, bare=bare) or may_keep(node.slice, names, bare=False)
         case gast.Call():
             function = node.func.value if isinstance(node.func, gast.Attribute) else node.func
             gives_view = isinstance(node.func, gast.Attribute) and node.func.attr in VIEWS
             keeps = not (isinstance(function, gast.Name) and function.id in KEEP_NOTHING)
-            given = any(_may_keep(part, names, bare=keeps) for part in (*node.args, *node.keywords))
-            return given or _may_keep(function, names, bare=gives_view and bare)
-    return any(_may_keep(part, names) for part in children(node))
+            given = any(may_keep(part, names, bare=keeps) for part in (*node.args, *node.keywords))
+            return given or may_keep(function, names, bare=gives_view and bare)
+    return any(may_keep(part, names) for part in children(node))
 
 
 def _is_known(value: gast.expr) -> bool:

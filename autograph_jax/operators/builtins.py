@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from autograph_jax.operators import comprehensions, hooks, jax_private
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.sequences import bounded, iterables, lists
-from autograph_jax.operators.tracing import views
+from autograph_jax.operators.tracing import aliasing, views
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced, truth
@@ -130,7 +130,10 @@ def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False
     places = jnp.argsort(stacked, stable=True)
     places = len(elements) - 1 - jnp.flip(places) if reverse else places
     columns = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves])[places], *elements)
-    return [jax.tree.map(lambda column, n=n: column[n], columns) for n in range(len(elements))]
+    ordered = [jax.tree.map(lambda column, n=n: column[n], columns) for n in range(len(elements))]
+    for element in ordered:
+        aliasing.doubt_arrays(element, elements)
+    return ordered
 
 
 def _all_of(iterable: Any, *, one_by_one: bool = False) -> Any:

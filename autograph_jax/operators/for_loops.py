@@ -32,10 +32,10 @@ from autograph_jax.operators.loops import (
     run_else,
     turn_begun,
 )
-from autograph_jax.operators.sequences import iterables, lists
+from autograph_jax.operators.sequences import iterables, lists, taking
 from autograph_jax.operators.staging.fixpoint import settle
 from autograph_jax.operators.staging.settled import Settled
-from autograph_jax.operators.tracing import holders, impure, state, views
+from autograph_jax.operators.tracing import holders, impure, state
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.values.forms import Static
 from autograph_jax.operators.values.joins import number_as_array
@@ -58,7 +58,7 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
     with holders.in_use(arrays, _written_meanwhile) if arrays else _NOTHING:
         if not jax_private.tracing():
             # Python's own loop stands here, and not in a function of its own: deep recursion needs the frames.
-            for element in _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iterable:
+            for element in taking.taken(iterable):
                 exit = body(element)
                 if exit is not None and exit is not CONTINUE:
                     return None if exit is BREAK else exit
@@ -81,7 +81,7 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
         elif exit is None:
             decisions.left_to_python("it has one turn, or nothing that its body reads is traced")
         impure.check_loop(iterable, references=_HELD_BY_CALL)
-        elements = _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iter(iterable)
+        elements = iter(taking.taken(iterable))
         return _python_for(elements, body, names, orelse)
 
 
@@ -106,7 +106,7 @@ def _written_meanwhile() -> AliasError:
 def _as_marked(marked: markers.Marked, body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
     """A loop over `ag.stage(xs)`, `ag.scan(xs)` or `ag.unroll(xs)`."""
     if marked.how == "unroll" or not jax_private.tracing():
-        elements = _rows_in_python(marked.iterable) if isinstance(marked.iterable, jax.Array) else iter(marked)
+        elements = taking.taken(marked.iterable) if isinstance(marked.iterable, jax.Array) else iter(marked)
         decisions.left_to_python("it is marked: `ag.unroll`")
         return _python_for(elements, body, names, orelse, is_meant=True)
     rows = iterables.view(marked.iterable) if marked.how == "stage" or hasattr(marked.iterable, "shape") else None
@@ -118,15 +118,10 @@ def _as_marked(marked: markers.Marked, body: Block, names: tuple[str, ...], orel
     return run_else(exit, orelse, functions, names)
 
 
-def _rows_in_python(array: jax.Array) -> Iterator[Any]:
-    for row in array:
-        yield views.view(row, array)
-
-
 def each(iterable: Any) -> Any:
     """What a `for` of a generator's own runs over: Python takes the elements one by one."""
     impure.check_loop(iterable, references=_HELD_BY_CALL)
-    return _rows_in_python(iterable) if isinstance(iterable, jax.Array) else iterable
+    return taking.taken(iterable)
 
 
 def _python_for(

@@ -71,7 +71,7 @@ def changed(value: Any, target: Any, index: Any) -> Any:
     if picked:
         selection.put(value, target, index)
     else:
-        target[selection.plain_index(target, index)] = value
+        target[selection.plain_index(target, index)] = views.rows(value) if isinstance(index, slice) else value
     return target
 
 

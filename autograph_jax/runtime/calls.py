@@ -12,6 +12,7 @@ import copy
 import dataclasses
 import functools
 import inspect
+import operator
 import sys
 import types
 import warnings
@@ -27,7 +28,7 @@ from autograph_jax.operators import comprehensions, hooks, jax_private, subscrip
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import printing
 from autograph_jax.operators.effects.progress import bar_maker
-from autograph_jax.operators.sequences import iterables, lists
+from autograph_jax.operators.sequences import iterables, lists, taking
 from autograph_jax.operators.tracing import holders, impure, state, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice, check_callable
@@ -63,9 +64,11 @@ _OVERRIDES: dict[Any, Function] = {
     copy.deepcopy: lambda value, memo=None: state.made(copy.deepcopy(value, memo)),
     dataclasses.replace: lambda value, /, **changes: state.made(dataclasses.replace(value, **changes)),
     **operator_builtins.OVERRIDES,
+    **taking.TAKING,
 }
 _ALWAYS: dict[Any, Function] = {
     **operator_builtins.TAKING_FUNCTIONS,
+    **taking.TAKING,
     **{function: _OVERRIDES[function] for function in (enumerate, zip, reversed, iter, list, tuple, warnings.warn)},
 }
 _CONTAINERS = (list, dict, set, collections.deque)
@@ -145,12 +148,12 @@ def _in_place_of(function: Any) -> Function | None:
 _VIEWS = """array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to diag diagonal dsplit expand_dims flip
 fliplr flipud hsplit imag matrix_transpose moveaxis permute_dims ravel real reshape rollaxis rot90 split squeeze swapaxes
 transpose trim_zeros vsplit""".split()
-_VIEWING = {id(getattr(jnp, name)) for name in _VIEWS}
+_VIEWING = {id(function) for function in (*(getattr(jnp, name) for name in _VIEWS), operator.getitem)}
 
 
 def gives_view(function: Any) -> bool:
-    """Does the NumPy twin of this function of jax.numpy give a view of what it gets?"""
-    return id(function) in _VIEWING
+    """Does this function give a view of what it gets: the NumPy twin of one of jax.numpy's, or Python's own?"""
+    return id(function) in _VIEWING or isinstance(function, operator.itemgetter | operator.attrgetter)
 
 
 def _viewing(function: Function) -> Function:
@@ -186,10 +189,12 @@ def _either(taken: Any, option: Any, otherwise: Function, arguments: tuple[Any, 
 def _builtin(function: types.BuiltinMethodType) -> Function:
     if type(function.__self__) is dict and function.__name__ == "get" and jax_private.tracing():
         return functools.partial(selection.get_of, function.__self__)
-    if function.__self__ is builtins or function in (functools.reduce, warnings.warn):
-        return _in_place_of(function) or function
+    if (ours := _in_place_of(function)) is not None:
+        return ours
     if isinstance(function.__self__, list | collections.deque) and function.__name__ == "extend":
         return lambda values: function(views.rows(values))
+    if gives_view(function):
+        return _viewing(function)
     return _numeric(function) if is_numeric_function(function) else function
 
 

@@ -426,28 +426,28 @@ def empty_list_of_the_module_or_a_new_one(x):
 row(empty_list_of_the_module_or_a_new_one, [2.0], [-2.0], want="either")
 
 
-COARSE, FINE = [1.0, 2.0], [3.0, 4.0]
+LOOSE, TIGHT = [1.0, 2.0], [3.0, 4.0]
 
 
-def _coarse():
-    return COARSE
+def _loose():
+    return LOOSE
 
 
-def _fine():
+def _tight():
     return _deeper()
 
 
 def _deeper():
-    return FINE
+    return TIGHT
 
 
 def module_list_that_a_callee_gives_is_written(x):
-    y = COARSE
+    y = LOOSE
     if x > 0:
-        y = _fine()
+        y = _tight()
     old = y[0]
     y[0] = 5.0
-    seen = COARSE[0], FINE[0]
+    seen = LOOSE[0], TIGHT[0]
     y[0] = old
     return seen
 
@@ -456,15 +456,15 @@ row(module_list_that_a_callee_gives_is_written, [1.0], [-1.0], want="either")
 
 
 def module_list_that_callees_give_is_itself(x):
-    y = _coarse() if x > 0 else _coarse()
-    return y is COARSE, y[0]
+    y = _loose() if x > 0 else _loose()
+    return y is LOOSE, y[0]
 
 
 row(module_list_that_callees_give_is_itself, [1.0], [-1.0])
 
 
 def module_list_that_a_callee_gives_is_read(x):
-    y = _coarse() if x > 0 else _fine()
+    y = _loose() if x > 0 else _tight()
     return y[0]
 
 

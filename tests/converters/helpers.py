@@ -40,6 +40,7 @@ from autograph_jax.converters import (
     products,
     raising,
     stores,
+    unpacking,
     views,
 )
 from autograph_jax.runtime.convert import convert_function
@@ -47,8 +48,8 @@ from autograph_jax.syntax import emit
 from autograph_jax.syntax.names import Names
 
 PASSES = tuple(
-    """plain growing matches attempts live_loops views stores generators blocks debugged comprehensions products powers
-    raising expressions""".split()
+    """plain growing matches attempts live_loops unpacking views stores generators blocks debugged comprehensions
+    products powers raising expressions""".split()
 )
 _numbers = itertools.count()
 
@@ -103,6 +104,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 tree = attempts.convert(tree, names)
             case "live_loops":
                 live_loops.convert(tree, analyse(tree))
+            case "unpacking":
+                tree = unpacking.convert(tree, analyse(tree), names)
             case "views":
                 tree = views.convert(tree, analyse(tree))
             case "stores":

@@ -147,7 +147,7 @@ ROWS = {
         """
         def f(y, d, xs):
             o = ag__.call(Noted)()
-            item, item_2, (item_3, *item_4), [item_5] = ag__.rows(xs)
+            item, item_2, (item_3, *item_4), [item_5] = ag__.rows(xs, True)
             x = item
             y = ag__.set_item(item_2, y, ag__.call(say)(0))
             d = ag__.set_item(item_3, d, ag__.call(say)('k'))

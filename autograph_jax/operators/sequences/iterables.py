@@ -18,7 +18,7 @@ from autograph_jax.errors import AliasError, StagingError, user_location
 from autograph_jax.loops.axes import axes_of
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.effects import checks
-from autograph_jax.operators.sequences import bounded, lists
+from autograph_jax.operators.sequences import bounded, lists, taking
 from autograph_jax.operators.tracing import state, views
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form
@@ -346,7 +346,7 @@ def zip_(*iterables: Any, strict: bool = False) -> Any:
     lengths = [v.length for v in views]
     parted = strict and (any(map(is_traced, lengths)) or len(set(lengths)) > 1)
     if parted or not any(map(_is_traced_iterable, iterables)) or len(views) < len(iterables):
-        return builtins.zip(*iterables, strict=strict)
+        return builtins.zip(*builtins.map(taking.taken, iterables), strict=strict)
     return _one_shot(Zip(views))
 
 

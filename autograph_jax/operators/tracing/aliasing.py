@@ -20,7 +20,7 @@ from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.cells import arrays_held
 from autograph_jax.operators.tracing.places import Place
-from autograph_jax.operators.tracing.views import Renewed, bases, related_to
+from autograph_jax.operators.tracing.views import CHOSEN, Renewed, bases, related_to, view
 from autograph_jax.porting.arrays import Buffer, MutableArray
 from autograph_jax.porting.rows import Mask, Window
 
@@ -70,6 +70,15 @@ def doubt(first: Any, second: Any) -> None:
         return
     _note(first, second)
     _note(second, first)
+
+
+def doubt_arrays(value: Any, others: Iterable[Any]) -> None:
+    """Remember that arrays in a value may be any of those in others, of which traced data has chosen one."""
+    for other in others:
+        for part, old in side_by_side(value, other):
+            doubt(part, old)
+            for base in bases(old):
+                view(part, base, CHOSEN)
 
 
 def _note(array: Any, other: Any) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import enum
 import functools
+import gc
+import itertools
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -135,6 +137,12 @@ def _of_object(value: Any) -> Iterator[tuple[Any, Any]]:
     return ((name, part) for name, part in kept if part is not _EMPTY)
 
 
+# What Python takes elements from one by one holds its source where only the garbage collector sees it.
+_ITERATORS = (
+    *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
+    *map(type, (iter([]), iter(()), iter({}), iter({}.values()), iter({}.items()), iter(set()), iter(collections.deque()))),
+    *(enumerate, filter, map, reversed, zip, types.GeneratorType),
+)
 _PARTS: dict[type, Parts] = {
     **dict.fromkeys((list, tuple, set, frozenset, collections.deque), enumerate),
     dict: lambda value: list(value.items()),
@@ -144,6 +152,7 @@ _PARTS: dict[type, Parts] = {
     Choice: lambda value: enumerate(value._options),
     MutableArray: lambda value: (("_buffer", value._buffer),),
     Buffer: lambda value: (("value", value.value),),
+    **dict.fromkeys((*_ITERATORS, types.CellType), lambda value: enumerate(gc.get_referents(value))),
 }
 
 

@@ -14,6 +14,7 @@ from autograph_jax.operators.tracing import history, reach
 from autograph_jax.porting.replacing import replaced
 
 _UNKNOWN = object()
+CHOSEN = object()  # the index of a row that traced data has chosen, where NumPy would give one of the rows
 _NO_ARRAYS = frozenset({list, tuple, str, bytes, int, float})  # looked at first: to ask for a jax.Array takes longer
 
 
@@ -133,9 +134,10 @@ def bases_in(value: Any) -> list[tuple[int, tuple[int, ...]]]:
     return [(id(base), part.shape) for part in reach.arrays(value) for base in bases(part)] if _views else []
 
 
-def rows(base: Any) -> Any:
-    """The rows of an array that is unpacked, as views; anything else as it is."""
-    return [view(row, base) for row in base] if isinstance(base, jax.Array) and base.ndim > 1 else base
+def rows(base: Any, nested: bool = False) -> Any:
+    """The rows of an array that is unpacked, as views; anything else as it is. `nested`: its parts are unpacked as well."""
+    taken = [view(row, base) for row in base] if isinstance(base, jax.Array) and base.ndim > 1 else base
+    return [rows(part, True) for part in taken] if nested and type(taken) in (list, tuple) else taken
 
 
 # Module state: by id, the views. An entry goes when the view goes.
