@@ -66,12 +66,12 @@ def or_(value: Any, *others: Thunk, binds: Names = ()) -> Any:
 def _decided(condition: Any, value: Any, others: tuple[Thunk, ...], binds: Names, *, together: bool) -> Any:
     """`and` or `or` whose first operand is traced, or an object with a traced truth. What it tells is told of the whole."""
     on = and_ if together else or_
-    inner: list[facts.Facts] = []
+    inner: list[facts.Weak] = []
     known: list[bool] = []
 
     def rest() -> Any:
         decision = on(others[0](), *others[1:], binds=binds)
-        inner.append(facts.of(decision))
+        inner.extend(facts.weakly(facts.of(decision).where(together)))
         known.append(decision is (not together))
         return decision
 

@@ -30,21 +30,34 @@ class Facts:
 
 
 NONE = Facts()
+Weak = tuple[weakref.ref[Choice], Test]
+
+
+def weakly(told: Iterable[tuple[Choice, Test]]) -> list[Weak]:
+    """What is told, without holding what belongs to a trace when that is over."""
+    return [(weakref.ref(choice), test) for choice, test in told]
+
+
+def _held(told: Iterable[Weak]) -> tuple[tuple[Choice, Test], ...]:
+    return tuple((known, test) for choice, test in told if (known := choice()) is not None)
+
+
 # By the condition's id, since arrays have no usable ==. Module state: an entry goes when its condition goes.
-_by_id: dict[int, tuple[weakref.ref[Any], Facts]] = {}
+_by_id: dict[int, tuple[weakref.ref[Any], list[Weak], list[Weak]]] = {}
 
 
 def tell(condition: Any, facts: Facts) -> Any:
     """Remember what a traced condition tells."""
     key = id(condition)
-    _by_id[key] = (weakref.ref(condition, lambda _, known=_by_id: known.pop(key, None)), facts)
+    gone = weakref.ref(condition, lambda _, known=_by_id: known.pop(key, None))
+    _by_id[key] = gone, weakly(facts.if_true), weakly(facts.if_false)
     return condition
 
 
 def of(condition: Any) -> Facts:
     """What was told of a condition; of a Choice that is one itself, which options can be true and which false."""
     entry = _by_id.get(id(condition))
-    known = entry[1] if entry is not None and entry[0]() is condition else NONE
+    known = Facts(*map(_held, entry[1:])) if entry is not None and entry[0]() is condition else NONE
     if not isinstance(condition, Choice):
         return known
     return Facts((*known.if_true, (condition, _may_be(True))), (*known.if_false, (condition, _may_be(False))))
@@ -71,7 +84,7 @@ def _may_be(holds: bool) -> Test:
     return test
 
 
-def together(first: Facts, inner: Sequence[Facts], functions: Functions, binds: Sequence[str], *, holds: bool) -> Facts:
+def together(first: Facts, inner: Sequence[Weak], functions: Functions, binds: Sequence[str], *, holds: bool) -> Facts:
     """What `a and b` tells where it is true, or `a or b` where it is false: what a tells, and b.
 
     Of b, only about what its variables hold: it was evaluated apart, and may tell of what was there only. The variables
@@ -80,7 +93,7 @@ def together(first: Facts, inner: Sequence[Facts], functions: Functions, binds: 
     cells = cells_of(tuple(functions))
     values = [cell.read() for cell in cells.values()]
     known = [*first.where(holds)]
-    known += [(choice, test) for facts in inner for choice, test in facts.where(holds) if _is_among(choice, values)]
+    known += [(choice, test) for choice, test in _held(inner) if _is_among(choice, values)]
     bound = [cells[name].read() for name in binds if name in cells]
     known += [(value, _is_bound) for value in bound if isinstance(value, Choice) and not all(map(_is_bound, value._options))]
     return Facts(if_true=tuple(known)) if holds else Facts(if_false=tuple(known))
