@@ -29,11 +29,12 @@ def scopes_in(nodes: gast.AST | Iterable[gast.AST], *, functions: bool = True) -
     pending = [(root, piece) for root in reversed(roots)]
     while pending:
         node, scope = pending.pop()
-        if not functions and scope.kind not in _HERE:
+        if not functions and scope is not piece and scope.kind not in _HERE:
             continue
         enter = _ENTER.get(type(node))
-        children = _everything(node, scope) if enter is None else enter(node, scope)
-        pending += reversed(list(children))
+        below = [(child, scope) for child in children(node)] if enter is None else list(enter(node, scope))
+        below.reverse()
+        pending += below
     return piece
 
 

@@ -27,6 +27,7 @@ from autograph_jax.converters import (
     unpacking,
     views,
 )
+from autograph_jax.converters.unsupported import LOCAL_VARIABLES
 from autograph_jax.syntax.names import Names, hide_operators, restore_operators
 from autograph_jax.syntax.walk import walk
 
@@ -62,33 +63,54 @@ def convert_tree(
     `expressions` last, when tests stand where they will be evaluated.
     """
     names = Names(tree)
+    has = _Kinds(tree)
     hide_operators(tree, names)
     tree = plain.convert(tree, class_name)
-    tree = local_variables.convert(tree, free)
+    if any(map(names.is_users, LOCAL_VARIABLES)):
+        tree = local_variables.convert(tree, free)
     if ported:
         tree = growing.convert(tree)
-    tree = matches.convert(tree, names)
-    tree = attempts.convert(tree, names)
+    if has.any(gast.Match):
+        tree = matches.convert(tree, names)
+    if has.any(gast.Try, gast.TryStar):
+        tree = attempts.convert(tree, names)
     facts = analyse(tree)
-    if live_loops.convert(tree, facts):
+    if has.any(gast.For) and live_loops.convert(tree, facts):
         facts = analyse(tree)
-    tree = unpacking.convert(tree, facts, names)
+    if has.any(gast.Tuple, gast.List):
+        tree = unpacking.convert(tree, facts, names)
     tree = views.convert(tree, facts)
     tree = stores.convert(tree, facts, names)
-    tree = generators.convert(tree)
+    if has.any(gast.Yield, gast.YieldFrom):
+        tree = generators.convert(tree)
     facts = analyse(tree)
     deciding = {_position(loop.test): deciding_names(loop) for loop in walk(tree) if isinstance(loop, gast.While)}
     tree = blocks.convert(tree, facts, names, lambdas=not is_debugged)
     if is_debugged:
         tree = debugged.convert(tree, names, free)
-    tree = comprehensions.convert(tree)
+    if has.any(gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp):
+        tree = comprehensions.convert(tree)
     if ported:
         tree = products.convert(tree)
-    tree = powers.convert(tree)
-    tree = raising.convert(tree, names)
+    if has.any(gast.Pow):
+        tree = powers.convert(tree)
+    if has.any(gast.Try, gast.TryStar, gast.With, gast.Raise, gast.Assert):
+        tree = raising.convert(tree, names)
     tree = expressions.convert(tree, facts, names, ported=ported)
     restore_operators(tree, names)
     return Converted(tree, names, facts, deciding)
+
+
+class _Kinds:
+    """The kinds of nodes in a tree: a pass that would find nothing is not run."""
+
+    def __init__(self, tree: gast.AST) -> None:
+        nodes = walk(tree)
+        self._kinds = {type(node) for node in nodes}
+        self._kinds |= {type(node.op) for node in nodes if isinstance(node, gast.BinOp | gast.AugAssign)}
+
+    def any(self, *kinds: type) -> bool:
+        return not self._kinds.isdisjoint(kinds)
 
 
 def _position(node: gast.expr) -> tuple[int, int]:

@@ -24,6 +24,11 @@ class Pass(Rewriter):
         return self.generic_visit(node)
 
 
+def surely_converted(function: gast.AST) -> None:
+    """Of a function that a pass makes of parts of one that is converted, nobody need ask."""
+    function.__dict__["is_left"] = False
+
+
 def _is_left(function: gast.FunctionDef) -> bool:
     """Noted at the function the first time: what a pass makes of it is no reason to leave it, and every pass asks."""
     if "is_left" not in function.__dict__:

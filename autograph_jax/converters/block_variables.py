@@ -82,13 +82,19 @@ def _from_around(statements: Sequence[gast.AST]) -> frozenset[str]:
     while pending:
         node = pending.pop()
         if isinstance(node, gast.FunctionDef):
-            own = {name for s in node.body if isinstance(s, gast.Nonlocal) for name in s.names}
-            bound = {s.target.id for s in node.body if isinstance(s, gast.AnnAssign) and isinstance(s.target, gast.Name)}
-            bound |= {parameter.id for parameter in parameters(node)}
-            names |= own | (_from_around(node.body) - bound - (writes(node.body) - own))
+            if "from_around" not in node.__dict__:  # noted there: every block around it asks
+                node.__dict__["from_around"] = _taken_by(node)
+            names |= node.__dict__["from_around"]
         else:
             pending.extend(children(node))
     return frozenset(names)
+
+
+def _taken_by(node: gast.FunctionDef) -> frozenset[str]:
+    own = {name for s in node.body if isinstance(s, gast.Nonlocal) for name in s.names}
+    bound = {s.target.id for s in node.body if isinstance(s, gast.AnnAssign) and isinstance(s.target, gast.Name)}
+    bound |= {parameter.id for parameter in parameters(node)}
+    return own | (_from_around(node.body) - bound - (writes(node.body) - own))
 
 
 def occurrences(nodes: Sequence[gast.AST]) -> Iterator[str]:

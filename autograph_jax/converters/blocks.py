@@ -33,7 +33,7 @@ import gast
 
 from autograph_jax.analysis import Facts, writes
 from autograph_jax.converters import exits, generators, walrus
-from autograph_jax.converters.base import Pass
+from autograph_jax.converters.base import Pass, surely_converted
 from autograph_jax.converters.block_context import Context
 from autograph_jax.converters.block_variables import Variables, is_docstring, occurrences
 from autograph_jax.converters.natives import Natives
@@ -341,6 +341,7 @@ class _Blocks:
             NONLOCALS=nonlocal_names,
             BODY=self._variables.declared(body, shared | {parameter} | self._facts.escaping),
         )
+        surely_converted(definition[0])
         return definition, template.name(name, at=header)
 
 

@@ -198,7 +198,7 @@ def may_keep(node: Any, names: frozenset[str], *, bare: bool = True) -> bool:
     """May something keep the value of one of these variables, or a part of it? `bare`: also where it stands alone."""
     match node:
         case gast.Name():
-            return bare and node.id in names
+            return bare and node.id in names and isinstance(node.ctx, gast.Load)
         case gast.BoolOp() | gast.IfExp() | gast.NamedExpr():
             return any(may_keep(part, names, bare=bare) for part in children(node))
         case gast.BinOp() | gast.UnaryOp() | gast.Compare():

@@ -11,6 +11,8 @@ from typing import Any
 
 import gast
 
+from autograph_jax.syntax.walk import Rewriter
+
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 _LAMBDA = "<lambda>"
 
@@ -45,7 +47,7 @@ def to_code(
 _PLACE: Any = frozenset({"ag__ of autograph_jax"})
 
 
-class _NamespaceAsConstant(ast.NodeTransformer):
+class _NamespaceAsConstant(Rewriter):
     def __init__(self, namespace: str) -> None:
         self._namespace = namespace
 

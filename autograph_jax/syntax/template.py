@@ -68,7 +68,7 @@ def _names(node: gast.AST) -> list[str]:
 def _position(at: Any) -> dict[str, int]:
     if getattr(at, "lineno", None) is None:
         return {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
-    word = next((word for kind, word in _WORDS.items() if isinstance(at, kind)), None)
+    word = _WORDS.get(type(at))
     if word is not None:  # of a statement over several lines CPython takes the last one for a call `ag__.f()`
         line, column = at.lineno, at.col_offset
         return dict(zip(_POSITION, (line, column, line, column + len(word)), strict=True))
@@ -88,11 +88,13 @@ def _fill(node: Any, holes: dict[str, Any], position: dict[str, int]) -> Any:
         return node
     if isinstance(node, gast.Name) and isinstance(holes.get(node.id), gast.AST):
         return holes[node.id]
-    fields = {name: _fill(value, holes, position) for name, value in gast.iter_fields(node)}
-    copy = type(node)(**fields)
+    kind = type(node)
+    copy = kind.__new__(kind)  # its __init__ would look at each argument
+    attributes = copy.__dict__
+    for name in node._fields:
+        attributes[name] = _fill(getattr(node, name), holes, position)
     if "lineno" in node._attributes:
-        for name, value in position.items():
-            setattr(copy, name, value)
+        attributes.update(position)
     return copy
 
 

@@ -18,7 +18,7 @@ class _Fields(dict[type, tuple[str, ...]]):
     """By class of node, the fields that may hold nodes."""
 
     def __missing__(self, kind: type[gast.AST]) -> tuple[str, ...]:
-        self[kind] = fields = tuple(name for name in kind._fields if name not in _LEAVES)
+        self[kind] = fields = () if kind is gast.Constant else tuple(name for name in kind._fields if name not in _LEAVES)
         return fields
 
 

@@ -479,13 +479,11 @@ ROWS = {
         """,
         """
         def f(pairs):
-            a: ...
             b: ...
-            i: ...
             total = 0
             def body(element):
-                nonlocal a, b, i, total
-                i, (a, *b) = element
+                nonlocal b, total
+                i, (a, *b) = ag__.rows(element, True)
                 total += i * a + ag__.call(len)(b)
             ag__.for_stmt(pairs, body, 'b?', 'total')
             return (total, ag__.bound('b', lambda: b))

@@ -1,0 +1,322 @@
+"""Rows that Python's own functions take from an array, and iterators over an array that is written meanwhile.
+
+NumPy's rows are views, and its iterators see later writes. Both show here too, or the write is refused.
+"""
+
+import collections
+import functools
+import itertools
+import operator
+
+import jax.numpy as jnp
+import numpy as np
+
+from .harness import Table, check
+
+table = Table(__name__)
+
+M = np.arange(9.0).reshape(3, 3)
+N = np.arange(6.0).reshape(2, 3)
+
+
+def either(function):
+    """The two ways that are right."""
+    table.row(function, [N if function.__code__.co_varnames[0] == "n" else M], want="either")
+    return function
+
+
+# ------------------------------------------------------------------ rows that are written
+@either
+def rows_in_a_dict_of_zip(n):
+    rows = dict(zip("ab", n, strict=True))
+    rows["a"][0] = 9.0
+    return n
+
+
+@either
+def array_written_after_a_dict_of_zip(n):
+    rows = dict(zip("ab", n, strict=True))
+    n[0, 0] = 9.0
+    return rows["a"]
+
+
+@either
+def rows_of_chain(m):
+    for r in itertools.chain(m):
+        r[0] = 9.0
+    return m
+
+
+@either
+def rows_of_chained_lists(m):
+    rows = list(itertools.chain.from_iterable([m, m]))
+    rows[4][0] = 9.0
+    return m
+
+
+@either
+def rows_of_islice(m):
+    for r in itertools.islice(m, 2):
+        r[0] = 9.0
+    return m
+
+
+@either
+def rows_in_a_deque(m):
+    rows = collections.deque(m)
+    rows[0][0] = 9.0
+    return m
+
+
+@either
+def row_of_itemgetter(m):
+    r = operator.itemgetter(0)(m)
+    r[0] = 9.0
+    return m
+
+
+@either
+def row_of_getitem(m):
+    r = operator.getitem(m, 0)
+    r[0] = 9.0
+    return m
+
+
+@either
+def transpose_of_attrgetter(m):
+    r = operator.attrgetter("T")(m)
+    r[0, 1] = 9.0
+    return m
+
+
+@either
+def rows_of_a_nested_unpacking(n):
+    (a, b), c = n, 1
+    a[0] = 9.0
+    return n, b, c
+
+
+@either
+def unpacked_row_written_by_a_callee(n):
+    def write(v):
+        v[0] = 9.0
+
+    a, b = n
+    write(a)
+    return n, b
+
+
+@either
+def rows_that_are_yielded(m):
+    def rows():
+        yield from m
+
+    for r in rows():
+        r[0] = 9.0
+    return m
+
+
+@either
+def rows_put_into_a_slice_of_a_list(m):
+    rows = []
+    rows[:] = m
+    rows[0][0] = 9.0
+    return m
+
+
+@either
+def rows_of_zip_longest(m):
+    for a, _ in itertools.zip_longest(m, m):
+        a[1] = 9.0
+    return m
+
+
+@either
+def rows_of_product(m):
+    for a, _ in itertools.product(m, [1]):
+        a[1] = 9.0
+    return m
+
+
+@either
+def rows_of_pairwise(m):
+    for a, _ in itertools.pairwise(m):
+        a[1] = 9.0
+    return m
+
+
+@either
+def rows_in_the_order_of_traced_data(m):
+    rows = sorted(m, key=lambda r: -r[0])
+    rows[0][0] = 9.0
+    return m
+
+
+@either
+def sorted_list_of_arrays_written(m):
+    a, b = m[0] + 1, m[1] * -1
+    ordered = sorted([a, b], key=lambda r: r[0])
+    ordered[0][0] = 77.0
+    return a + 2 * b
+
+
+@either
+def sorted_lists_of_arrays_written(m):
+    pairs = [[m[0] + 1, 1], [m[1] * -1, 2]]
+    last = pairs[1]
+    ordered = sorted(pairs, key=lambda pair: pair[0][0])
+    ordered[0][0][0] = 77.0
+    return last[0]
+
+
+@either
+def array_in_a_sorted_list_written(m):
+    a = m[0] + 1
+    ordered = sorted([a, a - 5], key=lambda r: r[0])
+    a[0] = 77.0
+    return ordered[1]
+
+
+@either
+def rows_that_a_loop_unpacks(n):
+    both = jnp.stack([n, n + 1])
+    for a, _ in both:
+        a[0] = 9.0
+    return both
+
+
+@either
+def rows_of_a_nested_target(n):
+    for k, (_, b) in enumerate([n, n + 1]):
+        b[k] = 9.0
+    return n
+
+
+@either
+def conjugate_of_a_real_array_written(m):
+    y = m.conj()
+    y[0, 0] = 9.0
+    return m
+
+
+# ------------------------------------------------------------------ iterators over what is written
+@either
+def written_while_zip_runs(m):
+    total = 0
+    for _, r in zip("abc", m, strict=True):
+        m[1] = 5.0
+        total = total + r
+    return total
+
+
+@either
+def written_while_chain_runs(m):
+    total = 0
+    for r in itertools.chain(m):
+        m[1] = 5.0
+        total = total + r
+    return total
+
+
+@either
+def written_before_zip_runs(m):
+    pairs = zip("abc", m, strict=True)
+    m[1] = 5.0
+    total = 0
+    for _, r in pairs:
+        total = total + r
+    return total
+
+
+@either
+def written_between_two_rows_of_iter(m):
+    rows = iter(m)
+    next(rows)
+    m[1] = 5.0
+    return next(rows)
+
+
+@either
+def written_between_two_rows_of_a_generator(m):
+    def each():
+        for r in m:
+            yield r + 0
+
+    rows = each()
+    next(rows)
+    m[1] = 5.0
+    return next(rows)
+
+
+@either
+def written_between_two_rows_that_are_yielded_from(m):
+    def each(m):
+        yield from m
+
+    rows = each(m)
+    next(rows)
+    m[1] = 5.0
+    return next(rows)
+
+
+@either
+def written_between_two_rows_of_an_expression(m):
+    rows = (r for r in m)
+    next(rows)
+    m[1] = 5.0
+    return next(rows)
+
+
+@either
+def written_between_two_rows_of_map(m):
+    rows = map(lambda r: r + 0, m)
+    next(rows)
+    m[1] = 5.0
+    return next(rows)
+
+
+@either
+def written_between_two_rows_of_enumerate(m):
+    rows = enumerate(m)
+    next(rows)
+    m[1] = 5.0
+    return next(rows)[1]
+
+
+@either
+def written_between_two_pairs(m):
+    pairs = itertools.pairwise(m)
+    next(pairs)
+    m[2] = 5.0
+    return next(pairs)[1]
+
+
+@either
+def written_before_the_numbers_of_a_slice(m):
+    numbers = itertools.islice(m[:, 0], 1, None)
+    m[1, 0] = 5.0
+    return next(numbers)
+
+
+# ------------------------------------------------------------------ what needs no care
+def iterators_over_what_nobody_writes(m):
+    total = sum(r for r in itertools.chain(m, m))
+    for a, b in itertools.pairwise(m[:, 0]):
+        total = total + a * b
+    return total, list(itertools.accumulate(m[0], lambda a, b: a if a > b else b)), len(collections.deque(m, 2))
+
+
+table.row(iterators_over_what_nobody_writes, [M])
+
+
+def rows_unpacked_and_handed_on(n):
+    a, b = n
+    return jnp.dot(a, b) + functools.reduce(operator.add, n).sum()
+
+
+table.row(rows_unpacked_and_handed_on, [N])
+
+
+@table.each_way
+def test_iterators(row, way, record_property):
+    check(row, way, record_property)
