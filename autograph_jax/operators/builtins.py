@@ -13,6 +13,7 @@ import jax.numpy as jnp
 
 from autograph_jax.operators import comprehensions, hooks, jax_private
 from autograph_jax.operators.conditionals import if_expr
+from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.sequences import bounded, iterables, lists
 from autograph_jax.operators.tracing import aliasing, views
 from autograph_jax.operators.values import objects
@@ -166,7 +167,9 @@ def filter_(test: Any, values: Iterable[Any]) -> Any:
 
 
 def isinstance_(value: Any, kinds: Any) -> Any:
-    return value._where(lambda option: isinstance(option, kinds)) if isinstance(value, Choice) else isinstance(value, kinds)
+    if isinstance(value, Choice):
+        return value._where(lambda option: isinstance_(option, kinds))
+    return isinstance("" if type(value) is Text else value, kinds)
 
 
 def len_(value: Any) -> Any:

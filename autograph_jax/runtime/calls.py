@@ -26,7 +26,7 @@ from autograph_jax.errors import PortingError
 from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators import comprehensions, hooks, jax_private, subscripts
 from autograph_jax.operators.conditionals import if_expr
-from autograph_jax.operators.effects import printing
+from autograph_jax.operators.effects import printing, texts
 from autograph_jax.operators.effects.progress import bar_maker
 from autograph_jax.operators.sequences import iterables, lists, taking
 from autograph_jax.operators.tracing import holders, impure, state, views
@@ -55,6 +55,9 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.reversed: iterables.reversed_,
     builtins.isinstance: operator_builtins.isinstance_,
     builtins.print: printing.print_,
+    builtins.str: texts.str_,
+    builtins.repr: texts.repr_,
+    builtins.format: texts.format_,
     warnings.warn: impure.warn,
     builtins.iter: iterables.iter_,
     builtins.next: comprehensions.next_,
@@ -189,8 +192,10 @@ def _either(taken: Any, option: Any, otherwise: Function, arguments: tuple[Any, 
 def _builtin(function: types.BuiltinMethodType) -> Function:
     if type(function.__self__) is dict and function.__name__ == "get" and jax_private.tracing():
         return functools.partial(selection.get_of, function.__self__)
-    if (ours := _in_place_of(function)) is not None:
-        return ours
+    if function.__self__ is builtins or function in _OVERRIDES:
+        return _in_place_of(function) or function
+    if isinstance(function.__self__, str):
+        return texts.method(function) or function
     if isinstance(function.__self__, list | collections.deque) and function.__name__ == "extend":
         return lambda values: function(views.rows(values))
     if gives_view(function):

@@ -16,7 +16,7 @@ from autograph_jax.operators import (
     subscripts,
     while_loops,
 )
-from autograph_jax.operators.effects import attempts, checks, printing
+from autograph_jax.operators.effects import attempts, checks, texts
 from autograph_jax.operators.sequences import iterables, limits
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values import selection
@@ -47,7 +47,7 @@ def operators() -> Operators:
     }
     names |= {"live": iterables.live, "growing": limits.growing}
     names |= {name: getattr(comprehensions, name) for name in ("kept", "kept_list", "kept_ones")}
-    names |= {"text": printing.text, "field": printing.field}
+    names |= {"text": texts.text, "field": texts.field, "percent": texts.percent}
     names |= {"view": views.view, "rows": views.rows, "view_at": selection.view_at, "get_item": selection.get_item}
     return Operators(**names, **exit_values, call=call)
 

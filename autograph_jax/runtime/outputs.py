@@ -16,6 +16,8 @@ from typing import Any
 import jax
 import jax.core
 
+from autograph_jax.operators.effects.printing import plain
+from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.values import forms
 from autograph_jax.operators.values.choices import Choice, decided
@@ -123,20 +125,32 @@ def unpacked(out: Any) -> Any:
 
 
 def _is_ours(value: Any) -> bool:
-    return isinstance(value, Choice | Kept) or is_made(value)
+    return isinstance(value, Choice | Text | Kept) or is_made(value)
 
 
 def has_choice(out: Any) -> bool:
-    return any(map(_is_choice, jax.tree.leaves(out, is_leaf=_is_ours)))
+    """Is there a Choice in the output, or a string that holds arrays?"""
+    return any(isinstance(leaf, Choice | Text) for leaf in jax.tree.leaves(out, is_leaf=_is_ours))
 
 
 def has_kept(out: Any) -> bool:
     return any(isinstance(leaf, Kept) or is_made(leaf) for leaf in jax.tree.leaves(out, is_leaf=_is_ours))
 
 
+def _is_in_text(value: Any) -> bool:
+    return not isinstance(value, Text) and _is_ours(value)
+
+
+def _in_text(value: Any) -> Any:
+    return plain(value) if isinstance(value, jax.Array) else _value(value)
+
+
 def _value(value: Any) -> Any:
     if isinstance(value, Kept) or is_made(value):
         return value.value
+    if isinstance(value, Text):
+        is_known = not any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value))
+        return str(jax.tree.map(_in_text, value, is_leaf=_is_in_text)) if is_known else value
     if not isinstance(value, Choice):
         return value
     option = decided(value._index, value._options)

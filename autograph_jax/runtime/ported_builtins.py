@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from autograph_jax.operators import builtins as operator_builtins
-from autograph_jax.operators.effects.printing import Text
+from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.tracing import impure, state
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice

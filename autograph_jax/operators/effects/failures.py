@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import Location
-from autograph_jax.operators.effects import printing
+from autograph_jax.operators.effects import printing, texts
 from autograph_jax.operators.tracing import state
 from autograph_jax.operators.tracing.places import Aside
 
@@ -88,7 +88,7 @@ def _made(kind: type[BaseException], arguments: tuple[Any, ...], attributes: dic
 
 
 def _plain_text(value: Any) -> Any:
-    return str(value) if isinstance(value, printing.Text) else value
+    return str(value) if isinstance(value, texts.Text) else value
 
 
 def _numbers(array: jax.Array) -> jax.Array:

@@ -1,4 +1,4 @@
-"""print and f-strings of traced values: the text is made at run time, once for each time that the branch is taken.
+"""print of traced values: it happens at run time, once for each time that the branch is taken.
 
 Under vmap a branch runs for every lane; only lanes that took it print.
 """
@@ -6,7 +6,6 @@ Under vmap a branch runs for every lane; only lanes that took it print.
 from __future__ import annotations
 
 import builtins
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,59 +13,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.operators.effects import ordered
+from autograph_jax.operators.effects import ordered, texts
 from autograph_jax.operators.tracing import kept, state
-from autograph_jax.operators.values.choices import Choice
-from autograph_jax.operators.values.traced import is_traced
-
-
-@dataclasses.dataclass(frozen=True)
-class Field:
-    """`{value!conversion:spec}` of an f-string."""
-
-    value: Any
-    conversion: str = ""
-    spec: Any = ""
-
-    def text(self) -> str:
-        value = {"s": str, "r": repr, "a": ascii}.get(self.conversion, lambda v: v)(self.value)
-        return format(value, str(self.spec))
-
-
-@dataclasses.dataclass(frozen=True)
-class Text:
-    """A string that holds traced values; it becomes a str at run time, in a print or an exception."""
-
-    parts: tuple[str | Field | Text, ...]
-
-    def __add__(self, other: str | Text) -> Text:
-        return Text((*self.parts, other))
-
-    def __radd__(self, other: str) -> Text:
-        return Text((other, *self.parts))
-
-    def __str__(self) -> str:
-        return "".join(part.text() if isinstance(part, Field) else str(part) for part in self.parts)
-
-
-jax.tree_util.register_dataclass(Field, ["value", "spec"], ["conversion"])
-jax.tree_util.register_dataclass(Text, ["parts"], [])
-field = Field
-
-
-def text(*parts: str | Field) -> str | Text:
-    """An f-string: a str, or a Text where a value is traced."""
-    new = Text(parts)
-    return new if any(map(is_traced, jax.tree.leaves(new, is_leaf=_is_choice))) else str(new)
-
-
-def _is_choice(value: Any) -> bool:
-    return isinstance(value, Choice)
 
 
 def print_(*values: Any, **options: Any) -> None:
     """Python's print; at run time inside a staged block, or where a value is traced."""
-    if not state.traces() and not any(map(is_traced, jax.tree.leaves(values, is_leaf=_is_choice))):
+    if not state.traces() and not texts.is_open(values):
         builtins.print(*values, **options)
         return
     at_run_time(lambda known: builtins.print(*known, **options), values)

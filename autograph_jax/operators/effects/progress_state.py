@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.operators.effects import printing
+from autograph_jax.operators.effects import printing, texts
 from autograph_jax.operators.effects.once import once
 from autograph_jax.operators.effects.progress_bars import Bar, Program
 from autograph_jax.operators.tracing import state
@@ -163,4 +163,4 @@ def plain(value: Any) -> Any:
         return OrderedDict((name, plain(entry)) for name, entry in value.items())
     if isinstance(value, Choice):
         return plain(value.value)
-    return str(value) if isinstance(value, printing.Text) else value
+    return str(value) if isinstance(value, texts.Text) else value

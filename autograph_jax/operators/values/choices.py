@@ -181,6 +181,8 @@ def _shown(option: Any) -> str:
 
 def _refusing(name: str) -> Callable[..., Any]:
     def operation(self: Choice, *others: Any) -> Any:
+        if name in ("add", "radd") and all(isinstance(text, str) for text in (*self._options, *others)):
+            return self._map(lambda option: _OPERATORS[name](option, *others))
         number = _selection().not_none(self) if name in _OPERATORS and hooks.is_porting() else self
         if isinstance(number, Choice):
             raise refusal(self, f"`{name}`")

@@ -1,0 +1,230 @@
+"""Strings that hold traced values: f-strings, `str(x)`, `"{}".format(x)`, `"%d" % n`. They become strings at run time.
+
+Until then they can be printed, raised, returned and put together. Who asks for their characters is refused.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import itertools
+import re
+import string
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import jax
+
+from autograph_jax.errors import StagingError, user_location
+from autograph_jax.operators.values import objects
+from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.traced import is_traced
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """`{value!conversion:spec}` of an f-string; a conversion that begins with `%` is one of `"%5.2f" % value`."""
+
+    value: Any
+    conversion: str = ""
+    spec: Any = ""
+
+    def text(self) -> str:
+        if self.conversion.startswith("%"):
+            return self.conversion % (self.value,)
+        value = {"s": str, "r": repr, "a": ascii}.get(self.conversion, lambda v: v)(self.value)
+        return format(value, str(self.spec))
+
+
+def _refusing(name: str) -> Callable[..., Any]:
+    def operation(self: Text, *_: Any) -> Any:
+        raise _unknown(name)
+
+    return operation
+
+
+def _unknown(use: str) -> StagingError:
+    return StagingError(
+        f"a string that holds traced values has its text at run time only, and is used before: `{use}`",
+        location=user_location(),
+        help="print it, raise it or return it; to decide something, ask the value itself: `if n == 3`",
+    )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Text:
+    """A string that holds traced values; it becomes a str at run time, in a print, an exception or a result."""
+
+    parts: tuple[str | Field | Text, ...]
+
+    def __add__(self, other: str | Text) -> Text:
+        return Text((*self.parts, other))
+
+    def __radd__(self, other: str) -> Text:
+        return Text((other, *self.parts))
+
+    def __str__(self) -> str:
+        return "".join(part.text() if isinstance(part, Field) else str(part) for part in self.parts)
+
+    def __bool__(self) -> bool:
+        if not any(part if isinstance(part, str) else _has_characters(part) for part in self.parts):
+            raise _unknown("bool")
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str | Text) and other is not self:
+            raise _unknown("==")
+        return other is self
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__") and hasattr(str, name):
+            raise _unknown(name)
+        raise AttributeError(name)
+
+    __hash__ = _refusing("hash")
+    __len__ = _refusing("len")
+    __iter__ = _refusing("iter")
+    __contains__ = _refusing("in")
+    __getitem__ = _refusing("[]")
+    __lt__, __le__, __gt__, __ge__ = (_refusing(name) for name in ("<", "<=", ">", ">="))
+    __mul__ = __rmul__ = _refusing("*")
+    __mod__ = _refusing("%")
+
+
+def _has_characters(part: Field | Text) -> bool:
+    return bool(part) if isinstance(part, Text) else isinstance(part.value, jax.Array)
+
+
+# To JAX, the values in a text are its leaves; what is a str in it belongs to its structure.
+Strings = tuple[str | None, ...]
+
+
+def _taken_apart(parts: tuple[Any, ...]) -> tuple[list[Any], Strings]:
+    strings = tuple(part if isinstance(part, str) else None for part in parts)
+    return [part for part in parts if not isinstance(part, str)], strings
+
+
+def _together(strings: Strings, others: Iterable[Any]) -> tuple[Any, ...]:
+    remaining = iter(others)
+    return tuple(next(remaining) if part is None else part for part in strings)
+
+
+jax.tree_util.register_pytree_node(
+    Field,
+    lambda one: ((one.value, *(rest := _taken_apart((one.conversion, one.spec)))[0]), rest[1]),
+    lambda strings, values: Field(values[0], *_together(strings, values[1:])),
+)
+jax.tree_util.register_pytree_node(Text, lambda one: _taken_apart(one.parts), lambda strings, parts: Text(_together(strings, parts)))
+field = Field
+
+
+def text(*parts: str | Field | Text) -> str | Text | Choice:
+    """An f-string: a str, or a Text where a value is traced; of a chosen string the text that goes with it, chosen as well."""
+    new = Text(parts)
+    traced = [value for value in jax.tree.leaves(new, is_leaf=_is_choice) if is_traced(value)]
+    if not traced:
+        return str(new)
+    if len(traced) > 1 or not isinstance(choice := traced[0], Choice) or not all(isinstance(o, str) for o in choice._options):
+        return new
+    return choice._map(lambda option: text(*(_with(part, choice, option) for part in parts)))
+
+
+def _with(part: str | Field | Text, choice: Choice, option: str) -> str | Field | Text:
+    if not isinstance(part, Field):
+        return part
+    value, spec = (option if one is choice else one for one in (part.value, part.spec))
+    return Field(value, part.conversion, spec)
+
+
+def _is_choice(value: Any) -> bool:
+    return isinstance(value, Choice)
+
+
+def is_open(*values: Any) -> bool:
+    """Is there a traced value among these, or in a list, tuple, dict or text among them?"""
+    return any(map(is_traced, jax.tree.leaves(values, is_leaf=_is_choice)))
+
+
+# Python's own of the same names
+
+
+def str_(*arguments: Any, **keywords: Any) -> Any:
+    if len(arguments) != 1 or keywords:
+        return builtins.str(*arguments, **keywords)
+    [value] = arguments
+    if isinstance(value, Text):
+        return value
+    return text(Field(value, "s")) if is_open(value) else objects.asked(value, "__str__", builtins.str)
+
+
+def repr_(value: Any, /) -> Any:
+    return text(Field(value, "r")) if is_open(value) else objects.asked(value, "__repr__", builtins.repr)
+
+
+def format_(value: Any, spec: Any = "", /) -> Any:
+    return text(Field(value, "", spec)) if is_open(value, spec) else builtins.format(value, spec)
+
+
+def method(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """What stands for `"{}".format` or `", ".join`, given traced values; None for other methods of a str."""
+    own = {"format": _formatted, "join": _joined}.get(function.__name__)
+    if own is None:
+        return None
+
+    def apply(*arguments: Any, **keywords: Any) -> Any:
+        if function.__name__ == "join" and len(arguments) == 1:
+            arguments = (list(arguments[0]),)
+        if not is_open(arguments, keywords):
+            return function(*arguments, **keywords)
+        return own(function.__self__, *arguments, **keywords)  # pyright: ignore[reportFunctionMemberAccess]
+
+    return apply
+
+
+def _formatted(template: str, /, *arguments: Any, **keywords: Any) -> Any:
+    numbers = itertools.count()
+
+    def made(template: str) -> Any:
+        parts: list[Any] = []
+        for literal, name, spec, conversion in string.Formatter().parse(template):
+            parts += [literal] if literal else []
+            if name is None:
+                continue
+            if not name or name[0] in ".[":
+                name = f"{next(numbers)}{name}"
+            value, _ = string.Formatter().get_field(name, arguments, keywords)
+            parts.append(Field(value, conversion or "", made(spec) if spec else ""))
+        return text(*parts)
+
+    return made(template)
+
+
+def _joined(separator: str, values: Iterable[Any]) -> Any:
+    parts: list[Any] = []
+    for value in values:
+        parts += [separator] if parts else []
+        parts.append(Field(value) if isinstance(value, Choice) else value)
+    return text(*parts)
+
+
+_PERCENT = re.compile(
+    r"%(?:\((?P<key>[^)]*)\))?(?P<flags>[#0\- +]*)(?P<width>\d*)(?P<digits>\.\d*)?[hlL]?(?P<kind>[diouxXeEfFgGcrsa%])"
+)
+
+
+def percent(template: str, values: Any) -> Any:
+    """`"%5.2f of %s" % values`."""
+    if not is_open(values) or len(_PERCENT.findall(template)) != len(re.findall("%[^%]|%%", template)):
+        return template % values
+    given = iter(values if isinstance(values, tuple) else (values,))
+    parts: list[Any] = []
+    end = 0
+    for found in _PERCENT.finditer(template):
+        parts += [template[end : found.start()]]
+        end = found.end()
+        if found["kind"] == "%":
+            parts.append("%")
+            continue
+        value = values[found["key"]] if found["key"] is not None and isinstance(values, Mapping) else next(given)
+        parts.append(Field(value, f"%{found['flags']}{found['width']}{found['digits'] or ''}{found['kind']}"))
+    return text(*parts, template[end:])
