@@ -35,7 +35,7 @@ def unique(
         same = same | jnp.isnan(ordered[1:]) & jnp.isnan(ordered[:-1])
     first = jnp.concatenate([jnp.ones(min(1, flat.size), bool), ~same])
     number = jnp.cumsum(first) - 1  # of the element that stands here, among those that are not the same
-    rows = Mask(first, first)
+    rows = Mask(first, (first,))
     parts: list[Any] = [Selection(wrap(ordered), 0, rows)]
     if return_index:
         parts.append(Selection(wrap(order), 0, rows))

@@ -15,10 +15,10 @@ from ..errors import PortingError, user_location
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Mask:
-    """The rows where it holds, in order. The array is the selection's own. `origin` tells two masks apart."""
+    """The rows where it holds, in order. The array is the selection's own. `origin` tells two masks apart: what made it."""
 
     mask: jax.Array
-    origin: Any
+    origin: tuple[Any, ...]
     start = 0
 
     def of(self, capacity: int) -> jax.Array:
@@ -32,7 +32,9 @@ class Mask:
         return self
 
     def is_same(self, other: Any) -> bool:
-        return isinstance(other, Mask) and self.origin is other.origin
+        if not isinstance(other, Mask) or self.mask.shape != other.mask.shape or len(self.origin) != len(other.origin):
+            return False
+        return all(one is another for one, another in zip(self.origin, other.origin, strict=True))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -44,6 +46,10 @@ class Window:
 
     def of(self, capacity: int) -> jax.Array:
         return jnp.arange(capacity) < self.count
+
+    @property
+    def origin(self) -> tuple[Any, ...]:
+        return self.start, self.count
 
     def own(self) -> Window:
         return Window(0, self.count)

@@ -42,8 +42,8 @@ def of_array(array: MutableArray, key: tuple[Any, ...]) -> Selection:
         value, before = jnp.moveaxis(value, range(before, before + width), range(width)), 0  # NumPy's rule for such keys
     if isinstance(selector, Selection):
         return _by_indices(value, before, selector)
-    shape = value.shape[:before] + (-1,) + value.shape[before + width :]
-    return _where(value.reshape(shape), before, selector.ravel(), selector)
+    shape = (*value.shape[:before], selector.size, *value.shape[before + width :])
+    return _where(value.reshape(shape), before, selector.ravel(), (selector,))
 
 
 def put_into(array: MutableArray, key: tuple[Any, ...], new: Any) -> None:
@@ -66,7 +66,7 @@ def put_into(array: MutableArray, key: tuple[Any, ...], new: Any) -> None:
         rest = _rest(array, parts, place, selector.ndim)
         axis = sum(1 for part in parts[:place] if part is None or isinstance(part, slice))
         shape = (*rest.shape[:axis], -1, *rest.shape[axis + selector.ndim :])
-        held = Selection(wrap(jnp.asarray(rest.value).reshape(shape)), axis, Mask(selector.ravel(), selector))
+        held = Selection(wrap(jnp.asarray(rest.value).reshape(shape)), axis, Mask(selector.ravel(), (selector,)))
         held.put(new)
         rest.put(held.array.value.reshape(rest.shape))
 
@@ -105,14 +105,14 @@ def _is_index(part: Any) -> bool:
     return not isinstance(part, slice) and part is not None and not is_open(part)
 
 
-def _where(value: jax.Array, axis: int, mask: jax.Array, origin: Any = None) -> Selection:
+def _where(value: jax.Array, axis: int, mask: jax.Array, origin: tuple[Any, ...]) -> Selection:
     from .arrays import wrap
 
     if mask.size:
         one = jnp.take(value, jnp.argmax(mask)[None], axis=axis)
         over = mask.reshape(mask.shape + (1,) * (value.ndim - axis - 1))
         value = jnp.where(over, value, one)
-    return Selection(wrap(value), axis, Mask(mask, mask if origin is None else origin))
+    return Selection(wrap(value), axis, Mask(mask, origin))
 
 
 def _by_indices(value: jax.Array, axis: int, indices: Selection) -> Selection:
@@ -220,7 +220,13 @@ def write(selection: Selection, key: Any, new: Any) -> None:
     elif isinstance(key.at, Selection) and key.at.dtype == bool:
         held = _marked(part, key.at)
         held.put(new)
-        part.put(part.like(jnp.where(held.over(), held.array.value, part.values)))
+        whole = part if part.rows.is_same(key.at.rows) else part.compact()  # as the rows of `held` lie
+        before = jax.lax.slice_in_dim(whole.values, 0, held.capacity, axis=whole.axis)
+        part.put(whole.like(jnp.where(held.over(), held.array.value, before)))
+    elif isinstance(key.at, slice):
+        whole = part.compact()
+        _slice_of(whole, key.at).put(new)
+        part.put(whole)
     elif part.ndim == 1:
         _write_at(part, key.at, new)
     else:
@@ -278,8 +284,9 @@ def _marked(part: Selection, marks: Selection) -> Selection:
     if marks.ndim != 1:
         raise refusal("it is indexed by a mask of several axes")
     rows, (values, holds) = together([part, marks])
-    mask = rows.of(holds.shape[0]) & holds
-    return _where(values, part.axis, mask)
+    same = part.rows.is_same(marks.rows)
+    origin = (*part.rows.origin, marks.array.value) if same else (holds,)
+    return _where(values, part.axis, rows.of(holds.shape[0]) & holds, origin)
 
 
 def _at_indices(part: Selection, indices: Any) -> Any:

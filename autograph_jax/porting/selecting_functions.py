@@ -269,7 +269,7 @@ def _joined(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     values = [wrap(s.values) if isinstance(s, Selection) else s for s in parts]
     whole = np.concatenate(values, axis=first.axis)
     mask = jnp.concatenate(masks)
-    return Selection(wrap(jnp.asarray(value_of(whole))), first.axis, Mask(mask, mask))
+    return Selection(wrap(jnp.asarray(value_of(whole))), first.axis, Mask(mask, (mask,)))
 
 
 def _reshaped(selection: Selection, shape: Any, order: str = "C", *, copy: Any = None) -> Any:

@@ -299,7 +299,7 @@ def _flat(selection: Selection) -> tuple[Any, Any]:
 
 def _made(axis: tuple[int], parts: Any) -> Selection:
     array, *rows = parts
-    return Selection(array, axis[0], Mask(rows[0], rows[0]) if len(rows) == 1 else Window(rows[1], rows[0]))
+    return Selection(array, axis[0], Mask(rows[0], (rows[0],)) if len(rows) == 1 else Window(rows[1], rows[0]))
 
 
 jax.tree_util.register_pytree_node(Selection, _flat, _made)

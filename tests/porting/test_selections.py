@@ -206,6 +206,20 @@ def orthogonal_to_some_columns(b):
     return q, abs(r).sum(), rows.sum(), small
 
 
+@program
+def some_of_some_are_written(b):
+    x, y = b[b > -2], (b * b)[b > -2]
+    i = x < 2.5
+    some = x[i]
+    j = y[i] < 2
+    some[j] = y[i][j] - 7
+    x[i] = some
+    some[:1] = 3
+    m = np.outer(b, b)[b > -2]
+    m[i, 1] = 9
+    return x.sum(), (x * np.arange(3)[b > -2]).sum(), some.sum(), m.sum(axis=0), (some[j] * 2).sum()
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str, x64: None):
     function = PROGRAMS[name]
