@@ -191,7 +191,9 @@ class Selection(NDArrayOperatorsMixin):
         raise refusal("it is handed to a function that takes arrays alone")
 
     def __iter__(self) -> Any:
-        raise refusal("it is iterated over")
+        if self.axis:
+            return (self[place] for place in range(self.array.shape[0]))
+        raise refusal("Python takes its elements one by one")
 
     def __bool__(self) -> bool:
         raise refusal("its truth is asked for")

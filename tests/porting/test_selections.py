@@ -220,6 +220,30 @@ def some_of_some_are_written(b):
     return x.sum(), (x * np.arange(3)[b > -2]).sum(), some.sum(), m.sum(axis=0), (some[j] * 2).sum()
 
 
+@program
+def loops_over_what_is_selected(b):
+    x, m, total = b.copy(), np.outer(b, b), 0.0
+    for i in np.nonzero(b > 0)[0]:
+        while x[i] < 9:
+            x[i] = 2 * x[i] + 1
+    k = (b > 1).sum()
+    for row in m[:k]:
+        row += 1
+        total = total + row[0]
+    for row in m[b > 1]:
+        row *= 0
+    for place, value in enumerate(b[b > 0][::-1], 1):
+        total = total + place * value
+    for value, other in zip(x[:k], m[1, :k]):
+        x[0] += 1
+        total = total + value * other
+        if total > 50:
+            break
+    for column in m[:, b > 0]:
+        total = total + column.sum()
+    return x, m, total
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str, x64: None):
     function = PROGRAMS[name]
