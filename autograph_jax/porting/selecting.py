@@ -30,6 +30,8 @@ def of_array(array: MutableArray, key: tuple[Any, ...]) -> Selection:
     """`array[key]`: a view for a slice, a copy for a mask and for indices."""
     parts, place = _expanded(array.ndim, key)
     selector = parts[place]
+    if sum(isinstance(part, Selection) for part in parts) > 1:
+        return _by_pairs(array, parts)
     width = selector.ndim if isinstance(selector, jax.Array) else 1
     _check(parts, place, array, width)
     before = sum(1 for part in parts[:place] if part is None or isinstance(part, slice))
@@ -123,6 +125,33 @@ def _by_indices(value: jax.Array, axis: int, indices: Selection) -> Selection:
     places = indices.values
     hooks.raise_where(jnp.any(indices.mask & ((places < -value.shape[axis]) | (places >= value.shape[axis]))), _outside())
     return Selection(wrap(jnp.take(value, places, axis=axis, mode="wrap")), axis, indices.rows.own())
+
+
+def _by_pairs(array: MutableArray, parts: list[Any]) -> Selection:
+    """`m[rows, columns]` of several index arrays that are as long as each other."""
+    from .arrays import wrap
+
+    chosen = [part for part in parts if isinstance(part, Selection)]
+    others = [part for part in parts if not isinstance(part, Selection)]
+    if any(part.ndim != 1 or part.dtype == bool for part in chosen) or any(is_open(part) or np.ndim(part) for part in others):
+        raise refusal("it is selected along two axes")
+    rows, values = together(chosen)
+    remaining, outside, axis = iter(values), jnp.zeros(values[0].shape, bool), 0
+    actual: list[Any] = []
+    for part in parts:
+        places = next(remaining) if isinstance(part, Selection) else part
+        if isinstance(part, Selection):
+            outside |= (places < -array.shape[axis]) | (places >= array.shape[axis])
+            places = jnp.clip(jnp.where(places < 0, places + array.shape[axis], places), 0, array.shape[axis] - 1)
+        actual.append(places)
+        axis += part is not None
+    hooks.raise_where(jnp.any(outside & rows.of(len(outside))), _outside())
+    shapes = []
+    for size in (1, 2):  # NumPy's rule for where the axis comes to be
+        keys = (np.zeros(size, int) if isinstance(p, Selection) else 0 if _is_index(p) else p for p in parts)
+        shapes.append(np.shape(np.empty((max(1, *array.shape),) * array.ndim)[tuple(keys)]))
+    (at,) = (number for number, pair in enumerate(zip(*shapes, strict=True)) if pair[0] != pair[1])
+    return Selection(wrap(jnp.asarray(array.value)[tuple(actual)]), at, rows)
 
 
 def _outside() -> IndexError:

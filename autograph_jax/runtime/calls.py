@@ -14,6 +14,7 @@ import functools
 import inspect
 import operator
 import sys
+import threading
 import types
 import warnings
 from collections.abc import Callable
@@ -223,9 +224,23 @@ def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -
         return functions.ported(function, tuple(given), keywords)
     except PortingError as error:
         inner = getattr(function, "_implementation", function)
-        if error.lacks is not function or type(inner) is not types.FunctionType:
+        if error.lacks is not function or type(inner) is not types.FunctionType or function in _own_code.under_way:
             raise
+    _own_code.under_way.append(function)
+    try:
         return convert_function(inner)(*arguments, **keywords)
+    finally:
+        _own_code.under_way.pop()
+
+
+class _OwnCode(threading.local):
+    """NumPy's functions whose own Python code is running, JAX having none that does the same."""
+
+    def __init__(self) -> None:
+        self.under_way: list[Function] = []
+
+
+_own_code = _OwnCode()
 
 
 def _with_arrays(function: types.FunctionType) -> Function:

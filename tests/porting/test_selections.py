@@ -221,6 +221,15 @@ def some_of_some_are_written(b):
 
 
 @program
+def places_along_two_axes(b):
+    m, k = np.outer(b, b + 1), np.nonzero(b > 0)[0]
+    n = np.stack([m, 2 * m])
+    m[k, k] = b[k] - 9
+    m[k, k - 1] += 1
+    return m, (m[k, k[::-1]] * b[k]).sum(), n[:, k, k].sum(axis=1), n[0, k, k].sum(), int(np.nonzero(np.arange(3) == b.argmax())[0].squeeze())
+
+
+@program
 def loops_over_what_is_selected(b):
     x, m, total = b.copy(), np.outer(b, b), 0.0
     for i in np.nonzero(b > 0)[0]:
