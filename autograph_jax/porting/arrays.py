@@ -114,7 +114,7 @@ class MutableArray(Methods):
         """Another shape of the same elements; in a staged block only of an array that it has made."""
         shadow = np.reshape(self._shadow, static(sizes))
         if not np.may_share_memory(shadow, self._shadow) and self.size:
-            raise AttributeError("incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape.")
+            raise AttributeError("incompatible shape for in-place modification. Use `.reshape()` to make a copy.")
         hooks.before_reshape(self._buffer)
         self._path, self._shadow = (*self._path, Reshape(shadow.shape, self._order("C"))), shadow
 

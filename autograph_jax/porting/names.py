@@ -37,9 +37,14 @@ _MATH: dict[Function, Function] = {
 
 # Those of cmath give complex numbers, whatever they get.
 _CMATH: dict[Function, Function] = {
-    getattr(cmath, name): lambda x, ours=getattr(jnp, name.replace("a", "arc", 1) if name[0] == "a" else name): ours(x + 0j)
-    for name in "acos acosh asin asinh atan atanh cos cosh exp log10 sin sinh sqrt tan tanh".split()
-} | {
+    **{
+        getattr(cmath, name): functools.partial(lambda ours, x: ours(x + 0j), getattr(jnp, name.replace("a", "arc", 1)))
+        for name in "acos acosh asin asinh atan atanh".split()
+    },
+    **{
+        getattr(cmath, name): functools.partial(lambda ours, x: ours(x + 0j), getattr(jnp, name))
+        for name in "cos cosh exp log10 sin sinh sqrt tan tanh".split()
+    },
     cmath.log: lambda x, *base: jnp.log(x + 0j) / jnp.log(base[0] + 0j) if base else jnp.log(x + 0j), cmath.phase: jnp.angle,
     cmath.polar: lambda x: (jnp.abs(x), jnp.angle(x)), cmath.rect: lambda r, phi: r * jnp.exp(1j * phi),
     cmath.isfinite: jnp.isfinite, cmath.isinf: jnp.isinf, cmath.isnan: jnp.isnan,

@@ -238,10 +238,15 @@ def read(selection: Selection, key: Any) -> Any:
 
 def write(selection: Selection, key: Any, new: Any) -> None:
     """`selection[key] = new`."""
-    key = _key(selection, key)
+    whole_key, key = key, _key(selection, key)
     is_view = isinstance(selection.rows, Window)
     if _is_one(key.at) and is_view:
         selection.array[key.at_place(_place(selection, key.at))] = new
+        return
+    if _is_one(key.at):
+        whole = selection.compact()
+        write(whole, whole_key, new)
+        selection.put(whole)
         return
     part = Selection(selection.array[key.parts], key.axis, selection.rows)
     if isinstance(key.at, slice) and (key.at == _ALL or is_view):

@@ -1,7 +1,7 @@
 """Numbers of no meaning for functions in C, which need not check what they get: first in a copy of the process.
 
-A search among knots that are not in order may read beyond an array, and end the process. Where the copy ends, numbers in order are
-tried, and if these end it too, the function is not called at all.
+A search among knots that are not in order may read beyond an array, and end the process. Where the copy ends, numbers in order
+are tried, and if these end it too, the function is not called at all.
 """
 
 from __future__ import annotations

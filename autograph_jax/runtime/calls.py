@@ -215,7 +215,7 @@ def _numeric(function: Function) -> Function:
 
 
 def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -> Any:
-    arguments = with_arrays(function, tuple(map(selection.not_none, arguments)))
+    arguments = with_arrays(function, tuple(map(_numbers, arguments)))
     if not isinstance(arguments, tuple):
         return arguments
     keywords = {name: selection.not_none(value) for name, value in keywords.items()}
@@ -241,6 +241,13 @@ class _OwnCode(threading.local):
 
 
 _own_code = _OwnCode()
+
+
+def _numbers(argument: Any) -> Any:
+    """An argument of NumPy's functions, with no None in it, nor in its lists: at run time an error, where there is one."""
+    if type(argument) in (list, tuple) and any(isinstance(part, list | tuple | Choice) for part in argument):
+        return type(argument)(map(_numbers, argument))
+    return selection.not_none(argument)
 
 
 def _with_arrays(function: types.FunctionType) -> Function:

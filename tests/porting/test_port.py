@@ -76,6 +76,26 @@ def complex_numbers_of_python(b):
 
 
 @program
+def none_in_the_first_turn(b):
+    u, v, k = None, None, 0
+    while k < 4:
+        if k > 0:
+            u[:] = b[:]
+            u += v
+            u[0] = k
+        else:
+            u = b.copy()
+            v = b * 2
+        values = [b[0], b[1], u[0] if k > 1 else None]
+        if values[2] is not None and all(np.isfinite(values)) and not any(np.isclose(b[2], values[1:])):
+            table = np.zeros((3, 2))
+            table[:, 0] = values[:]
+            v = v + table.sum()
+        k = k + 1 + (b[0] > 2)
+    return u, v
+
+
+@program
 def another_array_on_one_path(b):
     x = np.zeros(3)
     if b[0] == 0:

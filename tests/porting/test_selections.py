@@ -226,7 +226,8 @@ def places_along_two_axes(b):
     n = np.stack([m, 2 * m])
     m[k, k] = b[k] - 9
     m[k, k - 1] += 1
-    return m, (m[k, k[::-1]] * b[k]).sum(), n[:, k, k].sum(axis=1), n[0, k, k].sum(), int(np.nonzero(np.arange(3) == b.argmax())[0].squeeze())
+    place = int(np.nonzero(np.arange(3) == b.argmax())[0].squeeze())
+    return m, (m[k, k[::-1]] * b[k]).sum(), n[:, k, k].sum(axis=1), n[0, k, k].sum(), place
 
 
 @program
@@ -243,13 +244,17 @@ def loops_over_what_is_selected(b):
         row *= 0
     for place, value in enumerate(b[b > 0][::-1], 1):
         total = total + place * value
-    for value, other in zip(x[:k], m[1, :k]):
+    for value, other in zip(x[:k], m[1, :k], strict=False):
         x[0] += 1
         total = total + value * other
         if total > 50:
             break
     for column in m[:, b > 0]:
         total = total + column.sum()
+    some = np.empty_like(m[:, b > 0])
+    for i, row in enumerate(m[:, b > 0].T):
+        some[:, i] = row * i
+    x = x + some.sum(axis=1)
     return x, m, total
 
 

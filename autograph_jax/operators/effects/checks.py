@@ -73,7 +73,7 @@ def raised(error: Error, caught: bool = False) -> BaseException | type[BaseExcep
     return Raised()
 
 
-_ASKED = ("__getattr__", "__get__")  # Python's questions to a class, which an AttributeError answers: there is no such attribute
+_ASKED = ("__getattr__", "__get__")  # Python's questions to a class, which an AttributeError answers
 _TRACING = "autograph_jax.operators.staging.blocks"  # where blocks are traced; it imports this file
 
 
