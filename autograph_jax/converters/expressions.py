@@ -60,6 +60,7 @@ _SINGLE = {gast.Is: "is_", gast.IsNot: "is_not", gast.In: "in_", gast.NotIn: "no
 
 _TEXT = Template("ag__.text(PARTS)")
 _FIELD = Template("ag__.field(VALUE, CONVERSION, SPEC)")
+_PERCENT = Template("ag__.percent(TEMPLATE, VALUES)")
 
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names, *, ported: bool = False) -> gast.AST:
@@ -248,6 +249,14 @@ class _Expressions(Pass):
         conversion = template.constant("" if node.conversion == -1 else chr(node.conversion), at=node)
         spec = node.format_spec or template.constant("", at=node)
         return _FIELD.expression(at=node, VALUE=node.value, CONVERSION=conversion, SPEC=spec)
+
+    def visit_BinOp(self, node: gast.BinOp) -> gast.AST:
+        """`"%d turns" % n`."""
+        self.generic_visit(node)
+        template = node.left
+        if not isinstance(node.op, gast.Mod) or not isinstance(template, gast.Constant) or not isinstance(template.value, str):
+            return node
+        return _PERCENT.expression(at=node, TEMPLATE=template, VALUES=node.right)
 
     def visit_AugAssign(self, node: gast.AugAssign) -> list[gast.AST]:
         self.generic_visit(node)

@@ -190,6 +190,8 @@ def _either(taken: Any, option: Any, otherwise: Function, arguments: tuple[Any, 
 def _builtin(function: types.BuiltinMethodType) -> Function:
     if type(function.__self__) is dict and function.__name__ == "get" and jax_private.tracing():
         return functools.partial(selection.get_of, function.__self__)
+    if type(function.__self__) is str and function.__name__ == "format" and jax_private.tracing():
+        return functools.partial(printing.formatted, function.__self__)
     if (ours := _in_place_of(function)) is not None:
         return ours
     if isinstance(function.__self__, list | collections.deque) and function.__name__ == "extend":

@@ -47,7 +47,7 @@ def operators() -> Operators:
     }
     names |= {"live": iterables.live, "growing": limits.growing}
     names |= {name: getattr(comprehensions, name) for name in ("kept", "kept_list", "kept_ones")}
-    names |= {"text": printing.text, "field": printing.field}
+    names |= {"text": printing.text, "field": printing.field, "percent": printing.percent}
     names |= {"view": views.view, "rows": views.rows, "view_at": selection.view_at, "get_item": selection.get_item}
     return Operators(**names, **exit_values, call=call)
 

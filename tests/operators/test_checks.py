@@ -338,3 +338,33 @@ def test_an_attribute_that_traced_data_takes_away_is_an_error_at_run_time():
     assert (f(1.0), f(-1.0)) == (8.0, -1.0)
     with pytest.raises(AttributeError, match="b"):
         f(3.0)
+
+
+def by_percent(x):
+    if x > 0:
+        raise ValueError("%d of %5.2f%% %s" % (x, x + 0.5, "k"))
+    return x
+
+
+def by_format(x):
+    if x > 0:
+        raise ValueError("{0} {1:.1f} {0!r:>{width}}".format(x, x + 1, width=5))
+    return x
+
+
+def by_choice(x):
+    word = "low" if x < 2 else "high"
+    if x > 0:
+        raise ValueError("is " + word + "!")
+    return x
+
+
+@pytest.mark.parametrize("function", [by_percent, by_format, by_choice])
+def test_texts_of_traced_values(function):
+    for x in (3.0, 0.5):
+        with pytest.raises(ValueError) as expected:
+            function(x)
+        with pytest.raises(ValueError) as found:
+            jit(function)(x)
+        assert str(found.value) == str(expected.value)
+    assert jit(function)(-1.0) == -1.0

@@ -95,6 +95,25 @@ def none_in_the_first_turn(b):
     return u, v
 
 
+def tuple_of_one_or_three(b):
+    found = b[0], b[1] + 1, b * 2
+    if found[0] is not None and b[2] > 1:
+        found = (None,)
+    if found[0] is None:
+        found = b[2], None, b
+    if found[0] is None:
+        raise ValueError
+    return found
+
+
+@program
+def tuples_of_two_lengths(b):
+    first, second, third = tuple_of_one_or_three(b)
+    if second is None:
+        second = 0.0
+    return first, second, third
+
+
 @program
 def another_array_on_one_path(b):
     x = np.zeros(3)

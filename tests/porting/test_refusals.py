@@ -30,7 +30,8 @@ def which_a_handler_would_catch(b):
 
 @refused
 def a_text_that_is_formatted_by_c(b):
-    return "%d" % b.sum()  # noqa: UP031 - the form that C formats
+    form = "%d"
+    return form % b.sum()
 
 
 @refused
@@ -99,3 +100,20 @@ def test_a_refused_program_leaves_the_next_alone():
         with pytest.raises(ag.PortingError):
             jax.jit(ag.port(fails))(jnp.ones(3))
         assert jax.jit(ag.port(with_a_handler))(jnp.ones(3)).shape == (3,)
+
+
+def test_a_text_that_a_branch_makes_longer(x64: None):
+    @ag.jit
+    @ag.port
+    def f(x):
+        text = f"first {x}"
+        if x > 1:
+            text += f" and {x + 1:.1f}"
+        if x > 0:
+            raise ValueError(text + "!")
+        return x
+
+    for x, text in ((3.0, "first 3.0 and 4.0!"), (0.5, "first 0.5!")):
+        with pytest.raises(ValueError) as found:
+            f(x)
+        assert str(found.value) == text

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import itertools
+import re
+import string
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,13 +25,15 @@ from autograph_jax.operators.values.traced import is_traced
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """`{value!conversion:spec}` of an f-string."""
+    """`{value!conversion:spec}` of an f-string; with the conversion `%`, the spec is one of `spec % value`."""
 
     value: Any
     conversion: str = ""
     spec: Any = ""
 
     def text(self) -> str:
+        if self.conversion == "%":
+            return self.spec % (self.value,)
         value = {"s": str, "r": repr, "a": ascii}.get(self.conversion, lambda v: v)(self.value)
         return format(value, str(self.spec))
 
@@ -37,16 +42,20 @@ class Field:
 class Text:
     """A string that holds traced values; it becomes a str at run time, in a print or an exception."""
 
-    parts: tuple[str | Field | Text, ...]
+    parts: tuple[Any, ...]
 
-    def __add__(self, other: str | Text) -> Text:
-        return Text((*self.parts, other))
+    def __add__(self, other: Any) -> Text:
+        return Text((*self._own(), other))
 
-    def __radd__(self, other: str) -> Text:
-        return Text((other, *self.parts))
+    def __radd__(self, other: Any) -> Text:
+        return Text((other, *self._own()))
+
+    def _own(self) -> tuple[Any, ...]:
+        return (self,) if isinstance(self.parts, Choice) else self.parts  # of texts that two paths have made
 
     def __str__(self) -> str:
-        return "".join(part.text() if isinstance(part, Field) else str(part) for part in self.parts)
+        parts: Any = self.parts.value if isinstance(self.parts, Choice) else self.parts
+        return "".join(part.text() if isinstance(part, Field) else str(part) for part in parts)
 
 
 jax.tree_util.register_dataclass(Field, ["value", "spec"], ["conversion"])
@@ -57,7 +66,44 @@ field = Field
 def text(*parts: str | Field) -> str | Text:
     """An f-string: a str, or a Text where a value is traced."""
     new = Text(parts)
-    return new if any(map(is_traced, jax.tree.leaves(new, is_leaf=_is_choice))) else str(new)
+    return new if _is_open(new) else str(new)
+
+
+def formatted(template: str, *args: Any, **kwargs: Any) -> str | Text:
+    """`template.format(...)`: a str, or a Text where a value is traced."""
+    if not _is_open((args, kwargs)):
+        return template.format(*args, **kwargs)
+    formatter, count, parts = string.Formatter(), itertools.count(), []
+    for literal, name, spec, conversion in formatter.parse(template):
+        parts.append(literal)
+        if name is not None:
+            name = f"{next(count)}{name}" if not name or name[0] in ".[" else name
+            parts.append(Field(formatter.get_field(name, args, kwargs)[0], conversion or "", (spec or "").format(*args, **kwargs)))
+    return text(*parts)
+
+
+def percent(template: str, values: Any) -> str | Text:
+    """`template % values`: a str, or a Text where a value is traced."""
+    if not _is_open(values):
+        return template % values
+    remaining = iter(values if isinstance(values, tuple) else (values,))
+    parts, end = [], 0
+    for found in _PERCENT.finditer(template):
+        parts += [template[end : found.start()]]
+        end = found.end()
+        if found["kind"] == "%":
+            parts.append("%")
+        else:
+            value = values[found["name"]] if found["name"] is not None else next(remaining)
+            parts.append(Field(value, "%", "%" + found["how"] + found["kind"]))
+    return text(*parts, template[end:])
+
+
+_PERCENT = re.compile(r"%(?:\((?P<name>[^)]*)\))?(?P<how>[#0\- +]*\d*(?:\.\d*)?)[hlL]?(?P<kind>[diouxXeEfFgGcrsa%])")
+
+
+def _is_open(values: Any) -> bool:
+    return any(map(is_traced, jax.tree.leaves(values, is_leaf=_is_choice)))
 
 
 def _is_choice(value: Any) -> bool:
@@ -66,7 +112,7 @@ def _is_choice(value: Any) -> bool:
 
 def print_(*values: Any, **options: Any) -> None:
     """Python's print; at run time inside a staged block, or where a value is traced."""
-    if not state.traces() and not any(map(is_traced, jax.tree.leaves(values, is_leaf=_is_choice))):
+    if not state.traces() and not _is_open(values):
         builtins.print(*values, **options)
         return
     at_run_time(lambda known: builtins.print(*known, **options), values)
