@@ -7,6 +7,7 @@ are tried, and if these end it too, the function is not called at all.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import os
 import signal
 import time
@@ -71,6 +72,7 @@ def _ends_the_process(calls: Callable[[], Any]) -> bool:
 
 def _silently(calls: Callable[[], Any]) -> None:  # pragma: no cover - in the copy, which nobody measures
     try:
+        faulthandler.disable()
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)

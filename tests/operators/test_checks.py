@@ -342,13 +342,13 @@ def test_an_attribute_that_traced_data_takes_away_is_an_error_at_run_time():
 
 def by_percent(x):
     if x > 0:
-        raise ValueError("%d of %5.2f%% %s" % (x, x + 0.5, "k"))
+        raise ValueError("%d of %5.2f%% %s" % (x, x + 0.5, "k"))  # noqa: UP031
     return x
 
 
 def by_format(x):
     if x > 0:
-        raise ValueError("{0} {1:.1f} {0!r:>{width}}".format(x, x + 1, width=5))
+        raise ValueError("{0} {1:.1f} {0!r:>{width}}".format(x, x + 1, width=5))  # noqa: UP032
     return x
 
 

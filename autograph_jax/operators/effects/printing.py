@@ -78,7 +78,8 @@ def formatted(template: str, *args: Any, **kwargs: Any) -> str | Text:
         parts.append(literal)
         if name is not None:
             name = f"{next(count)}{name}" if not name or name[0] in ".[" else name
-            parts.append(Field(formatter.get_field(name, args, kwargs)[0], conversion or "", (spec or "").format(*args, **kwargs)))
+            value, _ = formatter.get_field(name, args, kwargs)
+            parts.append(Field(value, conversion or "", (spec or "").format(*args, **kwargs)))
     return text(*parts)
 
 
