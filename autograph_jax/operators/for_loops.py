@@ -157,11 +157,16 @@ def _turns_in_python(
         decisions.turned(turns) if is_meant else turn_begun(turns, (body, orelse))
         exit = turn_ended(_turn(element, body, names))
         if exit is not None:
-            again = _again(elements)
             options = {"turns": turns, "is_meant": is_meant, "loop": loop}
-            rest = functools.partial(_python_for, body=body, names=names, orelse=orelse, **options)
-            return leave(exit, standing_for(lambda: rest(again()), body, orelse), names)
+            rest = functools.partial(_rest, _again(elements), body, names, orelse, options)
+            return leave(exit, standing_for(lambda rest=rest: rest(), body, orelse), names)
     return orelse() if orelse is not None else None
+
+
+def _rest(
+    elements: Callable[[], Iterator[Any]], body: Block, names: tuple[str, ...], orelse: Block | None, options: Any
+) -> Any:
+    return _python_for(elements(), body, names, orelse, **options)
 
 
 def _again(elements: Iterator[Any]) -> Callable[[], Iterator[Any]]:

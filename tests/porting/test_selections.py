@@ -221,6 +221,19 @@ def some_of_some_are_written(b):
 
 
 @program
+def as_long_as_a_loop_has_come(b):
+    m = np.outer(b, b + 1)
+    for k in range(3):
+        if b[k] > 2.5:
+            break
+    y = np.zeros(k + 1)
+    y[:] = b[: k + 1]
+    for j in range(k, 0, -1):
+        y[:j] -= m[j, :j]
+    return y @ m[: k + 1, :], y.sum(), len(y)
+
+
+@program
 def places_along_two_axes(b):
     m, k = np.outer(b, b + 1), np.nonzero(b > 0)[0]
     n = np.stack([m, 2 * m])
