@@ -134,6 +134,8 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """What `function(*args, **kwargs)` of NumPy gives where an argument is, or holds, a MutableArray or a traced value."""
     if function in _MAKING and args and not is_static(values(args[0])) and is_static(values((args[1:], kwargs))):
         return selecting_functions.made(function, args[0], values(args[1:]), values(kwargs))
+    if function is np.arange and len(args) == 1 and isinstance(stop := values(args[0]), jax.Array) and stop.dtype.kind in "iu":
+        return selecting_functions.counted(stop, **values(kwargs))
     if function is np.broadcast_shapes:
         return selecting_functions.broadcast_shapes(*values(args))
     if function is np.broadcast_to and not is_static(values(args[1:])):

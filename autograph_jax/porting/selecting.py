@@ -223,6 +223,8 @@ def _key(selection: Selection, key: Any) -> _Key:
 
 def read(selection: Selection, key: Any) -> Any:
     """`selection[key]`."""
+    if isinstance(key, tuple) and sum(isinstance(part, Selection) for part in key) > 1:
+        return _pairs_of(selection, key)
     key = _key(selection, key)
     if _is_one(key.at):
         if isinstance(selection.rows, Mask):
@@ -234,6 +236,22 @@ def read(selection: Selection, key: Any) -> Any:
     if isinstance(key.at, Selection) and key.at.dtype == bool:
         return _marked(part, key.at)
     return _at_indices(part, key.at)
+
+
+def _pairs_of(selection: Selection, key: tuple[Any, ...]) -> Any:
+    """`s[rows, columns]` of several index arrays."""
+    from .arrays import wrap
+
+    missing = [_ALL] * (selection.ndim - sum(map(_takes_axis, key)))
+    parts = [one for part in (key if ... in map(type, key) else (*key, ...)) for one in (missing if part is ... else [part])]
+    number = [number for number, part in enumerate(parts) if part is not None][selection.axis]
+    at = parts[number]
+    if not isinstance(at, Selection) or at.dtype == bool:
+        raise refusal("elements of it are picked along two axes")
+    places, count = at.values, selection.count
+    hooks.raise_where(jnp.any(at.mask & ((places < -count) | (places >= count))), _outside())
+    parts[number] = at.like(jnp.where(places < 0, places + count, places))
+    return of_array(wrap(selection.compact().values), tuple(parts))
 
 
 def write(selection: Selection, key: Any, new: Any) -> None:

@@ -239,6 +239,12 @@ def places_along_two_axes(b):
     n = np.stack([m, 2 * m])
     m[k, k] = b[k] - 9
     m[k, k - 1] += 1
+    some, r = m[:, k] * 1.5, np.arange(k.shape[0])
+    top = np.argmax(np.abs(some), axis=0)
+    update = some[top, r] > n[0, k, k] / 3
+    if np.any(update):
+        (update,) = np.nonzero(update)
+        n[1][:, k[update]] = some[:, update]
     place = int(np.nonzero(np.arange(3) == b.argmax())[0].squeeze())
     return m, (m[k, k[::-1]] * b[k]).sum(), n[:, k, k].sum(axis=1), n[0, k, k].sum(), place
 
