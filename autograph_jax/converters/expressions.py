@@ -65,12 +65,12 @@ _PERCENT = Template("ag__.percent(TEMPLATE, VALUES)")
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names, *, ported: bool = False) -> gast.AST:
     unbound = frozenset(n for scope in facts.values() for n in scope.maybe_unbound | scope.maybe_unbound_targets)
-    return _Expressions(unbound, names, Tables(tree, ported=ported)).visit(tree)
+    return _Expressions(unbound, names, Tables(tree, ported=ported), ported=ported).visit(tree)
 
 
 class _Expressions(Pass):
-    def __init__(self, unbound: frozenset[gast.Name], names: Names, tables: Tables) -> None:
-        self._unbound, self._names, self._tables = unbound, names, tables
+    def __init__(self, unbound: frozenset[gast.Name], names: Names, tables: Tables, *, ported: bool) -> None:
+        self._unbound, self._names, self._tables, self._ported = unbound, names, tables, ported
         # What has to stand before the statement that is visited; None where nothing can, in a lambda or comprehension.
         self._before: list[gast.stmt] | None = None
         self._depth = 0  # of functions around
@@ -251,10 +251,12 @@ class _Expressions(Pass):
         return _FIELD.expression(at=node, VALUE=node.value, CONVERSION=conversion, SPEC=spec)
 
     def visit_BinOp(self, node: gast.BinOp) -> gast.AST:
-        """`"%d turns" % n`."""
+        """`"%d turns" % n`; in ported code also `form % n`, where the form may be a text."""
         self.generic_visit(node)
         template = node.left
-        if not isinstance(node.op, gast.Mod) or not isinstance(template, gast.Constant) or not isinstance(template.value, str):
+        is_text = isinstance(template, gast.Constant) and isinstance(template.value, str)
+        may_be_text = self._ported and isinstance(template, gast.Name | gast.Attribute | gast.BinOp)
+        if not isinstance(node.op, gast.Mod) or not (is_text or may_be_text):
             return node
         return _PERCENT.expression(at=node, TEMPLATE=template, VALUES=node.right)
 

@@ -83,9 +83,9 @@ def formatted(template: str, *args: Any, **kwargs: Any) -> str | Text:
     return text(*parts)
 
 
-def percent(template: str, values: Any) -> str | Text:
-    """`template % values`: a str, or a Text where a value is traced."""
-    if not _is_open(values):
+def percent(template: Any, values: Any) -> Any:
+    """`template % values`: a str, or a Text where a value is traced; of what is no str, what Python's operator gives."""
+    if not isinstance(template, str) or not _is_open(values):
         return template % values
     remaining = iter(values if isinstance(values, tuple) else (values,))
     parts, end = [], 0
