@@ -60,16 +60,17 @@ _SINGLE = {gast.Is: "is_", gast.IsNot: "is_not", gast.In: "in_", gast.NotIn: "no
 
 _TEXT = Template("ag__.text(PARTS)")
 _FIELD = Template("ag__.field(VALUE, CONVERSION, SPEC)")
+_PERCENT = Template("ag__.percent(TEMPLATE, VALUES)")
 
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names, *, ported: bool = False) -> gast.AST:
     unbound = frozenset(n for scope in facts.values() for n in scope.maybe_unbound | scope.maybe_unbound_targets)
-    return _Expressions(unbound, names, Tables(tree, ported=ported)).visit(tree)
+    return _Expressions(unbound, names, Tables(tree, ported=ported), ported=ported).visit(tree)
 
 
 class _Expressions(Pass):
-    def __init__(self, unbound: frozenset[gast.Name], names: Names, tables: Tables) -> None:
-        self._unbound, self._names, self._tables = unbound, names, tables
+    def __init__(self, unbound: frozenset[gast.Name], names: Names, tables: Tables, *, ported: bool) -> None:
+        self._unbound, self._names, self._tables, self._ported = unbound, names, tables, ported
         # What has to stand before the statement that is visited; None where nothing can, in a lambda or comprehension.
         self._before: list[gast.stmt] | None = None
         self._depth = 0  # of functions around
@@ -248,6 +249,16 @@ class _Expressions(Pass):
         conversion = template.constant("" if node.conversion == -1 else chr(node.conversion), at=node)
         spec = node.format_spec or template.constant("", at=node)
         return _FIELD.expression(at=node, VALUE=node.value, CONVERSION=conversion, SPEC=spec)
+
+    def visit_BinOp(self, node: gast.BinOp) -> gast.AST:
+        """`"%d turns" % n`; in ported code also `form % n`, where the form may be a text."""
+        self.generic_visit(node)
+        template = node.left
+        is_text = isinstance(template, gast.Constant) and isinstance(template.value, str)
+        may_be_text = self._ported and isinstance(template, gast.Name | gast.Attribute | gast.BinOp)
+        if not isinstance(node.op, gast.Mod) or not (is_text or may_be_text):
+            return node
+        return _PERCENT.expression(at=node, TEMPLATE=template, VALUES=node.right)
 
     def visit_AugAssign(self, node: gast.AugAssign) -> list[gast.AST]:
         self.generic_visit(node)

@@ -16,7 +16,7 @@ from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.sequences import bounded, iterables, lists
 from autograph_jax.operators.tracing import aliasing, views
-from autograph_jax.operators.values import objects
+from autograph_jax.operators.values import objects, selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced, truth
 
@@ -122,19 +122,42 @@ def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False
     iterable = _all_of(iterable)
     if isinstance(iterable, bounded.Bounded) and key is None:
         return bounded.in_order(iterable, reverse=bool(reverse))
-    elements = list(views.rows(iterable))
+    elements = list(map(_in_one_piece, views.rows(iterable)))
     keys = elements if key is None else [hooks.call(key)(element) for element in elements]
-    if not any(map(is_traced, keys)):
+    compared = _compared(keys)
+    if compared is None:
         order = builtins.sorted(range(len(elements)), key=keys.__getitem__, reverse=reverse)
         return [elements[position] for position in order]
-    stacked = jnp.stack([jnp.asarray(k) for k in (reversed(keys) if reverse else keys)])
-    places = jnp.argsort(stacked, stable=True)
+    stacked = [jnp.stack([jnp.asarray(k) for k in (reversed(column) if reverse else column)]) for column in compared]
+    places = jnp.lexsort(stacked[::-1])
     places = len(elements) - 1 - jnp.flip(places) if reverse else places
     columns = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves])[places], *elements)
     ordered = [jax.tree.map(lambda column, n=n: column[n], columns) for n in range(len(elements))]
     for element in ordered:
         aliasing.doubt_arrays(element, elements)
     return ordered
+
+
+def _in_one_piece(element: Any) -> Any:
+    """An element, or a part of it, that is one of two lists: a list of what traced data chooses."""
+    if type(element) is tuple:
+        return tuple(map(_in_one_piece, element))
+    if not isinstance(element, Choice) or not all(isinstance(option, list | tuple) for option in element._options):
+        return element
+    if len(set(map(len, element._options))) > 1:
+        return element
+    return [selection.pick(element._index, column) for column in zip(*element._options, strict=True)]
+
+
+def _compared(keys: list[Any]) -> list[list[Any]] | None:
+    """What is compared first, then where that is equal, ...; None where all of it is known, and Python does it."""
+    if any(map(is_traced, keys)):
+        return [keys]
+    if not all(type(key) in (tuple, list) for key in keys):
+        return None
+    rows = [jax.tree.leaves(key) for key in keys]
+    alike = len({len(row) for row in rows}) == 1 and all(_is_scalar(leaf) for row in rows for leaf in row)
+    return [list(column) for column in zip(*rows, strict=True)] if alike and any(map(is_traced, sum(rows, []))) else None
 
 
 def _all_of(iterable: Any, *, one_by_one: bool = False) -> Any:

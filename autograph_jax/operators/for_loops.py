@@ -7,15 +7,18 @@ range is staged where that changes nothing that plain `jax.jit` would give; else
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
+import itertools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
 
-from autograph_jax.errors import AliasError, AutographError, CollectiveError, StagingError, user_location
+from autograph_jax.errors import AliasError, AutographError, CollectiveError, StagingError, StructureError, user_location
 from autograph_jax.loops.axes import NONE, axes_of
-from autograph_jax.operators import comprehensions, decisions, jax_private, loop_options, markers
+from autograph_jax.operators import comprehensions, decisions, hooks, jax_private, loop_options, markers
 from autograph_jax.operators.bounded_loops import not_over, run_while
 from autograph_jax.operators.conditionals import if_stmt
 from autograph_jax.operators.effects import checks
@@ -32,11 +35,12 @@ from autograph_jax.operators.loops import (
     run_else,
     turn_begun,
 )
-from autograph_jax.operators.sequences import iterables, lists, taking
+from autograph_jax.operators.sequences import bounded, iterables, lengthened, lists, taking
 from autograph_jax.operators.staging.fixpoint import settle
 from autograph_jax.operators.staging.settled import Settled
 from autograph_jax.operators.tracing import holders, impure, state
 from autograph_jax.operators.tracing.cells import standing_for
+from autograph_jax.operators.tracing.places import Content
 from autograph_jax.operators.values.forms import Static
 from autograph_jax.operators.values.joins import number_as_array
 from autograph_jax.operators.values.traced import is_traced
@@ -132,15 +136,52 @@ def _python_for(
     *,
     turns: int = 0,
     is_meant: bool = False,
+    loop: tuple[Any, ...] | None = None,
+) -> Any:
+    loop = loop or (object(), operator.length_hint(elements, 1))
+    with lengthened.unrolling(*loop) if hooks.is_porting() else _NOTHING:
+        return _turns_in_python(elements, body, names, orelse, turns, is_meant, loop)
+
+
+def _turns_in_python(
+    elements: Iterator[Any],
+    body: Block,
+    names: tuple[str, ...],
+    orelse: Block | None,
+    turns: int,
+    is_meant: bool,
+    loop: tuple[Any, ...],
 ) -> Any:
     for element in elements.each() if isinstance(elements, comprehensions.Kept) else elements:
         turns += 1
         decisions.turned(turns) if is_meant else turn_begun(turns, (body, orelse))
         exit = turn_ended(_turn(element, body, names))
         if exit is not None:
-            rest = functools.partial(_python_for, elements, body, names, orelse, turns=turns, is_meant=is_meant)
+            options = {"turns": turns, "is_meant": is_meant, "loop": loop}
+            rest = functools.partial(_rest, _again(elements), body, names, orelse, options)
             return leave(exit, standing_for(lambda rest=rest: rest(), body, orelse), names)
     return orelse() if orelse is not None else None
+
+
+def _rest(
+    elements: Callable[[], Iterator[Any]], body: Block, names: tuple[str, ...], orelse: Block | None, options: Any
+) -> Any:
+    return _python_for(elements(), body, names, orelse, **options)
+
+
+def _again(elements: Iterator[Any]) -> Callable[[], Iterator[Any]]:
+    """The elements that are left, the same each time: a block that takes them may be traced more than once."""
+    if not isinstance(elements, comprehensions.Kept):
+        kept = itertools.tee(elements, 1)[0]
+        return lambda: copy.copy(kept)
+    times = itertools.count()
+
+    def once() -> Iterator[Any]:
+        if next(times):
+            raise bounded.refused("is taken one by one")
+        return elements
+
+    return once
 
 
 def _staged_from_the_second(rows: iterables.View, body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
@@ -204,6 +245,8 @@ def _staged_for(
         given = {"arguments": arguments, "tainted_arguments": rows.traced_arrays, "over": rows.arrays}
         settled = settle(take, functions, names, **given, may_grow=grows, axes=axes)
     except AutographError as error:
+        if isinstance(error, StructureError) and not traced_length and _is_bounded_now(error, functions, rows.length):
+            return _staged_for(rows, body, functions, names, how=how, options=options)
         if must or rows.length > _UNROLL_LIMIT or is_strict(body) or isinstance(error, CollectiveError):
             raise
         _tell_failed(error)
@@ -225,6 +268,8 @@ def _staged_for(
         return PYTHON
     settled.count_to(rows.length)
     if settled.has_exit or traced_length:
+        if settled.growing and not traced_length and _bounded_now(settled, functions, rows.length):
+            return _staged_for(rows, body, functions, names, how=how, options=options)
         if settled.growing:
             raise lists.number_unknown("a list")
         if how == "scan":
@@ -238,6 +283,23 @@ def _staged_for(
         raise checks.raised(not_over(options.max_steps))
     settled.tell("scan", turns=rows.length, since=began)
     return _for_scan(rows, settled, body)
+
+
+def _bounded_now(settled: Settled, functions: tuple[Block | None, ...], turns: int) -> bool:
+    """Are the lists that a turn makes longer such now of which a bound is known, since that of the turns is?"""
+    for place in settled.places:
+        if place.key in settled.growing:
+            values = place.target if isinstance(place, Content) else place.read()
+            error = lists.number_unknown("a list")
+            error.grown = values, len(values)
+            if not _is_bounded_now(error, functions, turns):
+                return False
+    return True
+
+
+def _is_bounded_now(error: StructureError, functions: tuple[Block | None, ...], turns: int) -> bool:
+    with lengthened.unrolling(object(), turns):
+        return lengthened.is_bounded_now(error, functions)
 
 
 def _tell_failed(error: Exception) -> None:

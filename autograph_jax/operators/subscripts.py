@@ -59,6 +59,10 @@ def changed(value: Any, target: Any, index: Any) -> Any:
             help="keep it in a list, or build a new tuple",
         )
     if type(target) is Choice:
+        there = selection.not_none(target) if hooks.is_porting() else target
+        if there is not target and not isinstance(there, Choice):
+            put_item(value, there, index)
+            return target
         _write_chosen(target, lambda option: put_item(value, option, index), (list, dict), "an item of it is written")
         return target
     picked = type(target) in (list, dict) and _is_picked(index)

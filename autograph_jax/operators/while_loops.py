@@ -46,10 +46,13 @@ from autograph_jax.operators.values.traced import is_traced, truth
 Block = Callable[..., Any]
 
 
-def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | None = None, before: int = 0) -> Any:
+def while_stmt(
+    test: Block, body: Block | None, *names: str, orelse: Block | None = None, before: int = 0, tries: int = 0
+) -> Any:
     """Run a while loop; `names` are its variables. Gives how it left the block around it: None, or a Return.
 
-    Python has run so many turns `before` already, where that counts.
+    Python has run so many turns `before` already, where that counts, each of which may have been left by traced data; after
+    `tries` such turns of a `while True`, it would go on without an end.
     """
     body = body or nothing
     functions = (test, body, orelse)
@@ -62,7 +65,8 @@ def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | Non
     else:
         going, writes = _test_apart(test, functions, names)
         if going:
-            exit = _staged_while(test, body, functions, names, must=going is TRACED, before=before, test_writes=writes)
+            must = going is TRACED or tries >= _TRIES and _is_endless(test)
+            exit = _staged_while(test, body, functions, names, must=must, before=before, test_writes=writes)
             if exit is not PYTHON:
                 return run_else(exit, orelse, functions, names)
         turn = _counted(body, functions)
@@ -76,7 +80,7 @@ def while_stmt(test: Block, body: Block | None, *names: str, orelse: Block | Non
             before = _one_more(before, most)
         exit = turn_ended(turn())
         if exit is not None:
-            go_on = _again(test, body, orelse, names, before) if type(exit) is Choice else nothing
+            go_on = _again(test, body, orelse, names, before, tries + 1) if type(exit) is Choice else nothing
             return leave(exit, go_on, names)
 
 
@@ -92,8 +96,19 @@ def _counted(body: Block, functions: tuple[Block | None, ...]) -> Block:
     return turn
 
 
-def _again(test: Block, body: Block, orelse: Block | None, names: tuple[str, ...], before: int) -> Block:
-    return standing_for(lambda: while_stmt(test, body, *names, orelse=orelse, before=before), test, body, orelse)
+_TRIES = 3  # turns in Python, after which the state of a loop has found its kinds
+
+
+def _is_endless(test: Block) -> bool:
+    """Is it `while True`?"""
+    return not test.__code__.co_freevars and not test.__code__.co_names
+
+
+def _again(test: Block, body: Block, orelse: Block | None, names: tuple[str, ...], before: int, tries: int) -> Block:
+    def go_on() -> Any:
+        return while_stmt(test, body, *names, orelse=orelse, before=before, tries=tries)
+
+    return standing_for(go_on, test, body, orelse)
 
 
 def _one_more(before: int, most: int) -> int:

@@ -105,6 +105,19 @@ class MutableArray(Methods):
         shadow = np.reshape(self._shadow, static(sizes), order=order, copy=copy)  # type: ignore[arg-type]
         return self._stepped(Reshape(shadow.shape, self._order(order)), shadow)
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._shadow.shape
+
+    @shape.setter
+    def shape(self, sizes: Any) -> None:
+        """Another shape of the same elements; in a staged block only of an array that it has made."""
+        shadow = np.reshape(self._shadow, static(sizes))
+        if not np.may_share_memory(shadow, self._shadow) and self.size:
+            raise AttributeError("incompatible shape for in-place modification. Use `.reshape()` to make a copy.")
+        hooks.before_reshape(self._buffer)
+        self._path, self._shadow = (*self._path, Reshape(shadow.shape, self._order("C"))), shadow
+
     def ravel(self, order: str = "C") -> MutableArray:
         shadow = self._shadow.ravel(order)  # type: ignore[arg-type]
         if order == "K" and not self._shadow.flags.forc:
@@ -217,6 +230,8 @@ def _key_part(part: Any) -> Any:
     part = value_of(part)
     if isinstance(part, jax.Array) and not isinstance(part, Tracer):
         return np.asarray(part)[()] if part.ndim == 0 else np.asarray(part)
+    if isinstance(part, range):
+        return np.array(part, np.intp)
     if isinstance(part, list):
         part = casting.nested(part)
         return part.astype(np.intp) if not part.size else part

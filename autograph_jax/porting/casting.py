@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from . import hooks
+
 
 def to(new: Any, dtype: np.dtype) -> Any:
     """`new` as an array of this dtype; a traced one is cast without a word, as NumPy's are between arrays."""
@@ -38,6 +40,7 @@ def fitted(new: Any, shape: tuple[int, ...]) -> Any:
 
 def nested(values: Any) -> Any:
     """`[[a, b], [c, d]]` of traced numbers is one array; anything without them is left to NumPy."""
+    values = hooks.number(values)
     values = getattr(values, "value", values) if hasattr(values, "shadow") else values
     if not isinstance(values, (list, tuple)):
         return values

@@ -19,20 +19,20 @@ import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from ..errors import PortingError, user_location
-from . import hooks
+from . import hooks, trials
 from .arrays import MutableArray, result, value_of
 from .casting import canonical
 
 Function = Callable[..., Any]
 _KNOWN = (np.ndarray, np.generic, np.dtype, bool, int, float, complex, str, type, types.NoneType)
-_SAMPLES = 12  # calls with numbers of no meaning, some of which it may refuse
 
 
 def may_be_called(function: Any, args: Any, kwargs: Any) -> bool:
     """Can this be called at run time, with numbers in place of what is traced?"""
     owner = getattr(function, "__self__", None)
+    is_nobodys = isinstance(owner, types.ModuleType | type | types.NoneType) or "pybind11" in type(owner).__module__
     leaves = jax.tree.leaves((args, kwargs), is_leaf=_is_leaf)
-    return isinstance(owner, types.ModuleType | type | types.NoneType) and all(map(_may_be_given, leaves))
+    return is_nobodys and all(map(_may_be_given, leaves))
 
 
 def _may_be_given(leaf: Any) -> bool:
@@ -192,14 +192,14 @@ def _same(first: np.ndarray, second: np.ndarray) -> bool:
 
 def _expected(function: Function, run: Callable[[Sequence[Any]], _Outcome], leaves: Sequence[Any]) -> _Outcome:
     """What a call gives, as far as numbers of no meaning can tell."""
-    seen = []
-    for seed in range(_SAMPLES):
-        random = np.random.default_rng(seed)
-        try:
-            seen.append(run([_sample(random, leaf) for leaf in leaves]))
-        except Exception:  # of numbers that are none for it
-            continue
-    if not seen or any(other.kinds != seen[0].kinds for other in seen):
+    seen = trials.outcomes(run, leaves)
+    if not seen:
+        raise PortingError(
+            f"what `{_name(function)}`, a function in C, gives cannot be seen by calling it with numbers of no meaning",
+            location=user_location(),
+            help="call it on values that are known",
+        )
+    if any(other.kinds != seen[0].kinds for other in seen):
         raise PortingError(
             f"what `{_name(function)}`, a function in C, gives depends on the values of what is traced",
             location=user_location(),
@@ -207,10 +207,6 @@ def _expected(function: Function, run: Callable[[Sequence[Any]], _Outcome], leav
         )
     seen[0].settle(seen[1:])
     return seen[0]
-
-
-def _sample(random: np.random.Generator, leaf: Any) -> np.ndarray:
-    return np.asarray(random.uniform(0.2, 0.9, leaf.shape)).astype(np.dtype(leaf.dtype))
 
 
 def of_ufunc(ufunc: np.ufunc) -> Function:

@@ -22,6 +22,7 @@ from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
 from .names import MATH, jax_function, lacking
 from .refusals import is_of_jax
+from .spelling import spelt
 from .ufuncs import stored
 from .views import is_static
 from .writing import WRITING
@@ -51,6 +52,7 @@ _PROMOTING = (
 )  # fmt: skip
 
 
+_JOINING = (np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack)
 _INEXACT = (np.mean, np.var, np.std, np.median, np.average, np.quantile, np.percentile, np.nanmean, np.interp, np.trapezoid)
 _KEEPING = (np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack, np.where, np.round, np.append, np.mean)
 _BY_UFUNC = {
@@ -132,6 +134,8 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """What `function(*args, **kwargs)` of NumPy gives where an argument is, or holds, a MutableArray or a traced value."""
     if function in _MAKING and args and not is_static(values(args[0])) and is_static(values((args[1:], kwargs))):
         return selecting_functions.made(function, args[0], values(args[1:]), values(kwargs))
+    if function is np.arange and len(args) == 1 and isinstance(stop := values(args[0]), jax.Array) and stop.dtype.kind in "iu":
+        return selecting_functions.counted(stop, **values(kwargs))
     if function is np.broadcast_shapes:
         return selecting_functions.broadcast_shapes(*values(args))
     if function is np.broadcast_to and not is_static(values(args[1:])):
@@ -150,6 +154,8 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         return _reduced(_BY_UFUNC[function], *args, **kwargs)
     if function in _ALONG:
         return _accumulated(_ALONG[function], *args, **kwargs)
+    if function in _MOVES and args and isinstance(args[0], list | tuple) and not is_static(values(args[0])):
+        args = (asarray(args[0]), *args[1:])
     if function in _MOVES and args and isinstance(args[0], MutableArray):
         if len(args) > 1 and function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
             return tuple(function(x) for x in args)
@@ -184,6 +190,8 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     if counterpart is None:
         raise lacking(function)
     hooks.mapped(function)
+    if function in _JOINING and args and isinstance(args[0], list | tuple):
+        args = ([casting.nested(part) for part in args[0]], *args[1:])
     if function in _PROMOTING:
         args = _promoted(args)
     if function is np.where and len(args) == 3:
@@ -193,7 +201,7 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         args = jax.tree.map(_inexact, args)
     if module.startswith("scipy.linalg"):
         args = tuple(map(_inexact, args))
-    kwargs = {name: value for name, value in kwargs.items() if value is not np._NoValue}
+    args, kwargs = spelt(function, counterpart, tuple(args), kwargs)
     try:
         found = counterpart(*map(_listed, args), **kwargs)
         linear_algebra.check(function, args, found)
@@ -208,7 +216,9 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
             raise
         function(*_ones(args), **_ones(kwargs))  # NumPy's own error, where it has one
         reason = str(error).partition("\n")[0]
-        raise refuse(f"what `{function.__name__}` gives ({reason})", "compute it from functions that JAX has") from error
+        refusal = refuse(f"what `{function.__name__}` gives ({reason})", "compute it from functions that JAX has")
+        refusal.lacks = function
+        raise refusal from error
 
 
 def refuse(what: str, way_out: str) -> PortingError:

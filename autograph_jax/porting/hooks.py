@@ -14,6 +14,10 @@ def _as_it_is(buffer: Any, value: Any) -> Any:
 before_write: Callable[[Any, Any], Any] = _as_it_is
 
 
+# The array of a buffer is about to be given another shape.
+before_reshape: Callable[[Any], None] = lambda buffer: None  # noqa: E731
+
+
 def _raise_where_known(condition: Any, error: Exception) -> None:
     if condition:
         raise error

@@ -96,8 +96,13 @@ def _flag(value: Any) -> Any:
 
 
 def _by_position(known: Any, ours: Function, kept: dict[str, Any]) -> Any:
-    first = [name for name in known if name in kept and known[name].kind is inspect.Parameter.POSITIONAL_ONLY]
-    return ours(*(kept.pop(name) for name in first), **kept)
+    """The first ones by position: some of JAX's functions take no names, whatever their signature says."""
+    first: list[Any] = []
+    for name, parameter in known.items():
+        if name not in kept or parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+            break
+        first.append(kept.pop(name))
+    return ours(*first, **kept)
 
 
 def _distance(function: Function) -> Function | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import functools
 import math
 import sys
@@ -34,6 +35,23 @@ _MATH: dict[Function, Function] = {
 }  # fmt: skip
 
 
+# Those of cmath give complex numbers, whatever they get.
+_CMATH: dict[Function, Function] = {
+    **{
+        getattr(cmath, name): functools.partial(lambda ours, x: ours(x + 0j), getattr(jnp, name.replace("a", "arc", 1)))
+        for name in "acos acosh asin asinh atan atanh".split()
+    },
+    **{
+        getattr(cmath, name): functools.partial(lambda ours, x: ours(x + 0j), getattr(jnp, name))
+        for name in "cos cosh exp log10 sin sinh sqrt tan tanh".split()
+    },
+    cmath.log: lambda x, *base: jnp.log(x + 0j) / jnp.log(base[0] + 0j) if base else jnp.log(x + 0j), cmath.phase: jnp.angle,
+    cmath.polar: lambda x: (jnp.abs(x), jnp.angle(x)), cmath.rect: lambda r, phi: r * jnp.exp(1j * phi),
+    cmath.isfinite: jnp.isfinite, cmath.isinf: jnp.isinf, cmath.isnan: jnp.isnan,
+    cmath.isclose: lambda a, b, *, rel_tol=1e-9, abs_tol=0.0: _is_close(a, b, rel_tol, abs_tol),
+}  # fmt: skip
+
+
 def _gamma_sign(x: Any) -> jax.Array:
     return jnp.where((x < 0) & (jnp.floor(x) % 2 != 0), -1.0, 1.0)
 
@@ -49,14 +67,14 @@ def _integer(x: jax.Array) -> jax.Array:
     return x.astype(int)
 
 
-MATH = frozenset(function for function in vars(math).values() if callable(function))
+MATH = frozenset(function for module in (math, cmath) for function in vars(module).values() if type(function) is type(math.sin))
 
 
 @functools.cache
 def jax_function(function: Function) -> Function | None:
     """The jax.numpy function that does on traced values what a function of math or NumPy does; None where there is none."""
-    if function in _MATH:
-        return _MATH[function]
+    if function in _MATH or function in _CMATH:
+        return _MATH.get(function) or _CMATH[function]
     name = getattr(function, "__name__", "")
     if getattr(math, name, None) is function:
         return getattr(jnp, name, None)
@@ -133,7 +151,7 @@ def is_numeric_function(function: Any) -> bool:
     """Is this a function of math, NumPy or SciPy's linear algebra that may have to be replaced?"""
     module = getattr(function, "__module__", None) or ""
     root = module.partition(".")[0]
-    if isinstance(function, np.ufunc) or root in ("math", "numpy"):
+    if isinstance(function, np.ufunc) or root in ("math", "cmath", "numpy"):
         return True
     if root == "scipy":
         return linear_algebra.is_lookup(function) or linear_algebra.jax_function(function) is not None

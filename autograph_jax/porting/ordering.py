@@ -35,7 +35,7 @@ def unique(
         same = same | jnp.isnan(ordered[1:]) & jnp.isnan(ordered[:-1])
     first = jnp.concatenate([jnp.ones(min(1, flat.size), bool), ~same])
     number = jnp.cumsum(first) - 1  # of the element that stands here, among those that are not the same
-    rows = Mask(first, first)
+    rows = Mask(first, (first,))
     parts: list[Any] = [Selection(wrap(ordered), 0, rows)]
     if return_index:
         parts.append(Selection(wrap(order), 0, rows))
@@ -64,7 +64,7 @@ def extreme(selection: Selection, name: str, axis: Any = None, out: Any = None, 
         raise refusal(f"`np.{name}` is called with it")
     axis = 0 if axis is None else axis % selection.ndim
     if axis != selection.axis:
-        raise refusal(f"`np.{name}` is called along another axis")
+        return selection.like(getattr(jnp, name)(selection.values, axis=axis), selection.axis - (axis < selection.axis))
     hooks.raise_where(selection.count == 0, ValueError(f"attempt to get {name} of an empty sequence"))
     found = getattr(jnp, name)(compact.filled(fill), axis=axis)
     return wrap(found) if found.ndim else found

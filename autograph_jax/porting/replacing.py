@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import jax.core
 import jax.numpy as jnp
+import numpy as np
 
 _MOST = 2000  # steps back; beyond them two values are taken to have a common origin
 
@@ -61,6 +62,13 @@ def parent_of(value: Any) -> Any:
     The attributes are JAX's own, tests/porting/test_replacing.py notices moves.
     """
     return getattr(value, "parent", None)
+
+
+def literal(value: Any) -> int | None:
+    """The integer that a traced value is, where the program has it as a constant."""
+    known = getattr(getattr(value, "val", None), "val", None)
+    is_integer = isinstance(known, int | np.integer | np.ndarray) and not np.ndim(known) and np.asarray(known).dtype.kind == "i"
+    return int(known) if isinstance(value, jax.core.Tracer) and is_integer else None
 
 
 def _back(value: Any, follows: Callable[[Any, Any], bool]) -> Iterator[Any]:

@@ -11,14 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import PortingError, user_location
+from .replacing import literal, parent_of, staged
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Mask:
-    """The rows where it holds, in order. The array is the selection's own. `origin` tells two masks apart."""
+    """The rows where it holds, in order. The array is the selection's own. `origin` tells two masks apart: what made it."""
 
     mask: jax.Array
-    origin: Any
+    origin: tuple[Any, ...]
     start = 0
 
     def of(self, capacity: int) -> jax.Array:
@@ -32,7 +33,9 @@ class Mask:
         return self
 
     def is_same(self, other: Any) -> bool:
-        return isinstance(other, Mask) and self.origin is other.origin
+        if not isinstance(other, Mask) or self.mask.shape != other.mask.shape or len(self.origin) != len(other.origin):
+            return False
+        return all(one is another for one, another in zip(self.origin, other.origin, strict=True))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -44,6 +47,10 @@ class Window:
 
     def of(self, capacity: int) -> jax.Array:
         return jnp.arange(capacity) < self.count
+
+    @property
+    def origin(self) -> tuple[Any, ...]:
+        return self.start, self.count
 
     def own(self) -> Window:
         return Window(0, self.count)
@@ -58,16 +65,36 @@ _bounds: dict[int, tuple[weakref.ref[Any], int]] = {}
 
 def bounded(count: Any, bound: int) -> Any:
     """The number, of which is remembered that it never exceeds the bound: `np.zeros(len(x[m]))`."""
-    if isinstance(count, jax.Array):
-        key = id(count)
-        _bounds[key] = weakref.ref(count, lambda _: _bounds.pop(key, None)), bound
+    for number in {id(one): one for one in (count, staged(count)) if isinstance(one, jax.Array)}.values():
+        key = id(number)
+        _bounds[key] = weakref.ref(number, lambda _, key=key: _bounds.pop(key, None)), bound
     return count
 
 
 def bound_of(count: Any) -> int | None:
-    """What a traced number never exceeds, if that is known."""
+    """What a traced number never exceeds, if that is known: of `k + 1`, if it is known of k."""
     known = _bounds.get(id(count))
-    return known[1] if known is not None and known[0]() is count else None
+    if known is not None and known[0]() is count:
+        return known[1]
+    if (value := literal(count)) is not None:
+        return value
+    number = staged(count)
+    if number is not count and number is not None:
+        return bound_of(number)
+    parent = parent_of(number)
+    name = str(parent.primitive) if parent is not None else ""
+    if name not in ("add", "sub", "min", "convert_element_type") or number.ndim or number.dtype.kind not in "iu":
+        return None
+    first, second = (*map(bound_of, parent.in_tracers), None)[:2]
+    if name == "convert_element_type":
+        return first
+    if name == "min":
+        return min((bound for bound in (first, second) if bound is not None), default=None)
+    if name == "sub":
+        second = literal(parent.in_tracers[1])
+    if first is None or second is None:
+        return None
+    return first - second if name == "sub" else first + second
 
 
 def refusal(use: str) -> PortingError:

@@ -30,6 +30,8 @@ def of_array(array: MutableArray, key: tuple[Any, ...]) -> Selection:
     """`array[key]`: a view for a slice, a copy for a mask and for indices."""
     parts, place = _expanded(array.ndim, key)
     selector = parts[place]
+    if sum(isinstance(part, Selection) for part in parts) > 1:
+        return _by_pairs(array, parts)
     width = selector.ndim if isinstance(selector, jax.Array) else 1
     _check(parts, place, array, width)
     before = sum(1 for part in parts[:place] if part is None or isinstance(part, slice))
@@ -42,8 +44,8 @@ def of_array(array: MutableArray, key: tuple[Any, ...]) -> Selection:
         value, before = jnp.moveaxis(value, range(before, before + width), range(width)), 0  # NumPy's rule for such keys
     if isinstance(selector, Selection):
         return _by_indices(value, before, selector)
-    shape = value.shape[:before] + (-1,) + value.shape[before + width :]
-    return _where(value.reshape(shape), before, selector.ravel(), selector)
+    shape = (*value.shape[:before], selector.size, *value.shape[before + width :])
+    return _where(value.reshape(shape), before, selector.ravel(), (selector,))
 
 
 def put_into(array: MutableArray, key: tuple[Any, ...], new: Any) -> None:
@@ -66,7 +68,7 @@ def put_into(array: MutableArray, key: tuple[Any, ...], new: Any) -> None:
         rest = _rest(array, parts, place, selector.ndim)
         axis = sum(1 for part in parts[:place] if part is None or isinstance(part, slice))
         shape = (*rest.shape[:axis], -1, *rest.shape[axis + selector.ndim :])
-        held = Selection(wrap(jnp.asarray(rest.value).reshape(shape)), axis, Mask(selector.ravel(), selector))
+        held = Selection(wrap(jnp.asarray(rest.value).reshape(shape)), axis, Mask(selector.ravel(), (selector,)))
         held.put(new)
         rest.put(held.array.value.reshape(rest.shape))
 
@@ -105,14 +107,14 @@ def _is_index(part: Any) -> bool:
     return not isinstance(part, slice) and part is not None and not is_open(part)
 
 
-def _where(value: jax.Array, axis: int, mask: jax.Array, origin: Any = None) -> Selection:
+def _where(value: jax.Array, axis: int, mask: jax.Array, origin: tuple[Any, ...]) -> Selection:
     from .arrays import wrap
 
     if mask.size:
         one = jnp.take(value, jnp.argmax(mask)[None], axis=axis)
         over = mask.reshape(mask.shape + (1,) * (value.ndim - axis - 1))
         value = jnp.where(over, value, one)
-    return Selection(wrap(value), axis, Mask(mask, mask if origin is None else origin))
+    return Selection(wrap(value), axis, Mask(mask, origin))
 
 
 def _by_indices(value: jax.Array, axis: int, indices: Selection) -> Selection:
@@ -123,6 +125,33 @@ def _by_indices(value: jax.Array, axis: int, indices: Selection) -> Selection:
     places = indices.values
     hooks.raise_where(jnp.any(indices.mask & ((places < -value.shape[axis]) | (places >= value.shape[axis]))), _outside())
     return Selection(wrap(jnp.take(value, places, axis=axis, mode="wrap")), axis, indices.rows.own())
+
+
+def _by_pairs(array: MutableArray, parts: list[Any]) -> Selection:
+    """`m[rows, columns]` of several index arrays that are as long as each other."""
+    from .arrays import wrap
+
+    chosen = [part for part in parts if isinstance(part, Selection)]
+    others = [part for part in parts if not isinstance(part, Selection)]
+    if any(part.ndim != 1 or part.dtype == bool for part in chosen) or any(is_open(part) or np.ndim(part) for part in others):
+        raise refusal("it is selected along two axes")
+    rows, values = together(chosen)
+    remaining, outside, axis = iter(values), jnp.zeros(values[0].shape, bool), 0
+    actual: list[Any] = []
+    for part in parts:
+        places = next(remaining) if isinstance(part, Selection) else part
+        if isinstance(part, Selection):
+            outside |= (places < -array.shape[axis]) | (places >= array.shape[axis])
+            places = jnp.clip(jnp.where(places < 0, places + array.shape[axis], places), 0, array.shape[axis] - 1)
+        actual.append(places)
+        axis += part is not None
+    hooks.raise_where(jnp.any(outside & rows.of(len(outside))), _outside())
+    shapes = []
+    for size in (1, 2):  # NumPy's rule for where the axis comes to be
+        keys = (np.zeros(size, int) if isinstance(p, Selection) else 0 if _is_index(p) else p for p in parts)
+        shapes.append(np.shape(np.empty((max(1, *array.shape),) * array.ndim)[tuple(keys)]))
+    (at,) = (number for number, pair in enumerate(zip(*shapes, strict=True)) if pair[0] != pair[1])
+    return Selection(wrap(jnp.asarray(array.value)[tuple(actual)]), at, rows)
 
 
 def _outside() -> IndexError:
@@ -194,6 +223,8 @@ def _key(selection: Selection, key: Any) -> _Key:
 
 def read(selection: Selection, key: Any) -> Any:
     """`selection[key]`."""
+    if isinstance(key, tuple) and sum(isinstance(part, Selection) for part in key) > 1:
+        return _pairs_of(selection, key)
     key = _key(selection, key)
     if _is_one(key.at):
         if isinstance(selection.rows, Mask):
@@ -207,12 +238,33 @@ def read(selection: Selection, key: Any) -> Any:
     return _at_indices(part, key.at)
 
 
+def _pairs_of(selection: Selection, key: tuple[Any, ...]) -> Any:
+    """`s[rows, columns]` of several index arrays."""
+    from .arrays import wrap
+
+    missing = [_ALL] * (selection.ndim - sum(map(_takes_axis, key)))
+    parts = [one for part in (key if ... in map(type, key) else (*key, ...)) for one in (missing if part is ... else [part])]
+    number = [number for number, part in enumerate(parts) if part is not None][selection.axis]
+    at = parts[number]
+    if not isinstance(at, Selection) or at.dtype == bool:
+        raise refusal("elements of it are picked along two axes")
+    places, count = at.values, selection.count
+    hooks.raise_where(jnp.any(at.mask & ((places < -count) | (places >= count))), _outside())
+    parts[number] = at.like(jnp.where(places < 0, places + count, places))
+    return of_array(wrap(selection.compact().values), tuple(parts))
+
+
 def write(selection: Selection, key: Any, new: Any) -> None:
     """`selection[key] = new`."""
-    key = _key(selection, key)
+    whole_key, key = key, _key(selection, key)
     is_view = isinstance(selection.rows, Window)
     if _is_one(key.at) and is_view:
         selection.array[key.at_place(_place(selection, key.at))] = new
+        return
+    if _is_one(key.at):
+        whole = selection.compact()
+        write(whole, whole_key, new)
+        selection.put(whole)
         return
     part = Selection(selection.array[key.parts], key.axis, selection.rows)
     if isinstance(key.at, slice) and (key.at == _ALL or is_view):
@@ -220,7 +272,13 @@ def write(selection: Selection, key: Any, new: Any) -> None:
     elif isinstance(key.at, Selection) and key.at.dtype == bool:
         held = _marked(part, key.at)
         held.put(new)
-        part.put(part.like(jnp.where(held.over(), held.array.value, part.values)))
+        whole = part if part.rows.is_same(key.at.rows) else part.compact()  # as the rows of `held` lie
+        before = jax.lax.slice_in_dim(whole.values, 0, held.capacity, axis=whole.axis)
+        part.put(whole.like(jnp.where(held.over(), held.array.value, before)))
+    elif isinstance(key.at, slice):
+        whole = part.compact()
+        _slice_of(whole, key.at).put(new)
+        part.put(whole)
     elif part.ndim == 1:
         _write_at(part, key.at, new)
     else:
@@ -278,8 +336,9 @@ def _marked(part: Selection, marks: Selection) -> Selection:
     if marks.ndim != 1:
         raise refusal("it is indexed by a mask of several axes")
     rows, (values, holds) = together([part, marks])
-    mask = rows.of(holds.shape[0]) & holds
-    return _where(values, part.axis, mask)
+    same = part.rows.is_same(marks.rows)
+    origin = (*part.rows.origin, marks.array.value) if same else (holds,)
+    return _where(values, part.axis, rows.of(holds.shape[0]) & holds, origin)
 
 
 def _at_indices(part: Selection, indices: Any) -> Any:

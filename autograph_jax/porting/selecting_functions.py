@@ -156,6 +156,11 @@ def made(function: Function, shape: Any, args: Any, kwargs: Any) -> Any:
     return Selection(wrap(as_canonical(function(tuple(sizes), *args, **kwargs))), axis, Window(0, count))
 
 
+def counted(stop: Any, **kwargs: Any) -> Any:
+    """`np.arange(k)` of a traced k, of which a bound is known."""
+    return made(lambda sizes, **options: np.arange(*sizes, **options), stop, (), kwargs)
+
+
 def _size(size: Any) -> Any:
     size = value_of(size)
     return size if isinstance(size, jax.core.Tracer) else operator.index(size)
@@ -269,7 +274,7 @@ def _joined(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     values = [wrap(s.values) if isinstance(s, Selection) else s for s in parts]
     whole = np.concatenate(values, axis=first.axis)
     mask = jnp.concatenate(masks)
-    return Selection(wrap(jnp.asarray(value_of(whole))), first.axis, Mask(mask, mask))
+    return Selection(wrap(jnp.asarray(value_of(whole))), first.axis, Mask(mask, (mask,)))
 
 
 def _reshaped(selection: Selection, shape: Any, order: str = "C", *, copy: Any = None) -> Any:

@@ -191,7 +191,9 @@ class Selection(NDArrayOperatorsMixin):
         raise refusal("it is handed to a function that takes arrays alone")
 
     def __iter__(self) -> Any:
-        raise refusal("it is iterated over")
+        if self.axis:
+            return (self[place] for place in range(self.array.shape[0]))
+        raise refusal("Python takes its elements one by one")
 
     def __bool__(self) -> bool:
         raise refusal("its truth is asked for")
@@ -299,7 +301,7 @@ def _flat(selection: Selection) -> tuple[Any, Any]:
 
 def _made(axis: tuple[int], parts: Any) -> Selection:
     array, *rows = parts
-    return Selection(array, axis[0], Mask(rows[0], rows[0]) if len(rows) == 1 else Window(rows[1], rows[0]))
+    return Selection(array, axis[0], Mask(rows[0], (rows[0],)) if len(rows) == 1 else Window(rows[1], rows[0]))
 
 
 jax.tree_util.register_pytree_node(Selection, _flat, _made)

@@ -49,7 +49,7 @@ def _joined(function: Callable[..., Any], values: Bounded, axis: int | None = No
     joined = jnp.moveaxis(array, 0, axis)
     joined = joined.reshape(*joined.shape[:axis], -1, *joined.shape[axis + 2 :])
     mask = rows.reshape(-1)
-    return Selection(wrap(joined), axis, Mask(mask, mask))
+    return Selection(wrap(joined), axis, Mask(mask, (mask,)))
 
 
 def _column(values: Bounded) -> jax.Array | Padded:

@@ -14,6 +14,7 @@ import functools
 import inspect
 import operator
 import sys
+import threading
 import types
 import warnings
 from collections.abc import Callable
@@ -219,7 +220,7 @@ def _numeric(function: Function) -> Function:
 
 
 def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -> Any:
-    arguments = with_arrays(function, tuple(map(selection.not_none, arguments)))
+    arguments = with_arrays(function, tuple(map(_numbers, arguments)))
     if not isinstance(arguments, tuple):
         return arguments
     keywords = {name: selection.not_none(value) for name, value in keywords.items()}
@@ -228,9 +229,30 @@ def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -
         return functions.ported(function, tuple(given), keywords)
     except PortingError as error:
         inner = getattr(function, "_implementation", function)
-        if error.lacks is not function or type(inner) is not types.FunctionType:
+        if error.lacks is not function or type(inner) is not types.FunctionType or function in _own_code.under_way:
             raise
+    _own_code.under_way.append(function)
+    try:
         return convert_function(inner)(*arguments, **keywords)
+    finally:
+        _own_code.under_way.pop()
+
+
+class _OwnCode(threading.local):
+    """NumPy's functions whose own Python code is running, JAX having none that does the same."""
+
+    def __init__(self) -> None:
+        self.under_way: list[Function] = []
+
+
+_own_code = _OwnCode()
+
+
+def _numbers(argument: Any) -> Any:
+    """An argument of NumPy's functions, with no None in it, nor in its lists: at run time an error, where there is one."""
+    if type(argument) in (list, tuple) and any(isinstance(part, list | tuple | Choice) for part in argument):
+        return type(argument)(map(_numbers, argument))
+    return selection.not_none(argument)
 
 
 def _with_arrays(function: types.FunctionType) -> Function:

@@ -151,6 +151,8 @@ def _value(value: Any) -> Any:
 
 def _of_choice(choice: Choice) -> Any:
     """`if ts: ts = np.hstack(ts)`: the array, or a list that is empty, which is an array without elements."""
+    if any(isinstance(option, MutableArray) for option in choice._options):
+        return choice._map(lambda option: option.value if isinstance(option, MutableArray) else option)
     options = choice._options
     arrays = {number: _value(option) for number, option in enumerate(options) if isinstance(option, Selection)}
     kinds = {(part._values.shape, part._values.dtype, part.axis) for part in arrays.values()}

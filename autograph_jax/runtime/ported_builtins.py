@@ -54,7 +54,7 @@ def _number(value: Any) -> Any:
     """An array of one element, where Python takes it as a number."""
     if isinstance(value, MutableArray) and value.size == 1:
         return value.value.reshape(())
-    return value
+    return value.item() if isinstance(value, Selection) else value
 
 
 def _of_numbers(function: Function) -> Function:
@@ -114,6 +114,8 @@ def _known(value: Any) -> Any:
 def of_method(method: Any) -> Function | None:
     """What stands for a method of a traced scalar, of an array that is not one of ours, or of a generator of NumPy's."""
     owner = getattr(method, "__self__", None)
+    if isinstance(owner, MutableArray) and method.__name__ == "__array__":
+        return functools.partial(creating.asarray, owner)
     if isinstance(owner, impure.GENERATORS):
         impure.check_random(method)
         return functools.partial(_of_generator, method)

@@ -258,6 +258,14 @@ def sorted_by_key(v):
 row(sorted_by_key, [VECTOR], [-VECTOR], batch=True)
 
 
+def sorted_pairs(v):
+    pairs = [(v[0], [v[1], 2.0]), (v[1], [v[0], 1.0]), (v[0], [v[0], v[0]])]
+    return sorted(pairs), sorted(pairs, reverse=True), [pair for _, pair in sorted(zip(v, pairs, strict=True))]
+
+
+row(sorted_pairs, [VECTOR], [-VECTOR], batch=True)
+
+
 def isinstance_of_a_traced_value(x):
     if isinstance(x, float):
         return x * 2

@@ -296,3 +296,75 @@ def test_jax_does_not_log_what_is_raised_on_purpose(caplog):
         jax.block_until_ready(jax.jit(calls)(1.0))
         jax.effects_barrier()
     assert "failed" in caplog.text
+
+
+class Record(dict):
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError as error:
+            raise AttributeError(name) from error
+
+
+class Lazy:
+    def __init__(self, x):
+        self.x = x
+
+    def __getattr__(self, name):
+        if self.x > 2:
+            raise AttributeError(name)
+        return 7.0
+
+
+def test_an_attribute_that_is_not_there_is_python_s_answer_in_a_branch_too():
+    @jit
+    def f(x):
+        record = Record(a=1.0)
+        if x > 0:
+            x = x + getattr(record, "b", 5.0) + hasattr(record, "c") + record.a
+        return x
+
+    assert (f(1.0), f(-1.0)) == (7.0, -1.0)
+
+
+def test_an_attribute_that_traced_data_takes_away_is_an_error_at_run_time():
+    @jit
+    def f(x):
+        lazy = Lazy(x)
+        if x > 0:
+            x = x + lazy.b
+        return x
+
+    assert (f(1.0), f(-1.0)) == (8.0, -1.0)
+    with pytest.raises(AttributeError, match="b"):
+        f(3.0)
+
+
+def by_percent(x):
+    if x > 0:
+        raise ValueError("%d of %5.2f%% %s" % (x, x + 0.5, "k"))  # noqa: UP031
+    return x
+
+
+def by_format(x):
+    if x > 0:
+        raise ValueError("{0} {1:.1f} {0!r:>{width}}".format(x, x + 1, width=5))  # noqa: UP032
+    return x
+
+
+def by_choice(x):
+    word = "low" if x < 2 else "high"
+    if x > 0:
+        raise ValueError("is " + word + "!")
+    return x
+
+
+@pytest.mark.parametrize("function", [by_percent, by_format, by_choice])
+def test_texts_of_traced_values(function):
+    for x in (3.0, 0.5):
+        with pytest.raises(ValueError) as expected:
+            function(x)
+        with pytest.raises(ValueError) as found:
+            jit(function)(x)
+        assert str(found.value) == str(expected.value)
+    assert jit(function)(-1.0) == -1.0

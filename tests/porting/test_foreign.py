@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.interpolate
 import scipy.linalg
 import scipy.ndimage
 import scipy.sparse
@@ -114,3 +115,21 @@ def test_traced_indices_are_refused():
 
     with pytest.raises(ag.PortingError, match="has no counterpart on traced values"):
         jax.jit(solve)(jnp.asarray(VECTORS[0]))
+
+
+def test_a_function_that_would_end_the_process_is_not_called():
+    @ag.port
+    def spline(x, y):
+        return scipy.interpolate.make_interp_spline(x, y, k=3)(0.5)
+
+    with pytest.raises(ag.PortingError, match="`_coloc`, a function in C, gives cannot be seen"):
+        jax.jit(spline)(jnp.linspace(0.0, 1.0, 6), jnp.ones(6))
+
+
+def test_integers_that_depend_on_how_large_numbers_are_do_not_stay_known(x64):
+    @ag.port
+    def between(values, points):
+        return scipy.interpolate.interpn((np.arange(4.0), np.arange(4.0)), values, points)
+
+    with pytest.raises(ag.PortingError, match="evaluate_linear_2d. has no counterpart on traced values"):
+        jax.jit(between)(jnp.ones((4, 4)), jnp.ones((2, 2)))

@@ -113,7 +113,40 @@ def emptied(b: Any) -> Any:
     return min(found) if found else -1.0
 
 
-@pytest.mark.parametrize("function", [lengthened, emptied])
+def until(b):
+    ends = [b[0]]
+    for k in range(3):
+        ends.append(ends[-1] + b[1] + k)
+        if ends[-1] > 3:
+            break
+    return ends[-1], len(ends), sum(ends)
+
+
+def until_others(b):
+    ends, total = [b[0]], 0.0
+    for k in (1, 2, 5):
+        total = total + k * b[1]
+        if total > 6:
+            break
+        if b[2] > 0.1:
+            ends.append(total)
+    return ends[-1], len(ends), total
+
+
+def residuals(b):
+    found = []
+    r = b[0]
+    for k in range(20):
+        r = r / 2 + b[1] / 8
+        if r < 0.2:
+            break
+        found.append(r)
+        if k == 3 and b[2] == 0:
+            return r, found[0], len(found)
+    return r, sum(found), len(found)
+
+
+@pytest.mark.parametrize("function", [lengthened, emptied, until, until_others, residuals])
 def test_a_list_that_a_branch_makes_longer_needs_no_bound(function: Any, x64: None):
     run = jax.jit(ag.port(function))
     for values in ([1.0, 3.0, 0.5], [-1.0, -3.0, 0.5], [2.0, 1.0, 0.0]):

@@ -1,5 +1,6 @@
 """`ag.port`: NumPy programs with control flow under jit against NumPy itself, and solvers of SciPy as they are."""
 
+import cmath
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -42,6 +43,75 @@ def a_scalar_that_becomes_a_vector(b):
         if x[0] > 5:
             break
     return x, d
+
+
+@program
+def calls_as_numpy_spells_them(b):
+    m = np.clip(b, a_min=0.0, a_max=None), np.clip(a=b, a_max=1.0, a_min=-1.0)
+    n = np.atleast_2d([b, 2 * b]), np.concatenate(([True], b[1:] > b[:-1])), np.apply_over_axes(np.sum, np.outer(b, b), 0)
+    k = np.zeros((3, 3))
+    k[range(3), [2, 0, 1]] = b
+    return m, n, k, b.__array__() + 1
+
+
+@program
+def another_shape_of_the_same_elements(b):
+    x = b.copy()
+    y = x[:]
+    x.shape = 3, 1
+    x[1] = 7
+    if b[0] > 1:
+        z = np.zeros(4)
+        z.shape = 2, 2
+        z[1, 0] = b[1]
+    else:
+        z = np.ones((2, 2))
+    return x, y, x @ x.T, z
+
+
+@program
+def complex_numbers_of_python(b):
+    z = cmath.sqrt(b[0] - 2), cmath.log(b[1] + 3, 2), cmath.exp(1j * b[2]), cmath.acos(b[0])
+    return z, cmath.phase(z[0]), cmath.polar(z[1] + z[2]), cmath.isfinite(z[0])
+
+
+@program
+def none_in_the_first_turn(b):
+    u, v, k = None, None, 0
+    while k < 4:
+        if k > 0:
+            u[:] = b[:]
+            u += v
+            u[0] = k
+        else:
+            u = b.copy()
+            v = b * 2
+        values = [b[0], b[1], u[0] if k > 1 else None]
+        if values[2] is not None and all(np.isfinite(values)) and not any(np.isclose(b[2], values[1:])):
+            table = np.zeros((3, 2))
+            table[:, 0] = values[:]
+            v = v + table.sum()
+        k = k + 1 + (b[0] > 2)
+    return u, v
+
+
+def tuple_of_one_or_three(b):
+    found = b[0], b[1] + 1, b * 2
+    if found[0] is not None and b[2] > 1:
+        found = (None,)
+    if found[0] is None:
+        found = b[2], None, b
+    if found[0] is None:
+        raise ValueError
+    return found
+
+
+@program
+def tuples_of_two_lengths(b):
+    first, second, third = tuple_of_one_or_three(b)
+    if second is None:
+        second = 0.0
+    return first, second, third
 
 
 @program

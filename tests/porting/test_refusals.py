@@ -30,7 +30,7 @@ def which_a_handler_would_catch(b):
 
 @refused
 def a_text_that_is_formatted_by_c(b):
-    return "%d" % b.sum()  # noqa: UP031 - the form that C formats
+    return "{:d}".__format__(b.sum())
 
 
 @refused
@@ -99,3 +99,46 @@ def test_a_refused_program_leaves_the_next_alone():
         with pytest.raises(ag.PortingError):
             jax.jit(ag.port(fails))(jnp.ones(3))
         assert jax.jit(ag.port(with_a_handler))(jnp.ones(3)).shape == (3,)
+
+
+def test_a_loop_without_an_end_that_cannot_be_staged_is_refused(x64: None):
+    def f(b):
+        found = np.zeros(1)
+        while True:
+            found = np.append(found, b)
+            if found.sum() > 10:
+                break
+        return found.sum()
+
+    with pytest.raises(ag.ShapeError, match="it enters this loop as"):
+        jax.jit(ag.port(f))(jnp.ones(3))
+
+
+def test_a_text_whose_form_is_a_variable(x64: None):
+    @ag.jit
+    @ag.port
+    def f(x):
+        form = "%.1f after " + "%d"
+        if x > 0:
+            raise ValueError(form % (x, x % 2))
+        return x
+
+    with pytest.raises(ValueError, match=r"^3.5 after 1$"):
+        f(3.5)
+
+
+def test_a_text_that_a_branch_makes_longer(x64: None):
+    @ag.jit
+    @ag.port
+    def f(x):
+        text = f"first {x}"
+        if x > 1:
+            text += f" and {x + 1:.1f}"
+        if x > 0:
+            raise ValueError(text + "!")
+        return x
+
+    for x, text in ((3.0, "first 3.0 and 4.0!"), (0.5, "first 0.5!")):
+        with pytest.raises(ValueError) as found:
+            f(x)
+        assert str(found.value) == text

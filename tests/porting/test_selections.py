@@ -206,6 +206,77 @@ def orthogonal_to_some_columns(b):
     return q, abs(r).sum(), rows.sum(), small
 
 
+@program
+def some_of_some_are_written(b):
+    x, y = b[b > -2], (b * b)[b > -2]
+    i = x < 2.5
+    some = x[i]
+    j = y[i] < 2
+    some[j] = y[i][j] - 7
+    x[i] = some
+    some[:1] = 3
+    m = np.outer(b, b)[b > -2]
+    m[i, 1] = 9
+    return x.sum(), (x * np.arange(3)[b > -2]).sum(), some.sum(), m.sum(axis=0), (some[j] * 2).sum()
+
+
+@program
+def as_long_as_a_loop_has_come(b):
+    m = np.outer(b, b + 1)
+    for k in range(3):
+        if b[k] > 2.5:
+            break
+    y = np.zeros(k + 1)
+    y[:] = b[: k + 1]
+    for j in range(k, 0, -1):
+        y[:j] -= m[j, :j]
+    return y @ m[: k + 1, :], y.sum(), len(y)
+
+
+@program
+def places_along_two_axes(b):
+    m, k = np.outer(b, b + 1), np.nonzero(b > 0)[0]
+    n = np.stack([m, 2 * m])
+    m[k, k] = b[k] - 9
+    m[k, k - 1] += 1
+    some, r = m[:, k] * 1.5, np.arange(k.shape[0])
+    top = np.argmax(np.abs(some), axis=0)
+    update = some[top, r] > n[0, k, k] / 3
+    if np.any(update):
+        (update,) = np.nonzero(update)
+        n[1][:, k[update]] = some[:, update]
+    place = int(np.nonzero(np.arange(3) == b.argmax())[0].squeeze())
+    return m, (m[k, k[::-1]] * b[k]).sum(), n[:, k, k].sum(axis=1), n[0, k, k].sum(), place
+
+
+@program
+def loops_over_what_is_selected(b):
+    x, m, total = b.copy(), np.outer(b, b), 0.0
+    for i in np.nonzero(b > 0)[0]:
+        while x[i] < 9:
+            x[i] = 2 * x[i] + 1
+    k = (b > 1).sum()
+    for row in m[:k]:
+        row += 1
+        total = total + row[0]
+    for row in m[b > 1]:
+        row *= 0
+    for place, value in enumerate(b[b > 0][::-1], 1):
+        total = total + place * value
+    for value, other in zip(x[:k], m[1, :k], strict=False):
+        x[0] += 1
+        total = total + value * other
+        if total > 50:
+            break
+    for column in m[:, b > 0]:
+        total = total + column.sum()
+    some = np.empty_like(m[:, b > 0])
+    for i, row in enumerate(m[:, b > 0].T):
+        some[:, i] = row * i
+    x = x + some.sum(axis=1)
+    return x, m, total
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str, x64: None):
     function = PROGRAMS[name]

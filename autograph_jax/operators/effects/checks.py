@@ -15,7 +15,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.errors import AutographError, StagingError, user_location
+from autograph_jax.errors import AutographError, StagingError, is_user_frame, user_location
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import attempts, handlers, ordered, printing, progress_bars
 from autograph_jax.operators.effects.attempts import Raised
@@ -65,12 +65,33 @@ def raised(error: Error, caught: bool = False) -> BaseException | type[BaseExcep
         _here.error = id(error), type(error)
         return error
     found = attempts.catching(error)
-    if found is not None and found[0].is_here():
+    if found is not None and found[0].is_here() or _answers_python(error):
         return error
     if found is None and caught:
         raise attempts.uncatchable()
     raise_where(jnp.asarray(True), error)
     return Raised()
+
+
+_ASKED = ("__getattr__", "__get__")  # Python's questions to a class, which an AttributeError answers
+_TRACING = "autograph_jax.operators.staging.blocks"  # where blocks are traced; it imports this file
+
+
+def _answers_python(error: Error) -> bool:
+    """Is this the answer that there is no such attribute, and does no traced data decide about it?
+
+    `hasattr(x, "shape")` asks also where traced data decides whether it is reached.
+    """
+    frame, is_staged = sys._getframe(2), False
+    name = frame.f_code.co_name
+    if name not in _ASKED or not issubclass(error if isinstance(error, type) else type(error), AttributeError):
+        return False
+    while frame is not None and (frame.f_code.co_name == name or not is_user_frame(frame)):
+        if frame.f_code.co_name == name and is_staged:
+            return False  # one of its own blocks is traced
+        is_staged = is_staged or frame.f_globals.get("__name__") == _TRACING
+        frame = frame.f_back
+    return True
 
 
 def is_kept() -> bool:

@@ -23,15 +23,15 @@ from autograph_jax.operators.values.traced import is_traced
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """`{value!conversion:spec}` of an f-string; a conversion that begins with `%` is one of `"%5.2f" % value`."""
+    """`{value!conversion:spec}` of an f-string; with the conversion `%`, the spec is one of `spec % value`."""
 
     value: Any
     conversion: str = ""
     spec: Any = ""
 
     def text(self) -> str:
-        if self.conversion.startswith("%"):
-            return self.conversion % (self.value,)
+        if self.conversion == "%":
+            return self.spec % (self.value,)
         value = {"s": str, "r": repr, "a": ascii}.get(self.conversion, lambda v: v)(self.value)
         return format(value, str(self.spec))
 
@@ -55,19 +55,23 @@ def _unknown(use: str) -> StagingError:
 class Text:
     """A string that holds traced values; it becomes a str at run time, in a print, an exception or a result."""
 
-    parts: tuple[str | Field | Text, ...]
+    parts: Any  # a tuple of str, Field and Text; a Choice of such where two paths have made two texts
 
-    def __add__(self, other: str | Text) -> Text:
-        return Text((*self.parts, other))
+    def __add__(self, other: Any) -> Text:
+        return Text((*self._own(), other))
 
-    def __radd__(self, other: str) -> Text:
-        return Text((other, *self.parts))
+    def __radd__(self, other: Any) -> Text:
+        return Text((other, *self._own()))
+
+    def _own(self) -> tuple[Any, ...]:
+        return (self,) if isinstance(self.parts, Choice) else self.parts
 
     def __str__(self) -> str:
-        return "".join(part.text() if isinstance(part, Field) else str(part) for part in self.parts)
+        parts = self.parts.value if isinstance(self.parts, Choice) else self.parts
+        return "".join(part.text() if isinstance(part, Field) else str(part) for part in parts)
 
     def __bool__(self) -> bool:
-        if not any(part if isinstance(part, str) else _has_characters(part) for part in self.parts):
+        if not any(part if isinstance(part, str) else _has_characters(part) for part in self._own() if part is not self):
             raise _unknown("bool")
         return True
 
@@ -91,30 +95,12 @@ class Text:
     __mod__ = _refusing("%")
 
 
-def _has_characters(part: Field | Text) -> bool:
+def _has_characters(part: Any) -> bool:
     return bool(part) if isinstance(part, Text) else isinstance(part.value, jax.Array)
 
 
-# To JAX, the values in a text are its leaves; what is a str in it belongs to its structure.
-Strings = tuple[str | None, ...]
-
-
-def _taken_apart(parts: tuple[Any, ...]) -> tuple[list[Any], Strings]:
-    strings = tuple(part if isinstance(part, str) else None for part in parts)
-    return [part for part in parts if not isinstance(part, str)], strings
-
-
-def _together(strings: Strings, others: Iterable[Any]) -> tuple[Any, ...]:
-    remaining = iter(others)
-    return tuple(next(remaining) if part is None else part for part in strings)
-
-
-jax.tree_util.register_pytree_node(
-    Field,
-    lambda one: ((one.value, *(rest := _taken_apart((one.conversion, one.spec)))[0]), rest[1]),
-    lambda strings, values: Field(values[0], *_together(strings, values[1:])),
-)
-jax.tree_util.register_pytree_node(Text, lambda one: _taken_apart(one.parts), lambda strings, parts: Text(_together(strings, parts)))
+jax.tree_util.register_dataclass(Field, ["value", "spec"], ["conversion"])
+jax.tree_util.register_dataclass(Text, ["parts"], [])
 field = Field
 
 
@@ -207,14 +193,12 @@ def _joined(separator: str, values: Iterable[Any]) -> Any:
     return text(*parts)
 
 
-_PERCENT = re.compile(
-    r"%(?:\((?P<key>[^)]*)\))?(?P<flags>[#0\- +]*)(?P<width>\d*)(?P<digits>\.\d*)?[hlL]?(?P<kind>[diouxXeEfFgGcrsa%])"
-)
+_PERCENT = re.compile(r"%(?:\((?P<key>[^)]*)\))?(?P<how>[#0\- +]*\d*(?:\.\d*)?)[hlL]?(?P<kind>[diouxXeEfFgGcrsa%])")
 
 
-def percent(template: str, values: Any) -> Any:
-    """`"%5.2f of %s" % values`."""
-    if not is_open(values) or len(_PERCENT.findall(template)) != len(re.findall("%[^%]|%%", template)):
+def percent(template: Any, values: Any) -> Any:
+    """`"%5.2f of %s" % values`; of what is no str, what Python's operator gives."""
+    if not isinstance(template, str) or not is_open(values):
         return template % values
     given = iter(values if isinstance(values, tuple) else (values,))
     parts: list[Any] = []
@@ -226,5 +210,5 @@ def percent(template: str, values: Any) -> Any:
             parts.append("%")
             continue
         value = values[found["key"]] if found["key"] is not None and isinstance(values, Mapping) else next(given)
-        parts.append(Field(value, f"%{found['flags']}{found['width']}{found['digits'] or ''}{found['kind']}"))
+        parts.append(Field(value, "%", f"%{found['how']}{found['kind']}"))
     return text(*parts, template[end:])

@@ -23,6 +23,8 @@ from autograph_jax.operators.tracing import state, views
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form
 from autograph_jax.operators.values.traced import is_traced
+from autograph_jax.porting.rows import Window
+from autograph_jax.porting.selections import Selection
 
 
 class View:
@@ -183,6 +185,19 @@ class BoundedRows(View):
         return self.values.element(slices)
 
 
+class SelectedRows(View):
+    """`x[mask]` and `x[:k]` of ported code along their first axis, as they are when a turn takes one."""
+
+    traced_arrays = True
+
+    def __init__(self, selection: Selection) -> None:
+        self.rows = selection if isinstance(selection.rows, Window) else selection.compact()
+        self.length = selection.count
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        return self.rows.array[index + self.rows.rows.start]
+
+
 class Rest(View):
     """The rows of a view of known length after the first."""
 
@@ -300,6 +315,8 @@ def view(iterable: Any) -> View | None:
         return Range(iterable.start, iterable.stop, iterable.step)
     if isinstance(iterable, bounded.Bounded):
         return BoundedRows(iterable)
+    if _is_selection(iterable):
+        return SelectedRows(iterable)
     array = lists.rows_of_one(iterable)
     return ListRows(array, list(iterable)) if array is not None else None
 
@@ -309,7 +326,11 @@ def _is_numeric(array: Any) -> bool:
 
 
 def _is_traced_iterable(value: Any) -> bool:
-    return isinstance(value, View) or isinstance(value, jax.Array) and value.ndim > 0
+    return isinstance(value, View) or isinstance(value, jax.Array) and value.ndim > 0 or _is_selection(value)
+
+
+def _is_selection(value: Any) -> bool:
+    return isinstance(value, Selection) and value.axis == 0
 
 
 # Python's builtins of the same names

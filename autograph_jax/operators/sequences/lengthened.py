@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dis
+import math
 import sys
+import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from autograph_jax.errors import StructureError, is_user_frame
 from autograph_jax.operators import hooks
@@ -15,6 +18,7 @@ from autograph_jax.operators.tracing.cells import cells_of
 from autograph_jax.operators.tracing.places import Cell, Content
 
 _METHODS = ("append", "insert")
+_MOST = 1024  # further elements, where nested loops would make a larger bound
 
 
 def is_bounded_now(error: StructureError, functions: tuple[Callable[..., object] | None, ...]) -> bool:
@@ -29,7 +33,7 @@ def is_bounded_now(error: StructureError, functions: tuple[Callable[..., object]
     if len(cells) != 1 or holders.held_elsewhere(Content(values), cells[0]):
         return False
     try:
-        made = bounded.of(list(values), [True] * len(values), longest + _appending())
+        made = bounded.of(list(values), [True] * len(values), longest + min(_appending() * _turns(), _MOST))
     except StructureError:
         return False
     state.write(cells[0], made)
@@ -38,6 +42,32 @@ def is_bounded_now(error: StructureError, functions: tuple[Callable[..., object]
 
 def _variables(functions: tuple[Callable[..., object] | None, ...], values: list[object]) -> list[Cell]:
     return [cell for cell in cells_of(functions).values() if cell.read() is values]
+
+
+class _Unrolled(threading.local):
+    """Of each loop that Python runs now, how many turns it has at most."""
+
+    def __init__(self) -> None:
+        self.turns: dict[object, int] = {}
+
+
+_unrolled = _Unrolled()
+
+
+@contextlib.contextmanager
+def unrolling(loop: object, turns: int) -> Iterator[None]:
+    """Meanwhile a loop is run that comes at most so often to each place in it; it may be entered again, for what is left."""
+    is_known = loop in _unrolled.turns
+    _unrolled.turns.setdefault(loop, turns)
+    try:
+        yield
+    finally:
+        if not is_known:
+            del _unrolled.turns[loop]
+
+
+def _turns() -> int:
+    return math.prod(max(turns, 1) for turns in _unrolled.turns.values())
 
 
 def _appending() -> int:

@@ -49,7 +49,8 @@ def check_replaced(places: Sequence[Place], forms: Sequence[Form], new_forms: Se
     for place, form, new in zip(places, forms, new_forms, strict=True):
         if not isinstance(form, Static) or not isinstance(new, Tree | Options) or not is_mutable(form.value):
             continue
-        inside = {id(part) for part in reach.everything(form.value)}
+        kept = {id(part) for static in _statics(new) for part in reach.everything(static)}  # of both objects, and the same
+        inside = {id(part) for part in reach.everything(form.value)} - kept
         if any(id(write.target) in inside and holders.held_elsewhere(write, place) for write in changed):
             raise AliasError(
                 f"what `{place.name}` holds is changed in this loop, and `{place.name}` is given another object as well",
@@ -57,6 +58,15 @@ def check_replaced(places: Sequence[Place], forms: Sequence[Form], new_forms: Se
                 details=["Something else holds the first object too, and would have to show the change."],
                 help="make a copy before the loop, `copy.copy(x)`; or return what changes instead of writing it",
             )
+
+
+def _statics(form: Form) -> Iterator[Any]:
+    match form:
+        case Static(value):
+            yield value
+        case Tree(_, forms) | Options(forms):
+            for part in forms:
+                yield from _statics(part)
 
 
 def taken_as_views(traced: Traced, outer: dict[int, jax.Array], places: Sequence[Place], aliases: Aliases) -> bool:

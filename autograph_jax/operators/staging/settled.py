@@ -26,6 +26,7 @@ from autograph_jax.operators.values.containers import expanded, flatten, unflatt
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
 from autograph_jax.operators.values.joins import coerce
 from autograph_jax.porting.arrays import MutableArray
+from autograph_jax.porting.rows import bounded
 
 NO_EXIT = Static(None)
 
@@ -52,6 +53,7 @@ class Settled:
     axes: Axes  # of a mesh: along these devices run different numbers of turns
 
     def __post_init__(self) -> None:
+        self._most: int | None = None  # the largest index of a turn, if it is known
         self._entry_leaves = [coerce(v, f) for v, f in zip(self.entries, self.forms, strict=True)]
         self._varying = self._find_varying()
         self._labels = _unique([place.name for place in self.places])
@@ -169,6 +171,17 @@ class Settled:
         most = turns if isinstance(turns, int) else int(jnp.iinfo(jnp.result_type(int)).max)
         position = len(self._body.known) - 1 - self.argument_count
         self._body.known = (*self._body.known[:position], (0, max(most - 1, 0)), *self._body.known[position + 1 :])
+        self._most = most - 1 if isinstance(turns, int) else None
+
+    def _note_counter(self, key: Any, leaves: Sequence[Any]) -> None:
+        """After `for k in range(n)`, k is at most n - 1: an array of k + 1 elements has a bound."""
+        if self._most is None:
+            return
+        jaxpr, outputs = self.traced.jaxpr.jaxpr, self._output_positions()[key]
+        counter = jaxpr.invars[len(jaxpr.invars) - 1 - self.argument_count]
+        for position, leaf in zip(outputs[::-1], leaves[::-1], strict=False):  # a choice, of no value before, comes first
+            if jaxpr.outvars[position] is counter:
+                bounded(leaf, self._most)
 
     # lax's side
 
@@ -278,6 +291,7 @@ class Settled:
         values: dict[Any, Any] = dict(lists or {})
         for place, form, leaves in zip(self.places, self.forms, self._place_leaves(carry), strict=True):
             if place.key in self.traced.ends and place.key not in self.growing:
+                self._note_counter(place.key, leaves)
                 own = unflatten(form, iter(leaves))
                 value = values[place.key] = values.get(self.same.get(place.key), own)
                 if isinstance(place, Carried) and not self.hands_on:

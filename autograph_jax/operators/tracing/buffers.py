@@ -6,6 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from autograph_jax.errors import PortingError, user_location
 from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.sequences import elements
 from autograph_jax.operators.tracing import holders, state
@@ -27,5 +28,16 @@ def note_write(buffer: Buffer, value: Any) -> Any:
     return value
 
 
+def check_reshape(buffer: Buffer) -> None:
+    """In a staged block an array that is older keeps its shape: whether the block is run, traced data decides."""
+    if state.traces() and buffer.serial < state.traces()[-1].serial:
+        raise PortingError(
+            "the shape of an array is written in a block that traced data decides about",
+            location=user_location(),
+            help="`y = x.reshape(shape)` makes another array",
+        )
+
+
 hooks.before_write = note_write
+hooks.before_reshape = check_reshape
 hooks.raise_where = checks.raise_where

@@ -8,8 +8,10 @@ None on one path and an array on the other is a Choice of None and that array. `
 from __future__ import annotations
 
 import dataclasses
+import dis
 import functools
 import operator
+import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
@@ -111,6 +113,8 @@ class Choice:
     def __iter__(self) -> Iterator[Any]:
         if not all(isinstance(option, tuple | list) for option in self._options):
             raise refusal(self, "`iter`")
+        if (count := _unpacked_to(sys._getframe(1))) is not None and any(len(option) != count for option in self._options):
+            return iter(_selection().unpacked(self, count))
         return (self[position] for position in range(len(self)))
 
     def __hash__(self) -> int:
@@ -123,6 +127,12 @@ class Choice:
 
     def __format__(self, spec: str) -> str:
         return format(str(self) if not spec else self.value, spec)
+
+
+def _unpacked_to(frame: types.FrameType) -> int | None:
+    """How many variables `a, b = x` has, where a frame is at such a statement."""
+    code = frame.f_code.co_code
+    return code[frame.f_lasti + 1] if code[frame.f_lasti] == dis.opmap["UNPACK_SEQUENCE"] else None
 
 
 # These build on this file.
@@ -181,7 +191,7 @@ def _shown(option: Any) -> str:
 
 def _refusing(name: str) -> Callable[..., Any]:
     def operation(self: Choice, *others: Any) -> Any:
-        if name in ("add", "radd") and all(isinstance(text, str) for text in (*self._options, *others)):
+        if name in _OF_TEXT and all(isinstance(one, str) for one in (*self._options, *others)):
             return self._map(lambda option: _OPERATORS[name](option, *others))
         number = _selection().not_none(self) if name in _OPERATORS and hooks.is_porting() else self
         if isinstance(number, Choice):
@@ -200,6 +210,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 }
 _OPERATORS |= {f"r{name}": _turned(_OPERATORS[name]) for name in "add sub mul truediv floordiv mod pow matmul".split()}
 
+_OF_TEXT = ("add", "radd")
 for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg pos abs
     lt le gt ge setitem setattr delattr call bool float int index contains""".split():
     setattr(Choice, f"__{_name}__", _refusing(_name))

@@ -49,7 +49,7 @@ def join(first: Form, second: Form) -> Form:
     if (_is_reference(first) or _is_reference(second)) and (one := _array_for(first)) and (other := _array_for(second)):
         return Tree(references.Fresh(), (_join_arrays(one, other),))
     first, second = _expanded_like(first, second), _expanded_like(second, first)
-    if _of_two_classes(first, second):
+    if _are_apart(first, second):
         return Options((first, second))
     if isinstance(first, Tree) and isinstance(second, Tree):
         return _join_trees(first, second)
@@ -81,7 +81,7 @@ def _add_option(forms: list[Form], form: Form) -> None:
         return
     if not _may_be_option(form):
         for position, other in enumerate(forms):
-            if not _may_be_option(other) and not _of_two_classes(form, other):
+            if not _may_be_option(other) and not _are_apart(form, other):
                 forms[position] = join(other, form)
                 return
     forms.append(form)
@@ -92,10 +92,14 @@ def _may_be_option(form: Form) -> bool:
     return isinstance(form, Static) and not isinstance(form.value, Number)
 
 
-def _of_two_classes(first: Form, second: Form) -> bool:
-    """Objects of two classes: one of them is chosen."""
-    kinds = [form.kind for form in (first, second) if isinstance(form, Tree) and isinstance(form.kind, Record)]
-    return len(kinds) == 2 and kinds[0].type is not kinds[1].type
+def _are_apart(first: Form, second: Form) -> bool:
+    """Objects of two classes, and in ported code tuples of two lengths: one of them is chosen."""
+    if not isinstance(first, Tree) or not isinstance(second, Tree):
+        return False
+    if isinstance(first.kind, Record) and isinstance(second.kind, Record):
+        return first.kind.type is not second.kind.type
+    are_tuples = all(getattr(form.kind, "type", None) is tuple for form in (first, second))
+    return are_tuples and len(first.children) != len(second.children) and hooks.is_porting()
 
 
 def _join_statics(first: Static, second: Static) -> Form:
@@ -279,10 +283,11 @@ def _option_of(value: Any, forms: tuple[Form, ...]) -> int:
             return position
     form, _ = flatten(value)
     for position, option in enumerate(forms):
-        if form == option or isinstance(option, Tree) and getattr(option.kind, "type", None) is type(value):
+        same_class = isinstance(option, Tree) and getattr(option.kind, "type", None) is type(value)
+        if form == option or same_class and not _are_apart(form, option):
             return position
     for position, option in enumerate(forms):
-        if not _may_be_option(option) and not _may_be_option(form):
+        if not _may_be_option(option) and not _may_be_option(form) and not _are_apart(form, option):
             return position
     raise AssertionError(f"{form} is none of {forms}")  # join has put it among them
 

@@ -194,6 +194,16 @@ def not_none(value: Any) -> Any:
     return of_choice(value, _number, "as a number")
 
 
+def unpacked(choice: Choice, count: int) -> list[Any]:
+    """`a, b = choice` of tuples of several lengths: at run time an error, if it is one of another length."""
+    if all(len(option) != count for option in choice._options):
+        raise ValueError(f"too many or not enough values to unpack (expected {count})")
+    other = choice._where(lambda option: len(option) != count)
+    checks.raise_where(jnp.asarray(other), ValueError(f"too many or not enough values to unpack (expected {count})"))
+    fitting = choice._only(lambda option: len(option) == count)
+    return [get_item(fitting, position) for position in range(count)]
+
+
 def array_of(choice: Choice) -> jax.Array:
     """The array of a value that is None on another path: at run time an error, if it is the None."""
     there = choice._only(lambda option: option is not None)
