@@ -33,6 +33,8 @@ from autograph_jax.syntax.template import Template
 from autograph_jax.syntax.walk import walk
 
 _RAISED = Template("ag__.raised(ERROR, CAUGHT)")
+_RAISED_HERE = Template("ag__.raised_here(ERROR)")
+_RAISED_ANEW = Template("ag__.raised_anew(CAUGHT)")
 _CAUGHT = Template("ag__.caught()")
 _CHECKED = Template("ag__.checked(TEST, MESSAGE)")
 _ASSERTIONS = ("AssertionError", "Exception", "BaseException")
@@ -90,10 +92,15 @@ class _Raising(Pass):
         staged = any(isinstance(call.func, gast.Attribute) and call.func.attr.endswith("_stmt") for call in calls)
         return [node, *_CAUGHT(at=node)] if staged and self._names.attempt_of(node) is None else node
 
-    def visit_Raise(self, node: gast.Raise) -> gast.AST:
-        """What is raised and caught inside one block is Python's; out of a block, it is raised at run time."""
-        if node.exc is not None and (not self._tries or self._tries[-1]):
-            caught = [template.constant(True, at=node)] if self._tries else []
+    def visit_Raise(self, node: gast.Raise) -> gast.AST | list[gast.AST]:
+        """What is raised and caught inside one block is Python's; what leaves a block is raised at run time."""
+        is_here = bool(self._tries) and not self._tries[-1]
+        caught = [template.constant(True, at=node)] if self._tries else []
+        if node.exc is None:
+            return node if is_here else [*_RAISED_ANEW(at=node, CAUGHT=caught), node]
+        if is_here:
+            node.exc = _RAISED_HERE.expression(at=node.exc, ERROR=node.exc)
+        else:
             node.exc = _RAISED.expression(at=node.exc, ERROR=node.exc, CAUGHT=caught)
         return node
 

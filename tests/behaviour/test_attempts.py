@@ -688,6 +688,30 @@ def updated_in_an_else(x):
 row(updated_in_an_else, [3.0], [-1.0])
 
 
+def raised_past_a_handler_of_its_branch(x):
+    if x > 1:
+        try:
+            raise ValueError("large")
+        except KeyError:
+            x = x + 1
+    return x
+
+
+row(raised_past_a_handler_of_its_branch, [0.5], [2.0], own_jit=True)
+
+
+def raised_anew_in_a_branch(x):
+    if x > 1:
+        try:
+            raise ValueError("large")
+        except ValueError:
+            raise
+    return x
+
+
+row(raised_anew_in_a_branch, [0.5], [2.0], own_jit=True)
+
+
 @table.each_way
 def test_attempts(row, way, record_property):
     check(row, way, record_property)

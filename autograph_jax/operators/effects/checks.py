@@ -61,16 +61,30 @@ def raised(error: Error, caught: bool = False) -> BaseException | type[BaseExcep
     if not jax_private.tracing():
         return error
     if not in_staged_branch() or not is_kept():
-        error = error() if isinstance(error, type) else error
-        _here.error = id(error), type(error)
-        return error
+        return raised_here(error)
     found = attempts.catching(error)
     if found is not None and found[0].is_here() or _answers_python(error):
-        return error
+        return raised_here(error)
     if found is None and caught:
         raise attempts.uncatchable()
     raise_where(jnp.asarray(True), error)
     return Raised()
+
+
+def raised_here(error: Error) -> BaseException | type[BaseException]:
+    """What `raise error` raises where a handler of the same block may catch it; if none does, it is one at run time."""
+    if not jax_private.tracing():
+        return error
+    error = error() if isinstance(error, type) else error
+    _here.error = id(error), type(error)
+    return error
+
+
+def raised_anew(caught: bool = False) -> None:
+    """Comes before a `raise` without an exception: in a staged block, what a `raise` of the user's has raised is one at run time."""
+    error = sys.exc_info()[1]
+    if error is not None and jax_private.tracing() and in_staged_branch() and (id(error), type(error)) == _here.error:
+        raise raised(error, caught)
 
 
 _ASKED = ("__getattr__", "__get__")  # Python's questions to a class, which an AttributeError answers

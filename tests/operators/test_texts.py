@@ -1,0 +1,110 @@
+"""Strings that hold traced values: made at run time, whole in prints, errors and results; their characters are refused before."""
+
+import jax
+import pytest
+
+from autograph_jax import autograph, jit
+from autograph_jax.errors import StagingError
+
+
+def fields(x, n):
+    return f"{x:.3f} {n!r:>4} {[n, x]} {x}"
+
+
+def by_format(x, n):
+    return "{:.2f}|{}|{a!r}".format(x, n, a=n)
+
+
+def nested_format(x, n):
+    return "{0:{1}}|{n}".format(x, ".2f", n=n)
+
+
+def by_percent(x, n):
+    return "%5.2f%% %s %d" % (x, n, n), "%(n)d %(x).1f" % {"n": n, "x": x}, "%d" % n
+
+
+def by_functions(x, n):
+    return str(x), repr(n), format(x, ".2f"), str([n, (x,)]), str()
+
+
+def joined(x, n):
+    return ", ".join([f"{n}", "a", str(x)]) + "!", "<" + f"{n}"
+
+
+def chosen(x, n):
+    kind = "many" if n > 2 else "few"
+    return f"{kind}", f"{kind:>6}!", kind + "?", "%s" % kind, f"{kind} {n}", {"many!": 1, "few!": 2}[f"{kind}!"]
+
+
+def grown_in_a_loop(x, n):
+    line = ""
+    for k in range(3):
+        line = f"{line}{k}:{n} "
+    return line
+
+
+def of_two_paths(x, n):
+    return f"{x} large" if n > 2 else f"{n}"
+
+
+def is_a_string(x, n):
+    return isinstance(f"{n}", str), bool(f"{n}")
+
+
+PROGRAMS = (fields, by_format, nested_format, by_percent, by_functions, joined, chosen, grown_in_a_loop, of_two_paths, is_a_string)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("arguments", [(0.5, 3), (1.25, 1)], ids=["many", "few"])
+def test_result(program, arguments):
+    assert jit(program)(*arguments) == program(*arguments) == autograph(program)(*arguments)
+
+
+@pytest.mark.parametrize("program", [fields, by_format, nested_format, grown_in_a_loop], ids=lambda program: program.__name__)
+def test_print(program, capsys):
+    def printing(x, n):
+        print(program(x, n))
+
+    printing(0.5, 3)
+    wanted = capsys.readouterr().out
+    jit(printing)(0.5, 3)
+    jax.effects_barrier()
+    assert capsys.readouterr().out == wanted
+
+
+USES = {
+    "==": lambda n: f"{n}" == "3",
+    "!=": lambda n: f"{n}" != "3",
+    "in a tuple": lambda n: f"{n}" in ("3", "4"),
+    "str ==": lambda n: str(n) == "3",
+    "repr ==": lambda n: repr(n) == "3",
+    "% ==": lambda n: ("%d" % n) == "3",
+    "format ==": lambda n: "{}".format(n) == "3",
+    "key": lambda n: {"3": 1.0}[f"{n}"],
+    "get": lambda n: {"3": 1.0}.get(f"{n}"),
+    "len": lambda n: len(f"{n}"),
+    "<": lambda n: f"{n}" < "4",
+    "contains": lambda n: "3" in f"{n}",
+    "method": lambda n: f"{n}".upper(),
+    "item": lambda n: f"{n}"[0],
+    "iteration": lambda n: list(f"{n}"),
+    "repeated": lambda n: f"{n}" * 2,
+    "hash": lambda n: hash(f"{n}"),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_characters_are_refused(use):
+    with pytest.raises(StagingError, match="has its text at run time only"):
+        jit(USES[use])(3)
+
+
+def test_message():
+    def compared(n):
+        return f"{n}" == "3"
+
+    with pytest.raises(StagingError) as caught:
+        jit(compared)(3)
+    text = str(caught.value)
+    assert text.startswith("a string that holds traced values has its text at run time only, and is used before: `==`")
+    assert "return f\"{n}\" == \"3\"" in text and "ask the value itself" in text
