@@ -66,7 +66,7 @@ def parent_of(value: Any) -> Any:
 
 def literal(value: Any) -> int | None:
     """The integer that a traced value is, where the program has it as a constant."""
-    known = getattr(getattr(value, "val", None), "val", None)
+    known: Any = getattr(getattr(value, "val", None), "val", None)
     is_integer = isinstance(known, int | np.integer | np.ndarray) and not np.ndim(known) and np.asarray(known).dtype.kind == "i"
     return int(known) if isinstance(value, jax.core.Tracer) and is_integer else None
 

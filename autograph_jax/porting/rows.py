@@ -82,8 +82,10 @@ def bound_of(count: Any) -> int | None:
     if number is not count and number is not None:
         return bound_of(number)
     parent = parent_of(number)
-    name = str(parent.primitive) if parent is not None else ""
-    if name not in ("add", "sub", "min", "convert_element_type") or number.ndim or number.dtype.kind not in "iu":
+    if parent is None or number is None or number.ndim or number.dtype.kind not in "iu":
+        return None
+    name = str(parent.primitive)
+    if name not in ("add", "sub", "min", "convert_element_type"):
         return None
     first, second = (*map(bound_of, parent.in_tracers), None)[:2]
     if name == "convert_element_type":

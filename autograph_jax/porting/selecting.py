@@ -243,7 +243,8 @@ def _pairs_of(selection: Selection, key: tuple[Any, ...]) -> Any:
     from .arrays import wrap
 
     missing = [_ALL] * (selection.ndim - sum(map(_takes_axis, key)))
-    parts = [one for part in (key if ... in map(type, key) else (*key, ...)) for one in (missing if part is ... else [part])]
+    given = key if any(part is ... for part in key) else (*key, ...)
+    parts = [one for part in given for one in (missing if part is ... else [part])]
     number = [number for number, part in enumerate(parts) if part is not None][selection.axis]
     at = parts[number]
     if not isinstance(at, Selection) or at.dtype == bool:

@@ -262,6 +262,8 @@ def _content(cell: types.CellType) -> Any:
 
 def unwrapped(value: Any) -> Any:
     """The user's function inside jitted functions and wrappers of libraries."""
-    while not isinstance(value, type) and (inner := getattr(value, "__dict__", {}).get("__wrapped__")) is not None:
+    while not isinstance(value, type) and isinstance(own := getattr(value, "__dict__", None), dict):
+        if (inner := own.get("__wrapped__")) is None:
+            break
         value = inner
     return value

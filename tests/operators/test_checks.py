@@ -368,3 +368,23 @@ def test_texts_of_traced_values(function):
             jit(function)(x)
         assert str(found.value) == str(expected.value)
     assert jit(function)(-1.0) == -1.0
+
+
+class Strange:
+    """As a wrapper of a C library's functions: whatever it is asked for, it gives something."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name):
+        return max
+
+
+STRANGE = Strange()
+
+
+def test_an_object_that_answers_anything_as_its_dict():
+    @jit
+    def f(x):
+        return x + (STRANGE is None)
+
+    assert f(1.0) == 1.0

@@ -241,12 +241,13 @@ def places_along_two_axes(b):
     m[k, k - 1] += 1
     some, r = m[:, k] * 1.5, np.arange(k.shape[0])
     top = np.argmax(np.abs(some), axis=0)
+    wide = np.stack([some, some + 1])[..., top, r].sum() if k.size else 0.0
     update = some[top, r] > n[0, k, k] / 3
     if np.any(update):
         (update,) = np.nonzero(update)
         n[1][:, k[update]] = some[:, update]
     place = int(np.nonzero(np.arange(3) == b.argmax())[0].squeeze())
-    return m, (m[k, k[::-1]] * b[k]).sum(), n[:, k, k].sum(axis=1), n[0, k, k].sum(), place
+    return m, (m[k, k[::-1]] * b[k]).sum(), n[:, k, k].sum(axis=1), n[0, k, k].sum(), place, wide
 
 
 @program

@@ -96,7 +96,7 @@ def attribute(value: Any, name: str, default: Any) -> Any:
     """An attribute as the object keeps it, past properties and other descriptors."""
     try:
         return value.__dict__[name]
-    except (AttributeError, KeyError):
+    except (AttributeError, KeyError, TypeError):  # a `__getattr__` may give anything as `__dict__`
         return getattr(value, name, default) if has_slot(value, name) else default
 
 
