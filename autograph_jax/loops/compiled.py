@@ -1,13 +1,13 @@
-"""A loop's jaxpr as it is compiled: cheap branches are selects (`selects.py`), indices known to be in bounds are not checked.
+"""A program of loops as it is compiled, with the optimisations that were chosen (`optimizations.py`).
 
 This is done where a loop is lowered, after every transform: derivatives, checks and explanations see what was staged. The
-values are the same to the bit.
+values are the same to the bit, but for what optimizations.md says of `kernel` and `factors`.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -16,58 +16,67 @@ from jax.extend.core import ClosedJaxpr
 from jax.extend.core.primitives import while_p
 from jax.interpreters import partial_eval
 
-from autograph_jax.loops import guards, ranges, selects
+from autograph_jax.loops import guards, kernels, ranges, selects, shifts, told
 from autograph_jax.loops.axes import axes_of_type
-from autograph_jax.loops.evaluation import bound
+from autograph_jax.loops.evaluation import bound, called, evaluated, is_plain_call, programs_of
+from autograph_jax.loops.kernel_calls import in_one_kernel
+from autograph_jax.loops.noted import left_by
+from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, Chosen, own_choice
 from autograph_jax.loops.ranges import Range, Ranges
-from autograph_jax.loops.writes import in_bounds_write
+from autograph_jax.loops.writes import in_bounds_write, with_writes_last
 
 Part = tuple[Any, Range | None]
 
 
-@functools.lru_cache(maxsize=1024)
-def compiled(closed: ClosedJaxpr, known: Ranges = ()) -> ClosedJaxpr:
+def compiled(closed: ClosedJaxpr, known: Ranges = (), chosen: Chosen = ALL - ON_CPU_ALONE) -> ClosedJaxpr:
     """A program that gives the same, where these ranges are known of its inputs, and is compiled to less."""
+    return (_compiled.__wrapped__ if told.is_heard() else _compiled)(closed, known, chosen)
+
+
+@functools.lru_cache(maxsize=1024)
+def _compiled(closed: ClosedJaxpr, known: Ranges, chosen: Chosen) -> ClosedJaxpr:
     known = known or (None,) * len(closed.in_avals)
-    if not any(map(_may_change, closed.jaxpr.eqns)) or _is_special(closed):
+    if not _may_change(closed.jaxpr, chosen) or _is_special(closed):
         return closed
 
+    flat = _flat(closed, chosen)
+
     def run(*operands: Any) -> list[Any]:
-        return _Run(closed.jaxpr).run([*closed.consts, *operands], [*map(ranges.of_literal, closed.consts), *known])
+        given = [*flat.consts, *operands]
+        return _Run(flat.jaxpr, chosen).run(given, [*map(ranges.of_literal, flat.consts), *known])
 
     made = jax.make_jaxpr(run)(*closed.in_avals)
     needed, _ = partial_eval.dce_jaxpr(made.jaxpr, [True] * len(made.jaxpr.outvars), instantiate=True)
     return ClosedJaxpr(needed, made.consts)
 
 
-def noted(closed: ClosedJaxpr, known: Ranges) -> ClosedJaxpr:
-    """The same program, in which the bodies of inner loops know what is known of their operands; before any transform."""
-    if not any(equation.primitive.name in ("scan", "turn") for equation in closed.jaxpr.eqns):
+def _may_change(jaxpr: Any, chosen: Chosen) -> bool:
+    return any(_changes(equation, chosen) for equation in jaxpr.eqns)
+
+
+def _changes(equation: Any, chosen: Chosen) -> bool:
+    name = equation.primitive.name
+    if is_plain_call(equation):
+        return _may_change(called(equation).jaxpr, chosen)
+    if name == "cond" and any(_may_change(branch.jaxpr, chosen) for branch in equation.params["branches"]):
+        return True
+    return name in _INSIDE or name in _CHANGED and bool(_CHANGED[name] & chosen)
+
+
+def _flat(closed: ClosedJaxpr, chosen: Chosen) -> ClosedJaxpr:
+    """With the calls written out in which anything may change."""
+    if not any(is_plain_call(equation) and _changes(equation, chosen) for equation in closed.jaxpr.eqns):
         return closed
-    inputs = [*closed.jaxpr.constvars, *closed.jaxpr.invars]
-    found = dict(zip(inputs, [*map(ranges.of_literal, closed.consts), *known], strict=True))
-    equations = []
-    for equation in closed.jaxpr.eqns:
-        given = tuple(ranges.of_literal(v.val) if hasattr(v, "val") else found.get(v) for v in equation.invars)
-        found.update(zip(equation.outvars, _left(equation, given), strict=False))
-        params = equation.params
-        if equation.primitive.name == "scan":
-            params = params | {"jaxpr": noted(params["jaxpr"], guards.in_scan(params, given)[1])}
-        elif equation.primitive.name == "turn":
-            inside = ranges.narrowed(given, params["known"])
-            params = params | {"jaxpr": noted(params["jaxpr"], inside), "known": inside}
-        equations.append(equation.replace(params=params))
-    return ClosedJaxpr(closed.jaxpr.replace(eqns=equations), closed.consts)
 
+    def each(equation: Any, operands: list[Any]) -> Sequence[Any]:
+        if is_plain_call(equation) and _changes(equation, chosen):
+            return written_out(called(equation), operands)
+        return bound(equation, operands)
 
-def compiled_params(params: dict[str, Any], known: Ranges) -> dict[str, Any]:
-    """The parameters of lax.while_loop's primitive, as the loop is compiled."""
-    cond, body = guards.in_while(params, known)
-    return params | {"cond_jaxpr": compiled(params["cond_jaxpr"], cond), "body_jaxpr": compiled(params["body_jaxpr"], body)}
+    def written_out(inner: ClosedJaxpr, operands: Sequence[Any]) -> list[Any]:
+        return evaluated(inner, operands, each)
 
-
-def _may_change(equation: Any) -> bool:
-    return equation.primitive.name in ("cond", "select_n", "scatter", "scan", "while", "turn")
+    return jax.make_jaxpr(lambda *operands: written_out(closed, operands))(*closed.in_avals)
 
 
 def _is_special(closed: ClosedJaxpr) -> bool:
@@ -79,8 +88,9 @@ def _is_special(closed: ClosedJaxpr) -> bool:
 class _Run:
     """A jaxpr, run equation by equation, with what is known of its integers."""
 
-    def __init__(self, jaxpr: Any) -> None:
-        self._jaxpr = jaxpr
+    def __init__(self, jaxpr: Any, chosen: Chosen) -> None:
+        self._jaxpr, self._chosen = jaxpr, chosen
+        self._shifts = shifts.Shifts(self._maker, self._range)
         self._makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
         self._values: dict[Any, Any] = {}
         self._ranges: dict[Any, Range | None] = {}
@@ -112,19 +122,32 @@ class _Run:
         if name == "cond":
             return self._conditional(equation, given, known, asked)
         if name == "select_n":
-            which = known[0]
+            if "shifts" in self._chosen and (found := self._shifts.floored(equation)) is not None:
+                return [self._by_bits(equation, found)]
+            which = known[0] if "ranges" in self._chosen else None
             if which is not None and which[0] == which[1]:
                 return [given[1 + which[0]]]
             return bound(equation, [given[0] if asked is None else asked, *given[1:]])
         if asked is not None and (compared := selects.compared(equation, asked)) is not None:
             return [compared]
-        if name == "scatter" and (written := in_bounds_write(equation, given, self._parts_of(given[1]))) is not None:
-            return [written]
+        if name == "scatter" and "ranges" in self._chosen:
+            written = in_bounds_write(equation, given, self._parts_of(given[1]))
+            return bound(equation, given) if written is None else [written]
         if name in _INSIDE:
-            return _INSIDE[name](equation, given, known)
+            return _INSIDE[name](equation, given, known, self._chosen)
+        if name in ("div", "rem") and "shifts" in self._chosen and (found := self._shifts.truncated(equation)) is not None:
+            return [self._by_bits(equation, found)]
         if selects.is_pure(equation):
             return self._once(equation, given)
         return bound(equation, given)
+
+    def _maker(self, atom: Any) -> Any:
+        return self._makers.get(atom) if selects.is_variable(atom) else None
+
+    def _by_bits(self, equation: Any, found: tuple[str, Any, int]) -> Any:
+        name, n, power = found
+        told.tell(equation, "shifts", f"{'%' if name == 'rem' else '//'} {power} is a {'mask' if name == 'rem' else 'shift'}")
+        return shifts.by_bits(name, self._value(n), power)
 
     def _once(self, equation: Any, given: list[Any]) -> Sequence[Any]:
         """The same operation on the same operands, in both branches of an `if` as a rule, is one."""
@@ -147,9 +170,11 @@ class _Run:
         inside = [known[1:]] * len(equation.params["branches"])
         if len(inside) == 2:
             inside[1] = self._where_it_holds(equation, known)
-        branches = tuple(map(compiled, equation.params["branches"], inside))
-        if not selects.is_cheap(equation, branches):
+        compile_one = functools.partial(compiled, chosen=self._chosen)
+        branches = tuple(map(compile_one, equation.params["branches"], inside))
+        if "selects" not in self._chosen or not selects.is_cheap(equation, branches):
             return equation.primitive.bind(*given, **equation.params | {"branches": branches})
+        told.tell(equation, "selects", "both branches are computed, and one is chosen")
         predicate = given[0] > 0 if asked is None else asked
         cases = [self._inline(branch, known, given[1:]) for branch, known in zip(branches, inside, strict=True)]
         self._keep_parts([run for run, _ in cases])
@@ -158,7 +183,7 @@ class _Run:
 
     def _where_it_holds(self, equation: Any, known: Ranges) -> Ranges:
         """Of the operands of a branch that is taken where a condition holds: `if i > 0: y = x[i - 1]`."""
-        maker = self._makers.get(equation.invars[0]) if selects.is_variable(equation.invars[0]) else None
+        maker = self._maker(equation.invars[0])
         if maker is None or maker.primitive.name != "convert_element_type":
             return known[1:]
         atoms, inside = equation.invars[1:], list(known[1:])
@@ -169,7 +194,7 @@ class _Run:
         return tuple(inside)
 
     def _inline(self, closed: ClosedJaxpr, known: Ranges, given: Sequence[Any]) -> tuple[_Run, list[Any]]:
-        inner = _Run(closed.jaxpr)
+        inner = _Run(closed.jaxpr, self._chosen)
         inner._made, inner._parts = self._made, dict(self._parts)
         return inner, inner.run([*closed.consts, *given], [*map(ranges.of_literal, closed.consts), *known])
 
@@ -183,7 +208,7 @@ class _Run:
     def _note(self, equation: Any, known: Ranges) -> None:
         """What is known of the results."""
         name = equation.primitive.name
-        self._ranges.update(zip(equation.outvars, _left(equation, known), strict=False))
+        self._ranges.update(zip(equation.outvars, left_by(equation, known), strict=False))
         if not equation.outvars:
             return
         made = equation.outvars[0]
@@ -214,36 +239,67 @@ def _place(equation: Any) -> Any:
 # What holds jaxprs
 
 
-def _scan(equation: Any, given: list[Any], known: Ranges) -> Sequence[Any]:
+def _scan(equation: Any, given: list[Any], known: Ranges, chosen: Chosen) -> Sequence[Any]:
     params = equation.params
     inside = guards.in_scan(params, known)[1]
-    return equation.primitive.bind(*given, **params | {"jaxpr": compiled(params["jaxpr"], inside)})
+
+    def made(chosen: Chosen) -> dict[str, Any]:
+        return params | {"unroll": int(params["unroll"]), "jaxpr": compiled(params["jaxpr"], inside, chosen)}
+
+    return _loop(equation, equation.primitive, given, made, chosen)
 
 
-def _while(equation: Any, given: list[Any], known: Ranges) -> Sequence[Any]:
+def _while(equation: Any, given: list[Any], known: Ranges, chosen: Chosen) -> Sequence[Any]:
     names = ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr")
-    return while_p.bind(*given, **compiled_params({name: equation.params[name] for name in names}, known))
+    params = {name: equation.params[name] for name in names}
+    cond, body = guards.in_while(params, known)
+
+    def made(chosen: Chosen) -> dict[str, Any]:
+        programs = {
+            "cond_jaxpr": compiled(params["cond_jaxpr"], cond, chosen),
+            "body_jaxpr": compiled(params["body_jaxpr"], body, chosen),
+        }
+        return params | programs
+
+    return _loop(equation, while_p, given, made, chosen)
 
 
-def _turn(equation: Any, given: list[Any], known: Ranges) -> Sequence[Any]:
+def _loop(equation: Any, primitive: Any, given: list[Any], made: Callable[[Chosen], dict[str, Any]], chosen: Chosen) -> Any:
+    """A loop as one kernel, where it can be; otherwise the loops in it may be."""
+    own = own_choice(equation)
+    chosen = chosen if own is None else chosen & own
+    if "kernel" in chosen and _all_choose("kernel", equation):
+        with told.trying():
+            params = made(chosen - {"kernel"})
+        reason = kernels.why_not(equation, params)
+        if reason is None:
+            made(chosen - {"kernel"}) if told.is_heard() else None
+            told.tell(equation, "kernel", "the loop is one kernel")
+            return in_one_kernel(functools.partial(primitive.bind, **params), given)
+        told.tell(equation, "kernel", f"no kernel of its own: {reason}", is_done=False)
+    return primitive.bind(*given, **made(chosen))
+
+
+def _all_choose(name: str, equation: Any) -> bool:
+    """Have the loops in it, which a function with options of its own may have staged, chosen this as well?"""
+    for jaxpr in programs_of(equation.params):
+        for inner in jaxpr.eqns:
+            own = own_choice(inner)
+            if own is not None and name not in own or not _all_choose(name, inner):
+                return False
+    return True
+
+
+def _turn(equation: Any, given: list[Any], known: Ranges, chosen: Chosen) -> Sequence[Any]:
     joint = ranges.narrowed(known, equation.params["known"])
-    return equation.primitive.bind(*given, **equation.params | {"known": joint})
+    return with_writes_last(compiled(equation.params["jaxpr"], joint, chosen))(*given)
 
 
-def _left(equation: Any, known: Ranges) -> Sequence[Range | None]:
-    """What is known of what an equation gives."""
-    if equation.primitive.name in _LEFT:
-        return _LEFT[equation.primitive.name](equation, known)
-    return [ranges.of_result(equation, known)] if len(equation.outvars) == 1 else []
-
-
-def _left_by_while(equation: Any, known: Ranges) -> Ranges:
-    return guards.in_while(equation.params, known)[0][equation.params["cond_nconsts"] :]
-
-
-def _left_by_scan(equation: Any, known: Ranges) -> Ranges:
-    return guards.in_scan(equation.params, known)[0]
-
-
-_LEFT = {"cond": ranges.through, "turn": ranges.through, "while": _left_by_while, "scan": _left_by_scan}
 _INSIDE = {"scan": _scan, "while": _while, "turn": _turn}
+_CHANGED = {
+    "cond": frozenset({"selects"}),
+    "div": frozenset({"shifts"}),
+    "rem": frozenset({"shifts"}),
+    "select_n": frozenset({"ranges", "shifts"}),
+    "scatter": frozenset({"ranges"}),
+}

@@ -19,12 +19,13 @@ from jax.interpreters import ad, batching, mlir, partial_eval
 from autograph_jax.loops import checked
 from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.branches import seen_through
-from autograph_jax.loops.compiled import compiled, noted
+from autograph_jax.loops.compiled import compiled
 from autograph_jax.loops.evaluation import inlined
 from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart, traced
+from autograph_jax.loops.noted import noted
 from autograph_jax.loops.ranges import Ranges
 from autograph_jax.loops.sums import adding_in_place
-from autograph_jax.loops.writes import writes_last
+from autograph_jax.loops.writes import with_writes_last, writes_last
 
 _READS = ("dynamic_slice", "gather")
 
@@ -93,13 +94,8 @@ def _read_by_element(jaxpr: Any) -> list[bool]:
     return [is_inexact(v.aval) and any(v is other for other in read) for v in jaxpr.invars]
 
 
-@functools.lru_cache(maxsize=1024)
-def _writes_last(closed: ClosedJaxpr) -> Any:
-    return writes_last(closed)
-
-
 def _run(*operands: Any, jaxpr: ClosedJaxpr, known: Ranges) -> list[Any]:
-    return list(_writes_last(jaxpr)(*operands))
+    return list(with_writes_last(jaxpr)(*operands))
 
 
 def _run_compiled(*operands: Any, jaxpr: ClosedJaxpr, known: Ranges) -> list[Any]:
