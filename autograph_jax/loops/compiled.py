@@ -12,14 +12,16 @@ from typing import Any
 
 import jax
 from jax.extend import source_info_util
-from jax.extend.core import ClosedJaxpr
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.extend.core.primitives import while_p
 from jax.interpreters import partial_eval
 
-from autograph_jax.loops import guards, kernels, ranges, selects, shifts, told
+from autograph_jax.loops import factors, guards, kernels, ranges, selects, shifts, told
 from autograph_jax.loops.axes import axes_of_type
+from autograph_jax.loops.blocks import may_be_in_blocks, run_in_blocks
 from autograph_jax.loops.evaluation import bound, called, evaluated, is_plain_call, programs_of
-from autograph_jax.loops.kernel_calls import in_one_kernel
+from autograph_jax.loops.kernel_calls import in_one_kernel, kernel_p
+from autograph_jax.loops.loop import Loop, traced
 from autograph_jax.loops.noted import left_by
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, Chosen, own_choice
 from autograph_jax.loops.ranges import Range, Ranges
@@ -58,6 +60,10 @@ def _changes(equation: Any, chosen: Chosen) -> bool:
     name = equation.primitive.name
     if is_plain_call(equation):
         return _may_change(called(equation).jaxpr, chosen)
+    if name == "custom_linear_solve":
+        return _may_change(equation.params["jaxprs"].solve.jaxpr, chosen)
+    if "factors" in chosen and factors.is_small(equation):
+        return True
     if name == "cond" and any(_may_change(branch.jaxpr, chosen) for branch in equation.params["branches"]):
         return True
     return name in _INSIDE or name in _CHANGED and bool(_CHANGED[name] & chosen)
@@ -65,18 +71,23 @@ def _changes(equation: Any, chosen: Chosen) -> bool:
 
 def _flat(closed: ClosedJaxpr, chosen: Chosen) -> ClosedJaxpr:
     """With the calls written out in which anything may change."""
-    if not any(is_plain_call(equation) and _changes(equation, chosen) for equation in closed.jaxpr.eqns):
-        return closed
+
+    def is_written_out(equation: Any) -> bool:
+        is_call = is_plain_call(equation) or equation.primitive.name == "custom_linear_solve"
+        return is_call and _changes(equation, chosen)
 
     def each(equation: Any, operands: list[Any]) -> Sequence[Any]:
-        if is_plain_call(equation) and _changes(equation, chosen):
-            return written_out(called(equation), operands)
-        return bound(equation, operands)
+        if not is_written_out(equation):
+            return bound(equation, operands)
+        if is_plain_call(equation):
+            return evaluated(called(equation), operands, each)
+        return equation.primitive.impl(*operands, **equation.params)
 
-    def written_out(inner: ClosedJaxpr, operands: Sequence[Any]) -> list[Any]:
-        return evaluated(inner, operands, each)
-
-    return jax.make_jaxpr(lambda *operands: written_out(closed, operands))(*closed.in_avals)
+    while any(map(is_written_out, closed.jaxpr.eqns)):
+        closed = jax.make_jaxpr(functools.partial(lambda closed, *operands: evaluated(closed, operands, each), closed))(
+            *closed.in_avals
+        )
+    return closed
 
 
 def _is_special(closed: ClosedJaxpr) -> bool:
@@ -135,6 +146,9 @@ class _Run:
             return bound(equation, given) if written is None else [written]
         if name in _INSIDE:
             return _INSIDE[name](equation, given, known, self._chosen)
+        if "factors" in self._chosen and factors.is_small(equation):
+            told.tell(equation, "factors", f"`{name}` of {equation.invars[0].aval.shape} is written out")
+            return factors.WRITTEN_OUT[name](*given, **equation.params)
         if name in ("div", "rem") and "shifts" in self._chosen and (found := self._shifts.truncated(equation)) is not None:
             return [self._by_bits(equation, found)]
         if selects.is_pure(equation):
@@ -252,6 +266,10 @@ def _scan(equation: Any, given: list[Any], known: Ranges, chosen: Chosen) -> Seq
 def _while(equation: Any, given: list[Any], known: Ranges, chosen: Chosen) -> Sequence[Any]:
     names = ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr")
     params = {name: equation.params[name] for name in names}
+    loop = equation.params.get("loop")
+    if loop is not None and (blocked := in_blocks(loop, equation.primitive, chosen)) is not None:
+        told.tell(equation, "blocks", "lanes run in blocks, each of which ends for itself")
+        return jaxpr_as_fun(blocked)(*given)
     cond, body = guards.in_while(params, known)
 
     def made(chosen: Chosen) -> dict[str, Any]:
@@ -262,6 +280,20 @@ def _while(equation: Any, given: list[Any], known: Ranges, chosen: Chosen) -> Se
         return params | programs
 
     return _loop(equation, while_p, given, made, chosen)
+
+
+def in_blocks(loop: Loop, primitive: Any, chosen: Chosen) -> ClosedJaxpr | None:
+    """A mapped loop of ours with its lanes in blocks, where a block is one kernel."""
+    if not {"blocks", "kernel"} <= chosen & loop.optimize or not may_be_in_blocks(loop):
+        return None
+    run = functools.partial(run_in_blocks, loop, primitive)
+    staged = loop.derived("blocks", lambda: traced(lambda *operands: run(operands), loop.in_avals))
+    blocked = compiled(staged, (), chosen & loop.optimize)
+    return blocked if _holds_kernel(blocked.jaxpr) else None
+
+
+def _holds_kernel(jaxpr: Any) -> bool:
+    return any(e.primitive is kernel_p or any(map(_holds_kernel, programs_of(e.params))) for e in jaxpr.eqns)
 
 
 def _loop(equation: Any, primitive: Any, given: list[Any], made: Callable[[Chosen], dict[str, Any]], chosen: Chosen) -> Any:

@@ -12,13 +12,13 @@ MEANINGS = {
     "ranges": "an index that is known to be in bounds is not checked",
     "selects": "both branches of a cheap `if` are computed, and one is chosen",
     "shifts": "`//` and `%` of integers by powers of two are shifts and masks",
-    "repeats": "a turn of a mapped while loop is done several times before lanes are asked whether they go on",
+    "blocks": "lanes of a mapped while loop run in blocks, each of which ends for itself",
     "factors": "matrices of up to 3x3 are factorised and solved by written-out arithmetic, not by LAPACK",
     "kernel": "a whole loop is one piece of machine code",
 }
 ALL: Chosen = frozenset(MEANINGS)
 NONE: Chosen = frozenset()
-ON_CPU_ALONE: Chosen = frozenset({"repeats", "factors", "kernel"})
+ON_CPU_ALONE: Chosen = frozenset({"blocks", "factors", "kernel"})
 _VARIABLE = "AUTOGRAPH_JAX_OPTIMIZE"
 
 

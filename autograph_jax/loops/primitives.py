@@ -64,6 +64,7 @@ def _run(*operands: Any, loop: Loop, **_: Any) -> list[Any]:
 
 
 while_loop_p = _new("while", _run)  # jaxprs and profiles show it as lax's
+mlir.register_lowering(while_loop_p, lowering_of(_run, while_loop_p))
 
 
 def bind_loop(loop: Loop, *operands: Any) -> list[Any]:
