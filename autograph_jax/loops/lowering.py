@@ -64,8 +64,12 @@ def _lowered_scan(lowering: Any, *operands: Any, **params: Any) -> Any:
     if not isinstance(params["unroll"], Unroll):
         return _scan_of_lax(lowering, *operands, **params)
     chosen = available(lowering, params["unroll"].chosen)
+    params["unroll"] = int(params["unroll"])
     closed = traced(lambda *values: scan_p.bind(*values, **params), lowering.avals_in)
-    return mlir.lower_fun(jaxpr_as_fun(compiled(closed, (), chosen)), multiple_results=True)(lowering, *operands)
+    made = compiled(closed, (), chosen)
+    if made is closed:
+        return _scan_of_lax(lowering, *operands, **params)
+    return mlir.lower_fun(jaxpr_as_fun(made), multiple_results=True)(lowering, *operands)
 
 
 if _scan_of_lax is not None:
