@@ -43,6 +43,13 @@ def allowed() -> Chosen:
         raise ValueError(f"{_VARIABLE}: {error}") from None
 
 
+class Said(frozenset[str]):
+    """What was chosen, as a program shows it."""
+
+    def __repr__(self) -> str:
+        return "all" if self == ALL else "+".join(sorted(self)) or "none"
+
+
 class Unroll(int):
     """A scan's `unroll`, which says what the scan is compiled with, too."""
 
