@@ -20,7 +20,7 @@ from autograph_jax.loops.kernel_calls import is_known
 
 _MOST_ELEMENTS = 1024  # that an operation gives, or reduces
 _MOST_OF_A_MATRIX = 16384  # that a vector is multiplied by
-_MOST_PRODUCTS = 128  # of two matrices; from 512 on XLA calls a library
+_LARGEST_MATRIX = 6  # rows, columns or depth of a product of two matrices; from 8 on XLA calls a library
 _MOST_BYTES = 32768  # that a turn writes, in loops inside of it too
 _MOST_EQUATIONS = 2000
 _MANY_TURNS = 64  # of an inner loop: then it is the one that counts
@@ -137,8 +137,8 @@ def _multiplied(equation: Any) -> Sequence[Any]:
     depth = math.prod(left.shape[d] for d in contracted)
     batch = math.prod(left.shape[d] for d in batched)
     rows, columns = (max(aval.size // max(depth * batch, 1), 1) for aval in (left, right))
-    if min(rows, columns) > 1 and batch * rows * columns * depth > _MOST_PRODUCTS:
-        raise _TooMuchError(f"it multiplies matrices, {batch * rows * columns * depth:,} products")
+    if min(rows, columns) > 1 and max(rows, columns, depth) > _LARGEST_MATRIX:
+        raise _TooMuchError(f"it multiplies matrices, {rows}x{depth} by {depth}x{columns}")
     if max(left.size, right.size) > (_MOST_OF_A_MATRIX if max(rows, columns) > 1 else _MOST_ELEMENTS):
         raise _TooMuchError(f"it multiplies by a matrix of {max(left.size, right.size):,} elements")
     return equation.outvars
