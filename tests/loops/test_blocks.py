@@ -34,15 +34,15 @@ def vector(v):
 
 
 def lanes(n):
-    return jnp.linspace(-2.0, 0.5, n), jnp.linspace(-1.2, 1.2, n)
+    return np.linspace(-2.0, 0.5, n), np.linspace(-1.2, 1.2, n)
 
 
 ROWS = {  # a function, the arguments of its lanes, and the axes that vmap is given
     "one": (escape, lanes(FEWEST), (0, 0)),
     "and a rest": (escape, lanes(FEWEST + 37), (0, 0)),
     "one that all share": (escape, (lanes(FEWEST)[0], 0.25), (0, None)),
-    "in another place": (vector, (jnp.linspace(0.1, 3.0, 3 * FEWEST).reshape(3, FEWEST),), (1,)),
-    "roots": (root, (jnp.linspace(0.5, 900.0, FEWEST + 1),), (0,)),
+    "in another place": (vector, (np.linspace(0.1, 3.0, 3 * FEWEST).reshape(3, FEWEST),), (1,)),
+    "roots": (root, (np.linspace(0.5, 900.0, FEWEST + 1),), (0,)),
 }
 
 
@@ -59,12 +59,12 @@ def test_lanes_give_what_they_gave(name):
 
 
 def test_maps_in_maps():
-    a, b = (x.reshape(2, FEWEST) for x in lanes(2 * FEWEST))
-    for inside, outside in ((0, 0), (0, 1)):
-        ours, theirs = [jax.jit(jax.vmap(jax.vmap(ag.autograph(escape, optimize=o), inside), outside)) for o in (True, False)]
-        args = (a, b) if outside == 0 else (a.T, b.T)
-        args = tuple(x if outside == 0 else x.T for x in args) if outside else args
-        jax.tree.map(np.testing.assert_array_equal, ours(*args), theirs(*args))
+    args = [x.reshape(2, FEWEST) for x in lanes(2 * FEWEST)]
+    ours, theirs = [jax.jit(jax.vmap(jax.vmap(ag.autograph(escape, optimize=o)))) for o in (True, False)]
+    jax.tree.map(np.testing.assert_array_equal, ours(*args), theirs(*args))
+    ours, theirs = [jax.jit(jax.vmap(jax.vmap(ag.autograph(escape, optimize=o), (0, None)), (1, 0))) for o in (True, False)]
+    args = args[0], args[1][0]
+    jax.tree.map(np.testing.assert_array_equal, ours(*args), theirs(*args))
 
 
 def test_derivatives_of_lanes():
@@ -76,7 +76,7 @@ def test_derivatives_of_lanes():
 
 
 def by_sort(v):
-    while v.sum() < 10:
+    while v.sum() < 10 and v[0] < 99:
         v = jnp.sort(v) * 1.5 + 0.1
     return v
 
