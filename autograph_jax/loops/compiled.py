@@ -1,7 +1,7 @@
 """A program of loops as it is compiled, with the optimisations that were chosen (`optimizations.py`).
 
 This is done where a loop is lowered, after every transform: derivatives, checks and explanations see what was staged. The
-values are the same to the bit, but for what optimizations.md says of `kernel` and `factors`.
+values are the same to the bit, but for what docs/optimizations.md says of `kernel` and `factors`.
 """
 
 from __future__ import annotations

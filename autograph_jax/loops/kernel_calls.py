@@ -13,9 +13,13 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Primitive, jaxpr_as_fun
 from jax.interpreters import mlir
 
+ir: Any
+func: Any
+stablehlo: Any
 try:
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import func, stablehlo
@@ -33,11 +37,11 @@ kernel_p.def_abstract_eval(lambda *avals, jaxpr: jaxpr.out_avals)
 
 def in_one_kernel(bind: Callable[..., Any], operands: Sequence[Any]) -> Any:
     """What a loop gives that `bind` stages, compiled as a whole. Numbers among the operands are constants of it."""
-    given = [operand for operand in operands if isinstance(operand, jax.core.Tracer)]
+    given = [operand for operand in operands if isinstance(operand, Tracer)]
 
     def run(*values: Any) -> Any:
         left = iter(values)
-        return bind(*(next(left) if isinstance(operand, jax.core.Tracer) else operand for operand in operands))
+        return bind(*(next(left) if isinstance(operand, Tracer) else operand for operand in operands))
 
     closed = jax.make_jaxpr(run)(*map(jax.typeof, given))
     return kernel_p.bind(*given, *closed.consts, jaxpr=_with_consts_given(closed))

@@ -21,7 +21,7 @@ from autograph_jax.loops.optimizations import ON_CPU_ALONE, Chosen, Unroll
 try:
     from jax._src.interpreters.mlir import _lowerings
 
-    _scan_of_lax = _lowerings[scan_p].rule
+    _scan_of_lax: Any = _lowerings[scan_p].rule
 except (ImportError, AttributeError, KeyError):  # pragma: no cover - a JAX that has moved it
     _scan_of_lax = None
 

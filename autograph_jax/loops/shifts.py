@@ -29,9 +29,9 @@ class Shifts:
             return None
         _, plain, moved = equation.invars
         made = self._maker(plain)
-        name = made.primitive.name if made is not None else ""
-        if name not in ("div", "rem") or (power := self._power(made.invars[1])) is None:
+        if made is None or made.primitive.name not in ("div", "rem") or (power := self._power(made.invars[1])) is None:
             return None
+        name = made.primitive.name
         n = made.invars[0]
         if name == "div":
             is_it = self._is(moved, "sub", plain, 1) and self._asks(equation.invars[0], lambda: self._signs_differ(n), n, power)

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from jax.extend.core import jaxpr_as_fun
 
 from autograph_jax.loops.compiled import compiled
 
@@ -26,7 +27,7 @@ def shifted(function, *args, known=()):
     """The program with shifts, and what it gives, which is what it gave."""
     closed = jax.make_jaxpr(function)(*args)
     made = compiled(closed, known, frozenset({"shifts"}))
-    ours, theirs = [jax.jit(jax.extend.core.jaxpr_as_fun(program))(*args) for program in (made, closed)]
+    ours, theirs = [jax.jit(jaxpr_as_fun(program))(*args) for program in (made, closed)]
     for one, other in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(one, other, strict=True)
     return made
