@@ -14,8 +14,9 @@ from jax.extend.core import jaxpr_as_fun
 from jax.extend.core.primitives import scan_p
 from jax.interpreters import mlir
 
-from autograph_jax.loops.compiled import compiled, in_blocks
+from autograph_jax.loops.compiled import compiled
 from autograph_jax.loops.loop import traced
+from autograph_jax.loops.nests import in_blocks
 from autograph_jax.loops.optimizations import ON_CPU_ALONE, Chosen, Unroll
 
 try:
@@ -52,7 +53,7 @@ def lowering_of(run: Callable[..., list[Any]], primitive: Any = None) -> Callabl
     def rule(lowering: Any, *operands: Any, loop: Any, **params: Any) -> Any:
         chosen = available(lowering, loop.optimize)
         key = "program", run, *sorted(params.items())
-        if primitive is not None and (found := in_blocks(loop, primitive, chosen)) is not None:
+        if primitive is not None and (found := in_blocks(loop, primitive, chosen, compiled)) is not None:
             return mlir.lower_fun(jaxpr_as_fun(found), multiple_results=True)(lowering, *operands)
         closed = loop.derived(key, lambda: traced(lambda *values: run(*values, loop=loop, **params), lowering.avals_in))
         return mlir.lower_fun(jaxpr_as_fun(compiled(closed, (), chosen)), multiple_results=True)(lowering, *operands)

@@ -270,3 +270,9 @@ def test_unroll_is_a_number():
     one = Unroll(1, frozenset({"kernel"}))
     assert one == 1 and one != 2 and hash(one) == hash(Unroll(1, frozenset({"kernel"})))
     assert one != Unroll(1, frozenset()) and repr(one) == "1"
+
+
+def test_jit_takes_the_option():
+    lowered = [ag.jit(collatz, optimize=o).lower(27).as_text() for o in (True, False, ["shifts"])]
+    assert ["small_call" in text for text in lowered] == [True, False, False]
+    assert ["shift_right" in text for text in lowered] == [True, False, True]

@@ -63,7 +63,7 @@ UNLIKE = {
 
 @pytest.mark.parametrize("name", UNLIKE)
 def test_what_is_something_else(name):
-    made = shifted(UNLIKE[name], numbers(jnp.int32)[4:])
+    made = shifted(UNLIKE[name], numbers(jnp.int32)[5:])  # not 0: of 0 // 0 XLA makes this or that
     if name in ("another number", "a negative number", "no number", "towards zero"):
         assert not names(made) & {"shift_right_arithmetic", "shift_right_logical"}
 
