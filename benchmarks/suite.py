@@ -1,4 +1,4 @@
-"""Seventeen programs as people write them: converted, by an expert's lax, by numba, by NumPy, and unrolled by plain jax.jit.
+"""Seventeen programs as people write them: converted, optimised and not, by an expert's lax, by numba, by NumPy, unrolled.
 
     python benchmarks/suite.py
     python benchmarks/suite.py --only thomas life --seconds 3 --plot suite.png
@@ -14,6 +14,7 @@ import gc
 import importlib.util
 import os
 import statistics
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -32,9 +33,12 @@ FOLDER = Path(__file__).parent / "programs"
 FILES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in ("__init__", "program"))
 HEADER = [
     "program", "n", "expert, ms", "converted / expert", "instructions", "temporary bytes", "first call",
-    "converted / numba", "converted / NumPy", "unrolled / expert",
+    "converted / numba", "converted / NumPy", "unrolled / expert", "optimize=False / expert",
 ]  # fmt: skip
-RATIOS = ("converted / expert", "instructions", "temporary bytes", "first call", "converted / numba", "converted / NumPy")
+RATIOS = (
+    "converted / expert", "instructions", "temporary bytes", "first call", "converted / numba", "converted / NumPy",
+    "optimize=False / expert",
+)  # fmt: skip
 Form = Callable[[], Any]
 
 
@@ -47,10 +51,10 @@ def load(name: str) -> Program:
     return module.PROGRAM
 
 
-def converted(program: Program) -> Any:
+def converted(program: Program, optimize: bool = True) -> Any:
     """The user's Python, jitted."""
-    function = jax.vmap(ag.autograph(program.python)) if program.mapped else program.python
-    return ag.jit(function, static_argnums=program.static or None)
+    function = ag.autograph(program.python, optimize=optimize)
+    return ag.jit(jax.vmap(function) if program.mapped else function, static_argnums=program.static or None)
 
 
 def expert(program: Program) -> Any:
@@ -69,7 +73,12 @@ def forms(program: Program, arguments: Sequence[Any]) -> dict[str, Form]:
     """Each form of a program as a call without arguments; numba's only where it is installed."""
     given = on_device(program, arguments)
     own, by_hand, numpy = converted(program), expert(program), program.numpy or program.literal
-    found: dict[str, Form] = {"converted": lambda: own(*given), "expert": lambda: by_hand(*given)}
+    plain_loops = converted(program, optimize=False)
+    found: dict[str, Form] = {
+        "converted": lambda: own(*given),
+        "expert": lambda: by_hand(*given),
+        "not optimised": lambda: plain_loops(*given),
+    }
     if (compiled := _by_numba(program)) is not None:
         found["numba"] = lambda: compiled(*arguments)
     if program.unrolls:
@@ -115,17 +124,17 @@ def first_calls(name: str, size: int, rounds: int) -> list[float]:
     return [statistics.median(own) for own in times]
 
 
-def compare(name: str, size: int | None, seconds: float, rounds: int) -> list[str]:
+def compare(name: str, size: int | None, seconds: float, rounds: int, clock: measure.Clock = time.perf_counter) -> list[str]:
     """One row of the table."""
     program = load(name)
     n = size or program.size
     arguments = program.arguments(n)
     found = forms(program, arguments)
     check(program, found)
-    own_time, expert_time = measure.interleaved(found["converted"], found["expert"], seconds=seconds)
-    others = {"numba": "converted", "NumPy": "converted", "unrolled": "expert"}
+    own_time, expert_time = measure.interleaved(found["converted"], found["expert"], seconds=seconds, clock=clock)
+    others = {"numba": "converted", "NumPy": "converted", "unrolled": "expert", "not optimised": "expert"}
     times = {
-        other: measure.interleaved(found[other], found[to], seconds=seconds / 3, rounds=3)
+        other: measure.interleaved(found[other], found[to], seconds=seconds / 3, rounds=3, clock=clock)
         for other, to in others.items()
         if other in found
     }
@@ -140,6 +149,7 @@ def compare(name: str, size: int | None, seconds: float, rounds: int) -> list[st
         measure.ratio(*times["numba"][::-1]) if "numba" in times else "",
         measure.ratio(*times["NumPy"][::-1]),
         measure.ratio(*times["unrolled"]) if "unrolled" in times else "",
+        measure.ratio(*times["not optimised"]),
     ]  # fmt: skip
 
 
@@ -184,12 +194,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--size", type=int, help="instead of each program's own")
     parser.add_argument("--seconds", type=float, default=2.0, help="for each row (default: 2)")
     parser.add_argument("--first-calls", type=int, default=3, metavar="N", help="first calls of each; 0 for none (default: 3)")
+    parser.add_argument("--cpu-time", action="store_true", help="of the process, on a machine with much else to do")
     parser.add_argument("--plot", metavar="FILE", help="draw the run times")
     options = parser.parse_args(arguments)
     warnings.filterwarnings("ignore", message=".*@.*contiguous", category=Warning)  # numba's, of what it would rather have
     found = []
     for name in options.only:
-        found.append(compare(name, options.size, options.seconds, options.first_calls))
+        clock = time.process_time if options.cpu_time else time.perf_counter
+        found.append(compare(name, options.size, options.seconds, options.first_calls, clock))
         print(" | ".join(found[-1]), flush=True)
     print(f"{measure.versions()}\n")
     print(measure.table(HEADER, [*found, *means(found)]))

@@ -39,6 +39,12 @@ def x64() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def unoptimized(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loops are compiled as lax's are."""
+    monkeypatch.setenv("AUTOGRAPH_JAX_OPTIMIZE", "0")
+
+
 @pytest.fixture(autouse=True)
 def _x64_is_left_as_found() -> Iterator[None]:
     """A test that sets jax_enable_x64 for good would change the types in the tests after it."""

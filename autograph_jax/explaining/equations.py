@@ -65,6 +65,11 @@ def _walk(jaxpr: Any, around: list[Place], weight: int, is_inside: bool) -> Iter
             yield from _walk(inner, places, weight * _turns(equation), True)
 
 
+def place_of(equation: Any) -> Place | None:
+    """The user's line that an equation stands on, if it has one."""
+    return next(iter(_places(equation)), None)
+
+
 def _places(equation: Any) -> list[Place]:
     """The user's line that an equation stands on, and the lines of the calls around it: of each function one line."""
     places, functions = [], []

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
-from autograph_jax.explaining import compiling, equations, sources
+from autograph_jax.explaining import compiling, equations, optimized, sources
 from autograph_jax.explaining.explanation import Explanation, Function, Line
 from autograph_jax.operators import decisions
 from autograph_jax.runtime.captures import captures
@@ -30,9 +30,9 @@ def explain(function: Callable[..., Any], /, *args: Any, compile: bool = True, *
     """What each line of a function becomes in a call with these arguments, as `ag.jit` would compile it; it is not run.
 
     Of each `if` and loop: what it is staged as, what it carries with dtypes and shapes, or why Python decides it and how many
-    turns it unrolls; of the other lines how many operations they compute, and of what type; which calls are converted; what is
-    captured; which derivatives there are; how long tracing takes, and the compiler: for the whole, and for each outermost
-    block, compiled once more as a program of its own. `compile=False` leaves the compiler out.
+    turns it unrolls, and what it is compiled with (docs/optimizations.md); of the other lines how many operations they compute,
+    and of what type; which calls are converted; what is captured; which derivatives there are; how long tracing takes, and the
+    compiler, unless `compile=False`: for the whole, and for each outermost block, compiled once more as a program of its own.
 
     Arguments are those of the call; arrays and numbers are traced. What `jax.jit` refuses, strings and functions for example,
     is static, as are the static arguments of a function that `ag.jit` has made.
@@ -123,10 +123,13 @@ def _explained(
     for decision in heard:
         lines = decided[decision.location.filename]
         lines.setdefault(decision.location.line, []).append(decision)
+    made = optimized.by_line(closed.jaxpr, first)
     places = [first, *found, *((file, line) for file, lines in decided.items() for line in lines)]
     spans = _spans(first, places)
     is_compiled = compile_seconds is not None
-    functions = tuple(_function(span, found, decided.get(span.file, {}), _own(function, span), is_compiled) for span in spans)
+    functions = tuple(
+        _function(span, found, decided.get(span.file, {}), made, _own(function, span), is_compiled) for span in spans
+    )
     count = sum(len(line.own) for line in found.values())
     derivatives = _derivatives(closed)
     summary = _answer(name, functions, count, derivatives, trace_seconds, compile_seconds)
@@ -161,12 +164,17 @@ def _function(
     span: sources.Span,
     found: dict[equations.Place, equations.Operations],
     decided: dict[int, list[decisions.Decision]],
+    made: dict[equations.Place, list[str]],
     function: types.FunctionType | None,
     is_compiled: bool,
 ) -> Function:
     calls = sources.calls_of(span, function)
+
+    def further(number: int) -> tuple[str, ...]:
+        return (*calls.get(number, ()), *made.get((span.file, number), ()))
+
     lines = [
-        _line(number, text, found.get((span.file, number)), decided.get(number, []), tuple(calls.get(number, ())), is_compiled)
+        _line(number, text, found.get((span.file, number)), decided.get(number, []), further(number), is_compiled)
         for number, text in span.lines()
     ]
     return Function(span.name, span.file, tuple(lines))

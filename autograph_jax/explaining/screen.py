@@ -44,7 +44,7 @@ def _line(line: Line, code: int, width: int, slow: tuple[float, float]) -> Itera
     what = ", ".join([line.what, *(f"{done} in {seconds:.2g} s" for done, seconds, least in took if seconds > least)])
     said = "; ".join([what, *line.details] if what else line.details)
     head = f"{line.number:5} {text:{code}}  "
-    wrapped = textwrap.wrap(said, max(width - len(head), 30)) or [""]
+    wrapped = textwrap.wrap(said, max(width - len(head), 30), subsequent_indent="  ") or [""]
     yield (head + wrapped[0]).rstrip()
     for rest in wrapped[1:]:
-        yield " " * len(head) + "  " + rest
+        yield " " * len(head) + rest

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 from jax import lax
-from jax.extend.core.primitives import while_p
+from jax.extend.core.primitives import scan_p, while_p
 
 from autograph_jax.loops.axes import axes_of, axes_of_type, vary
 from autograph_jax.loops.loop import loop_of
+from autograph_jax.loops.lowering import unroll
+from autograph_jax.loops.optimizations import NONE, Chosen
 from autograph_jax.loops.primitives import bind_loop
 
 Carry = TypeVar("Carry")
@@ -23,10 +25,11 @@ def while_loop(
     *,
     checkpoints: int | None = None,
     bound: int | None = None,
+    optimize: Chosen = NONE,
 ) -> Carry:
     """lax.while_loop, differentiable. `bound` is a number of turns that `cond` is known to end it by."""
     init = _varied(cond, init)
-    return _differentiable(lambda init: lax.while_loop(cond, body, init), init, checkpoints, bound)
+    return _differentiable(lambda init: lax.while_loop(cond, body, init), init, _Given(checkpoints, bound, optimize))
 
 
 def fori_loop(
@@ -37,13 +40,14 @@ def fori_loop(
     *,
     checkpoints: int | None = None,
     bound: int | None = None,
+    optimize: Chosen = NONE,
 ) -> Carry:
     """lax.fori_loop, with derivatives also where the bounds are traced. With bounds that are known it is a scan, as there."""
 
     def run(bounds: tuple[Any, Any]) -> Carry:
         return lax.fori_loop(bounds[0], bounds[1], body, init)
 
-    return _differentiable(run, (lower, upper), checkpoints, bound, static=True)
+    return _differentiable(run, (lower, upper), _Given(checkpoints, bound, optimize), static=True)
 
 
 def _varied(cond: Callable[[Carry], Any], init: Carry) -> Carry:
@@ -56,21 +60,27 @@ def _varied(cond: Callable[[Carry], Any], init: Carry) -> Carry:
     return init
 
 
-def _differentiable(
-    run: Callable[[Any], Any], init: Any, checkpoints: int | None, bound: int | None, *, static: bool = False
-) -> Any:
+class _Given(NamedTuple):
+    """What is said of a loop."""
+
+    checkpoints: int | None
+    bound: int | None
+    optimize: Chosen
+
+
+def _differentiable(run: Callable[[Any], Any], init: Any, given: _Given, *, static: bool = False) -> Any:
     """What a function gives, with the while loop that it binds made ours."""
     if jax.config.jax_disable_jit:  # pyright: ignore[reportAttributeAccessIssue]
         return run(init)
     operands, call = ((), lambda: run(init)) if static else ((init,), run)
     closed, shape = jax.make_jaxpr(call, return_shape=True)(*operands)
-    if not any(equation.primitive is while_p for equation in closed.jaxpr.eqns):
+    if not any(equation.primitive in (while_p, scan_p) for equation in closed.jaxpr.eqns):
         return run(init)
-    leaves = _evaluate(closed.jaxpr, closed.consts, jax.tree.leaves(operands), checkpoints, bound)
+    leaves = _evaluate(closed.jaxpr, closed.consts, jax.tree.leaves(operands), given)
     return jax.tree.unflatten(jax.tree.structure(shape), leaves)
 
 
-def _evaluate(jaxpr: Any, consts: list[Any], arguments: list[Any], checkpoints: int | None, bound: int | None) -> list[Any]:
+def _evaluate(jaxpr: Any, consts: list[Any], arguments: list[Any], given: _Given) -> list[Any]:
     values = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *arguments], strict=True))
 
     def read(atom: Any) -> Any:
@@ -80,8 +90,10 @@ def _evaluate(jaxpr: Any, consts: list[Any], arguments: list[Any], checkpoints: 
         operands, params = [read(v) for v in equation.invars], equation.params
         if equation.primitive is while_p:
             counts = params["cond_nconsts"], params["body_nconsts"]
-            loop = loop_of(params["cond_jaxpr"], params["body_jaxpr"], counts, checkpoints, bound)
+            loop = loop_of(params["cond_jaxpr"], params["body_jaxpr"], counts, *given)
             out = bind_loop(loop, *operands)
+        elif equation.primitive is scan_p and given.optimize:
+            out = scan_p.bind(*operands, **params | {"unroll": unroll(given.optimize)})
         else:
             out = equation.primitive.bind(*operands, **params)  # a conversion of a weak type, a comparison of bounds
         out = out if equation.primitive.multiple_results else [out]

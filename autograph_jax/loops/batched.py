@@ -46,7 +46,8 @@ def _as_lax_does(loop: Loop, data: Any, dims: Sequence[Dim]) -> tuple[Loop, list
     avals = [batched_aval(a, d, data.size) for a, d in zip(loop.in_avals, dims, strict=True)]
     equation = next(e for e in jax.make_jaxpr(run)(*avals).jaxpr.eqns if e.primitive is while_p)
     cond, body = equation.params["cond_jaxpr"], equation.params["body_jaxpr"]
-    return loop_of(cond, body, loop.counts, loop.checkpoints, loop.bound), [d if d is not None else None for d in out]
+    new = loop_of(cond, body, loop.counts, loop.checkpoints, loop.bound, loop.optimize)
+    return new, [d if d is not None else None for d in out]
 
 
 def register(primitive: Primitive, batch: Batcher) -> None:

@@ -1,7 +1,7 @@
-"""A loop's jaxpr as it is compiled: cheap branches are selects (`selects.py`), indices known to be in bounds are not checked.
+"""A program of loops as it is compiled, with the optimisations that were chosen (`optimizations.py`).
 
 This is done where a loop is lowered, after every transform: derivatives, checks and explanations see what was staged. The
-values are the same to the bit.
+values are the same to the bit, but for what docs/optimizations.md says of `kernel` and `factors`.
 """
 
 from __future__ import annotations
@@ -13,61 +13,77 @@ from typing import Any
 import jax
 from jax.extend import source_info_util
 from jax.extend.core import ClosedJaxpr
-from jax.extend.core.primitives import while_p
 from jax.interpreters import partial_eval
 
-from autograph_jax.loops import guards, ranges, selects
+from autograph_jax.loops import factors, guards, nests, ranges, selects, shifts, told
 from autograph_jax.loops.axes import axes_of_type
-from autograph_jax.loops.evaluation import bound
+from autograph_jax.loops.evaluation import bound, called, evaluated, is_plain_call
+from autograph_jax.loops.noted import left_by
+from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, Chosen
 from autograph_jax.loops.ranges import Range, Ranges
 from autograph_jax.loops.writes import in_bounds_write
 
 Part = tuple[Any, Range | None]
 
 
-@functools.lru_cache(maxsize=1024)
-def compiled(closed: ClosedJaxpr, known: Ranges = ()) -> ClosedJaxpr:
+def compiled(closed: ClosedJaxpr, known: Ranges = (), chosen: Chosen = ALL - ON_CPU_ALONE) -> ClosedJaxpr:
     """A program that gives the same, where these ranges are known of its inputs, and is compiled to less."""
+    return (_compiled.__wrapped__ if told.is_heard() else _compiled)(closed, known, chosen)
+
+
+@functools.lru_cache(maxsize=1024)
+def _compiled(closed: ClosedJaxpr, known: Ranges, chosen: Chosen) -> ClosedJaxpr:
     known = known or (None,) * len(closed.in_avals)
-    if not any(map(_may_change, closed.jaxpr.eqns)) or _is_special(closed):
+    if not _may_change(closed.jaxpr, chosen) or _is_special(closed):
         return closed
 
+    flat = _flat(closed, chosen)
+
     def run(*operands: Any) -> list[Any]:
-        return _Run(closed.jaxpr).run([*closed.consts, *operands], [*map(ranges.of_literal, closed.consts), *known])
+        given = [*flat.consts, *operands]
+        return _Run(flat.jaxpr, chosen).run(given, [*map(ranges.of_literal, flat.consts), *known])
 
     made = jax.make_jaxpr(run)(*closed.in_avals)
     needed, _ = partial_eval.dce_jaxpr(made.jaxpr, [True] * len(made.jaxpr.outvars), instantiate=True)
     return ClosedJaxpr(needed, made.consts)
 
 
-def noted(closed: ClosedJaxpr, known: Ranges) -> ClosedJaxpr:
-    """The same program, in which the bodies of inner loops know what is known of their operands; before any transform."""
-    if not any(equation.primitive.name in ("scan", "turn") for equation in closed.jaxpr.eqns):
-        return closed
-    inputs = [*closed.jaxpr.constvars, *closed.jaxpr.invars]
-    found = dict(zip(inputs, [*map(ranges.of_literal, closed.consts), *known], strict=True))
-    equations = []
-    for equation in closed.jaxpr.eqns:
-        given = tuple(ranges.of_literal(v.val) if hasattr(v, "val") else found.get(v) for v in equation.invars)
-        found.update(zip(equation.outvars, _left(equation, given), strict=False))
-        params = equation.params
-        if equation.primitive.name == "scan":
-            params = params | {"jaxpr": noted(params["jaxpr"], guards.in_scan(params, given)[1])}
-        elif equation.primitive.name == "turn":
-            inside = ranges.narrowed(given, params["known"])
-            params = params | {"jaxpr": noted(params["jaxpr"], inside), "known": inside}
-        equations.append(equation.replace(params=params))
-    return ClosedJaxpr(closed.jaxpr.replace(eqns=equations), closed.consts)
+def _may_change(jaxpr: Any, chosen: Chosen) -> bool:
+    return any(_changes(equation, chosen) for equation in jaxpr.eqns)
 
 
-def compiled_params(params: dict[str, Any], known: Ranges) -> dict[str, Any]:
-    """The parameters of lax.while_loop's primitive, as the loop is compiled."""
-    cond, body = guards.in_while(params, known)
-    return params | {"cond_jaxpr": compiled(params["cond_jaxpr"], cond), "body_jaxpr": compiled(params["body_jaxpr"], body)}
+def _changes(equation: Any, chosen: Chosen) -> bool:
+    name = equation.primitive.name
+    if is_plain_call(equation):
+        return _may_change(called(equation).jaxpr, chosen)
+    if name == "custom_linear_solve":
+        return _may_change(equation.params["jaxprs"].solve.jaxpr, chosen)
+    if "factors" in chosen and factors.is_small(equation):
+        return True
+    if name == "cond" and any(_may_change(branch.jaxpr, chosen) for branch in equation.params["branches"]):
+        return True
+    return name in _INSIDE or name in _CHANGED and bool(_CHANGED[name] & chosen)
 
 
-def _may_change(equation: Any) -> bool:
-    return equation.primitive.name in ("cond", "select_n", "scatter", "scan", "while", "turn")
+def _flat(closed: ClosedJaxpr, chosen: Chosen) -> ClosedJaxpr:
+    """With the calls written out in which anything may change."""
+
+    def is_written_out(equation: Any) -> bool:
+        is_call = is_plain_call(equation) or equation.primitive.name == "custom_linear_solve"
+        return is_call and _changes(equation, chosen)
+
+    def each(equation: Any, operands: list[Any]) -> Sequence[Any]:
+        if not is_written_out(equation):
+            return bound(equation, operands)
+        if is_plain_call(equation):
+            return evaluated(called(equation), operands, each)
+        return equation.primitive.impl(*operands, **equation.params)
+
+    while any(map(is_written_out, closed.jaxpr.eqns)):
+        closed = jax.make_jaxpr(functools.partial(lambda closed, *operands: evaluated(closed, operands, each), closed))(
+            *closed.in_avals
+        )
+    return closed
 
 
 def _is_special(closed: ClosedJaxpr) -> bool:
@@ -79,8 +95,9 @@ def _is_special(closed: ClosedJaxpr) -> bool:
 class _Run:
     """A jaxpr, run equation by equation, with what is known of its integers."""
 
-    def __init__(self, jaxpr: Any) -> None:
-        self._jaxpr = jaxpr
+    def __init__(self, jaxpr: Any, chosen: Chosen) -> None:
+        self._jaxpr, self._chosen = jaxpr, chosen
+        self._shifts = shifts.Shifts(self._maker, self._range)
         self._makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
         self._values: dict[Any, Any] = {}
         self._ranges: dict[Any, Range | None] = {}
@@ -112,19 +129,35 @@ class _Run:
         if name == "cond":
             return self._conditional(equation, given, known, asked)
         if name == "select_n":
-            which = known[0]
+            if "shifts" in self._chosen and (found := self._shifts.floored(equation)) is not None:
+                return [self._by_bits(equation, found)]
+            which = known[0] if "ranges" in self._chosen else None
             if which is not None and which[0] == which[1]:
                 return [given[1 + which[0]]]
             return bound(equation, [given[0] if asked is None else asked, *given[1:]])
         if asked is not None and (compared := selects.compared(equation, asked)) is not None:
             return [compared]
-        if name == "scatter" and (written := in_bounds_write(equation, given, self._parts_of(given[1]))) is not None:
-            return [written]
+        if name == "scatter" and "ranges" in self._chosen:
+            written = in_bounds_write(equation, given, self._parts_of(given[1]))
+            return bound(equation, given) if written is None else [written]
         if name in _INSIDE:
-            return _INSIDE[name](equation, given, known)
+            return _INSIDE[name](equation, given, known, self._chosen, compiled)
+        if "factors" in self._chosen and factors.is_small(equation):
+            told.tell(equation, "factors", f"`{name}` of {equation.invars[0].aval.shape} is written out")
+            return factors.WRITTEN_OUT[name](*given, **equation.params)
+        if name in ("div", "rem") and "shifts" in self._chosen and (found := self._shifts.truncated(equation)) is not None:
+            return [self._by_bits(equation, found)]
         if selects.is_pure(equation):
             return self._once(equation, given)
         return bound(equation, given)
+
+    def _maker(self, atom: Any) -> Any:
+        return self._makers.get(atom) if selects.is_variable(atom) else None
+
+    def _by_bits(self, equation: Any, found: tuple[str, Any, int]) -> Any:
+        name, n, power = found
+        told.tell(equation, "shifts", f"{'%' if name == 'rem' else '//'} {power} is a {'mask' if name == 'rem' else 'shift'}")
+        return shifts.by_bits(name, self._value(n), power)
 
     def _once(self, equation: Any, given: list[Any]) -> Sequence[Any]:
         """The same operation on the same operands, in both branches of an `if` as a rule, is one."""
@@ -147,9 +180,11 @@ class _Run:
         inside = [known[1:]] * len(equation.params["branches"])
         if len(inside) == 2:
             inside[1] = self._where_it_holds(equation, known)
-        branches = tuple(map(compiled, equation.params["branches"], inside))
-        if not selects.is_cheap(equation, branches):
+        compile_one = functools.partial(compiled, chosen=self._chosen)
+        branches = tuple(map(compile_one, equation.params["branches"], inside))
+        if "selects" not in self._chosen or not selects.is_cheap(equation, branches):
             return equation.primitive.bind(*given, **equation.params | {"branches": branches})
+        told.tell(equation, "selects", "both branches are computed, and one is chosen")
         predicate = given[0] > 0 if asked is None else asked
         cases = [self._inline(branch, known, given[1:]) for branch, known in zip(branches, inside, strict=True)]
         self._keep_parts([run for run, _ in cases])
@@ -158,7 +193,7 @@ class _Run:
 
     def _where_it_holds(self, equation: Any, known: Ranges) -> Ranges:
         """Of the operands of a branch that is taken where a condition holds: `if i > 0: y = x[i - 1]`."""
-        maker = self._makers.get(equation.invars[0]) if selects.is_variable(equation.invars[0]) else None
+        maker = self._maker(equation.invars[0])
         if maker is None or maker.primitive.name != "convert_element_type":
             return known[1:]
         atoms, inside = equation.invars[1:], list(known[1:])
@@ -169,7 +204,7 @@ class _Run:
         return tuple(inside)
 
     def _inline(self, closed: ClosedJaxpr, known: Ranges, given: Sequence[Any]) -> tuple[_Run, list[Any]]:
-        inner = _Run(closed.jaxpr)
+        inner = _Run(closed.jaxpr, self._chosen)
         inner._made, inner._parts = self._made, dict(self._parts)
         return inner, inner.run([*closed.consts, *given], [*map(ranges.of_literal, closed.consts), *known])
 
@@ -183,7 +218,7 @@ class _Run:
     def _note(self, equation: Any, known: Ranges) -> None:
         """What is known of the results."""
         name = equation.primitive.name
-        self._ranges.update(zip(equation.outvars, _left(equation, known), strict=False))
+        self._ranges.update(zip(equation.outvars, left_by(equation, known), strict=False))
         if not equation.outvars:
             return
         made = equation.outvars[0]
@@ -211,39 +246,11 @@ def _place(equation: Any) -> Any:
     return source_info_util.user_context(info.traceback, name_stack=stack)
 
 
-# What holds jaxprs
-
-
-def _scan(equation: Any, given: list[Any], known: Ranges) -> Sequence[Any]:
-    params = equation.params
-    inside = guards.in_scan(params, known)[1]
-    return equation.primitive.bind(*given, **params | {"jaxpr": compiled(params["jaxpr"], inside)})
-
-
-def _while(equation: Any, given: list[Any], known: Ranges) -> Sequence[Any]:
-    names = ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr")
-    return while_p.bind(*given, **compiled_params({name: equation.params[name] for name in names}, known))
-
-
-def _turn(equation: Any, given: list[Any], known: Ranges) -> Sequence[Any]:
-    joint = ranges.narrowed(known, equation.params["known"])
-    return equation.primitive.bind(*given, **equation.params | {"known": joint})
-
-
-def _left(equation: Any, known: Ranges) -> Sequence[Range | None]:
-    """What is known of what an equation gives."""
-    if equation.primitive.name in _LEFT:
-        return _LEFT[equation.primitive.name](equation, known)
-    return [ranges.of_result(equation, known)] if len(equation.outvars) == 1 else []
-
-
-def _left_by_while(equation: Any, known: Ranges) -> Ranges:
-    return guards.in_while(equation.params, known)[0][equation.params["cond_nconsts"] :]
-
-
-def _left_by_scan(equation: Any, known: Ranges) -> Ranges:
-    return guards.in_scan(equation.params, known)[0]
-
-
-_LEFT = {"cond": ranges.through, "turn": ranges.through, "while": _left_by_while, "scan": _left_by_scan}
-_INSIDE = {"scan": _scan, "while": _while, "turn": _turn}
+_INSIDE = {"scan": nests.scan, "while": nests.while_, "turn": nests.turn}
+_CHANGED = {
+    "cond": frozenset({"selects"}),
+    "div": frozenset({"shifts"}),
+    "rem": frozenset({"shifts"}),
+    "select_n": frozenset({"ranges", "shifts"}),
+    "scatter": frozenset({"ranges"}),
+}

@@ -14,7 +14,15 @@ Equation = Callable[[Any, list[Any]], Sequence[Any]]
 
 def inlined(closed: ClosedJaxpr, arguments: Sequence[Any], each: Equation | None = None) -> list[Any]:
     """What a jaxpr gives for these arguments, without calls of compiled functions. `each` says what an equation gives."""
-    each = each or bound
+
+    def one(equation: Any, operands: list[Any]) -> Sequence[Any]:
+        return inlined(called(equation), operands, each) if is_call(equation) else (each or bound)(equation, operands)
+
+    return evaluated(closed, arguments, one)
+
+
+def evaluated(closed: ClosedJaxpr, arguments: Sequence[Any], each: Equation) -> list[Any]:
+    """What a jaxpr gives for these arguments, where `each` says what an equation gives."""
     jaxpr = closed.jaxpr
     values = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*closed.consts, *arguments], strict=True))
 
@@ -22,10 +30,16 @@ def inlined(closed: ClosedJaxpr, arguments: Sequence[Any], each: Equation | None
         return atom.val if hasattr(atom, "val") else values[atom]
 
     for equation in jaxpr.eqns:
-        operands = [read(v) for v in equation.invars]
-        out = inlined(called(equation), operands, each) if is_call(equation) else each(equation, operands)
+        out = each(equation, [read(v) for v in equation.invars])
         values.update(zip(equation.outvars, out, strict=True))
     return [read(v) for v in jaxpr.outvars]
+
+
+def is_plain_call(equation: Any) -> bool:
+    """A call of a compiled function, of which nobody has said how it is to be compiled."""
+    context = equation.ctx
+    is_marked = bool(getattr(context, "xla_metadata", None)) or getattr(context, "compute_type", None) is not None
+    return equation.primitive.name in _CALLS[:-1] and not is_marked and not equation.effects
 
 
 def is_call(equation: Any) -> bool:
@@ -42,3 +56,9 @@ def bound(equation: Any, operands: Sequence[Any]) -> Sequence[Any]:
     with equation.ctx.manager, source_info_util.user_context(equation.source_info.traceback):
         out = equation.primitive.bind(*operands, **params)
     return out if equation.primitive.multiple_results else [out]
+
+
+def programs_of(params: dict[str, Any]) -> list[Any]:
+    """The jaxprs among an equation's parameters, open ones."""
+    flat = [part for value in params.values() for part in (value if isinstance(value, tuple | list) else (value,))]
+    return [jaxpr for part in flat if hasattr(jaxpr := getattr(part, "jaxpr", part), "eqns")]

@@ -14,6 +14,7 @@ from jax.extend.core.primitives import while_p
 from jax.interpreters import partial_eval
 
 from autograph_jax.loops.axes import Axes, axes_of_type
+from autograph_jax.loops.optimizations import NONE, Chosen
 
 Mask = tuple[bool, ...]
 
@@ -23,7 +24,7 @@ class Loop:
 
     A predicate of shape (lanes, ...) is that of a batch: each array of the carry begins with these axes, the loop goes on
     while any lane does, and only such lanes take what the body gives. `inner` is then the loop of one lane. `bound` is a number
-    of turns that the loop never exceeds, where one is known.
+    of turns that the loop never exceeds, where one is known. `optimize` names what it is compiled with.
     """
 
     def __init__(
@@ -36,9 +37,10 @@ class Loop:
         *,
         inner: Loop | None = None,
         axis: Axis | None = None,
+        optimize: Chosen = NONE,
     ) -> None:
         self.cond, self.body, self.counts, self.checkpoints, self.bound = cond, body, counts, checkpoints, bound
-        self.inner, self.axis = inner, axis
+        self.inner, self.axis, self.optimize = inner, axis, optimize
         self.rank = len(cond.out_avals[0].shape)
         self._derived: dict[Hashable, Any] = {}
 
@@ -102,7 +104,7 @@ class Loop:
     def _lowered(self) -> Loop:
         inner = self.inner.lowered() if self.inner is not None else None
         cond, body = map(taken_apart, (self.cond, self.body))
-        return Loop(cond, body, self.counts, self.checkpoints, self.bound, inner=inner, axis=self.axis)
+        return Loop(cond, body, self.counts, self.checkpoints, self.bound, inner=inner, axis=self.axis, optimize=self.optimize)
 
     def __repr__(self) -> str:
         return f"Loop(checkpoints={self.checkpoints})"
@@ -174,6 +176,7 @@ class Loop:
             (self.counts[0], len(consts) + len(const_tangents)),
             self.checkpoints,
             self.bound,
+            optimize=self.optimize,
         )
 
 
@@ -208,13 +211,20 @@ def lanes(inner: Loop, axis: Axis) -> Loop:
     body_avals = [batched_aval(a, d, size) for a, d in zip(inner.body.in_avals, const_dims, strict=True)]
     cond = traced(axis.map(jaxpr_as_fun(inner.cond), cond_dims), cond_avals)
     body = traced(axis.map(jaxpr_as_fun(inner.body), const_dims), body_avals)
-    return Loop(cond, body, inner.counts, inner.checkpoints, inner.bound, inner=inner, axis=axis)
+    return Loop(cond, body, inner.counts, inner.checkpoints, inner.bound, inner=inner, axis=axis, optimize=inner.optimize)
 
 
 @functools.lru_cache(maxsize=1024)
-def loop_of(cond: ClosedJaxpr, body: ClosedJaxpr, counts: tuple[int, int], checkpoints: int | None, bound: int | None) -> Loop:
+def loop_of(
+    cond: ClosedJaxpr,
+    body: ClosedJaxpr,
+    counts: tuple[int, int],
+    checkpoints: int | None,
+    bound: int | None,
+    optimize: Chosen = NONE,
+) -> Loop:
     """The one Loop of two jaxprs, which are compared by identity. Module state: what JAX's caches rely on."""
-    return Loop(cond, body, counts, checkpoints, bound)
+    return Loop(cond, body, counts, checkpoints, bound, optimize=optimize)
 
 
 # Jaxprs, avals and masks

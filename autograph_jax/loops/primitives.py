@@ -26,9 +26,9 @@ from jax.interpreters import ad, mlir
 
 from autograph_jax.loops import batched, checked, partial
 from autograph_jax.loops.axes import axes_of, axes_of_type, vary
-from autograph_jax.loops.compiled import compiled_params
 from autograph_jax.loops.linearized import linearized
 from autograph_jax.loops.loop import Loop, Mask, chosen, merged, split, tangent_aval
+from autograph_jax.loops.lowering import lowering_of
 from autograph_jax.loops.quiet import quiet
 from autograph_jax.loops.sweep import Saved, run_and_save, saved_avals, sweep
 
@@ -38,8 +38,8 @@ Masks = tuple[Mask, Mask]  # which of the body's constants, and which of the car
 def _new(name: str, run: Callable[..., list[Any]]) -> Primitive:
     primitive = Primitive(name)
     primitive.multiple_results = True
-    primitive.def_impl(functools.partial(_run_compiled, run))
-    mlir.register_lowering(primitive, mlir.lower_fun(run, multiple_results=True))
+    primitive.def_impl(functools.partial(_run_compiled, primitive))
+    mlir.register_lowering(primitive, lowering_of(run))
     checked.register(primitive, run)
     primitive.is_high = lambda *_, loop, **__: loop.is_high
     primitive.to_lojax = lambda *operands, loop, **params: _run_lowered(primitive, operands, loop.lowered(), params)
@@ -50,10 +50,10 @@ def _run_lowered(primitive: Primitive, operands: Sequence[Any], loop: Loop, para
     return bind_loop(loop, *operands) if primitive is while_loop_p else primitive.bind(*operands, loop=loop, **params)
 
 
-def _run_compiled(run: Callable[..., list[Any]], *operands: Any, loop: Loop, **params: Any) -> list[Any]:
+def _run_compiled(primitive: Primitive, *operands: Any, loop: Loop, **params: Any) -> list[Any]:
     """Outside of jit: compiled once for each loop."""
-    key = run, *sorted(params.items())
-    return loop.derived(key, lambda: jax.jit(functools.partial(run, loop=loop, **params)))(*operands)
+    key = primitive, *sorted(params.items())
+    return loop.derived(key, lambda: jax.jit(functools.partial(primitive.bind, loop=loop, **params)))(*operands)
 
 
 # The loop
@@ -63,14 +63,8 @@ def _run(*operands: Any, loop: Loop, **_: Any) -> list[Any]:
     return loop.run(*operands)
 
 
-def _run_as_compiled(*operands: Any, loop: Loop, **_: Any) -> list[Any]:
-    known = (None,) * len(operands)
-    return while_p.bind(*operands, **loop.derived("compiled", lambda: compiled_params(loop.params, known)))
-
-
 while_loop_p = _new("while", _run)  # jaxprs and profiles show it as lax's
-while_loop_p.def_impl(_run_as_compiled)  # lax compiles it itself
-mlir.register_lowering(while_loop_p, mlir.lower_fun(_run_as_compiled, multiple_results=True))
+mlir.register_lowering(while_loop_p, lowering_of(_run, while_loop_p))
 
 
 def bind_loop(loop: Loop, *operands: Any) -> list[Any]:

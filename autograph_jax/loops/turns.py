@@ -19,12 +19,14 @@ from jax.interpreters import ad, batching, mlir, partial_eval
 from autograph_jax.loops import checked
 from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.branches import seen_through
-from autograph_jax.loops.compiled import compiled, noted
+from autograph_jax.loops.compiled import compiled
 from autograph_jax.loops.evaluation import inlined
 from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart, traced
+from autograph_jax.loops.noted import noted
+from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Chosen, Said
 from autograph_jax.loops.ranges import Ranges
 from autograph_jax.loops.sums import adding_in_place
-from autograph_jax.loops.writes import writes_last
+from autograph_jax.loops.writes import with_writes_last, writes_last
 
 _READS = ("dynamic_slice", "gather")
 
@@ -32,7 +34,8 @@ _READS = ("dynamic_slice", "gather")
 class Turn:
     """A loop's body, given as a closed jaxpr, ready to be run. Its constants are arguments, before the others."""
 
-    def __init__(self, closed: ClosedJaxpr) -> None:
+    def __init__(self, closed: ClosedJaxpr, optimize: Chosen = NONE) -> None:
+        self._optimize = Said(optimize)
         self.consts, self._closed = list(closed.consts), closed
         self.known: Ranges = (None,) * (len(closed.consts) + len(closed.in_avals))
         flat = None if _is_special(closed) else _flat(closed)
@@ -54,11 +57,13 @@ class Turn:
         if self._flat is None:  # not cached: it holds values of the trace around
             closed = noted(self._closed, self.known[len(self.consts) :])
             return list(writes_last(closed)(*operands[len(self.consts) :]))
-        return turn_p.bind(*operands, jaxpr=self._flat, known=self.known)
+        return turn_p.bind(*operands, jaxpr=self._flat, known=self.known, optimize=self._optimize)
 
     def handing_on(self, *operands: Any) -> list[Any]:
         """What it gives, and behind that the inputs that `only_reads` has named."""
-        return turn_p.bind(*operands, jaxpr=self._reading, known=self.known) if self._reading is not None else self(*operands)
+        if self._reading is None:
+            return self(*operands)
+        return turn_p.bind(*operands, jaxpr=self._reading, known=self.known, optimize=self._optimize)
 
 
 def _is_special(closed: ClosedJaxpr) -> bool:
@@ -93,32 +98,28 @@ def _read_by_element(jaxpr: Any) -> list[bool]:
     return [is_inexact(v.aval) and any(v is other for other in read) for v in jaxpr.invars]
 
 
-@functools.lru_cache(maxsize=1024)
-def _writes_last(closed: ClosedJaxpr) -> Any:
-    return writes_last(closed)
+def _run(*operands: Any, jaxpr: ClosedJaxpr, **_: Any) -> list[Any]:
+    return list(with_writes_last(jaxpr)(*operands))
 
 
-def _run(*operands: Any, jaxpr: ClosedJaxpr, known: Ranges) -> list[Any]:
-    return list(_writes_last(jaxpr)(*operands))
-
-
-def _run_compiled(*operands: Any, jaxpr: ClosedJaxpr, known: Ranges) -> list[Any]:
-    return _run(*operands, jaxpr=compiled(jaxpr, known), known=known)
+def _run_compiled(*operands: Any, jaxpr: ClosedJaxpr, known: Ranges, optimize: Chosen) -> list[Any]:
+    """By itself, where the loop around calls Python. Else that loop has it compiled, for its device."""
+    return _run(*operands, jaxpr=compiled(jaxpr, known, optimize - ON_CPU_ALONE))
 
 
 turn_p = Primitive("turn")
 turn_p.multiple_results = True
-turn_p.def_impl(jax.jit(_run_compiled, static_argnames=("jaxpr", "known")))
-turn_p.def_abstract_eval(lambda *avals, jaxpr, known: jaxpr.out_avals)
+turn_p.def_impl(jax.jit(_run_compiled, static_argnames=("jaxpr", "known", "optimize")))
+turn_p.def_abstract_eval(lambda *avals, jaxpr, **_: jaxpr.out_avals)
 mlir.register_lowering(turn_p, mlir.lower_fun(_run_compiled, multiple_results=True))
 checked.register(turn_p, _run)
-turn_p.to_lojax = lambda *operands, jaxpr, known: turn_p.bind(*operands, jaxpr=taken_apart(jaxpr), known=known)
+turn_p.to_lojax = lambda *operands, jaxpr, **said: turn_p.bind(*operands, jaxpr=taken_apart(jaxpr), **said)
 
 
-def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr, known: Ranges) -> Any:
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr, **said: Any) -> Any:
     mask = tuple(type(t) is not ad.Zero and is_inexact(a) for a, t in zip(jaxpr.in_avals, tangents, strict=True))
     if not any(mask):
-        out = turn_p.bind(*primals, jaxpr=jaxpr, known=known)
+        out = turn_p.bind(*primals, jaxpr=jaxpr, **said)
         return out, [ad.Zero(jax.typeof(o).to_tangent_aval()) for o in out]
     linear = _linear_turn(jaxpr, mask)
     out, residuals = linear.forward(primals)
@@ -126,12 +127,12 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr,
     return out, merged([ad.Zero(jax.typeof(o).to_tangent_aval()) for o in out], new, linear.reached)
 
 
-def _batch(data: Any, operands: Sequence[Any], dims: Sequence[Any], *, jaxpr: ClosedJaxpr, known: Ranges) -> Any:
+def _batch(data: Any, operands: Sequence[Any], dims: Sequence[Any], *, jaxpr: ClosedJaxpr, **said: Any) -> Any:
     if all(dim is None for dim in dims):
-        return turn_p.bind(*operands, jaxpr=jaxpr, known=known), [None] * len(jaxpr.out_avals)
+        return turn_p.bind(*operands, jaxpr=jaxpr, **said), [None] * len(jaxpr.out_avals)
     operands = [x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True)]
     batched, reached = _batched(jaxpr, data.size, data.name, data.spmd_name, tuple(d is not None for d in dims))
-    return turn_p.bind(*operands, jaxpr=batched, known=known), [0 if r else None for r in reached]
+    return turn_p.bind(*operands, jaxpr=batched, **said), [0 if r else None for r in reached]
 
 
 ad.primitive_jvps[turn_p] = _jvp
@@ -257,7 +258,7 @@ def _push_transpose(cotangents: Sequence[Any], *operands: Any, linear: LinearTur
     residuals, unknown = split(operands, linear.count)
     if all(type(c) is ad.Zero for c in cotangents):
         return [None] * linear.count + [ad.Zero(u.aval) if ad.is_undefined_primal(u) else None for u in unknown]
-    out = turn_p.bind(*residuals, *[ad.instantiate_zeros(c) for c in cotangents], jaxpr=linear.back, known=())
+    out = turn_p.bind(*residuals, *[ad.instantiate_zeros(c) for c in cotangents], jaxpr=linear.back, known=(), optimize=NONE)
     return [None] * linear.count + [o if ad.is_undefined_primal(u) else None for o, u in zip(out, unknown, strict=True)]
 
 

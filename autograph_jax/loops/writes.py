@@ -8,6 +8,7 @@ written and where, and the writes follow. Thomas' algorithm on 8,000 unknowns: 1
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -58,6 +59,12 @@ def writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
         return [_value(v, known) for v in closed.jaxpr.outvars]
 
     return run
+
+
+@functools.lru_cache(maxsize=1024)
+def with_writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
+    """The same, made once for a jaxpr that holds no values of a trace."""
+    return writes_last(closed)
 
 
 def _plan(closed: ClosedJaxpr) -> _Plan | None:

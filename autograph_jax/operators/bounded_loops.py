@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -11,7 +12,7 @@ import jax.numpy as jnp
 from autograph_jax.errors import user_location
 from autograph_jax.loops import api
 from autograph_jax.operators.effects import checks
-from autograph_jax.operators.loop_options import Options
+from autograph_jax.operators.loop_options import Options, current
 from autograph_jax.operators.values.traced import is_traced
 
 Carry = TypeVar("Carry")
@@ -43,7 +44,7 @@ def while_loop(
 
     Raises what lax.while_loop raises.
     """
-    options = Options(checkpoints, max_steps)
+    options = Options(checkpoints, max_steps, current().optimize)
     if not throw:
         result, reached = _bounded(cond, body, init, options)
         return _nan_where(reached, result), jnp.asarray(reached, bool)
@@ -82,12 +83,12 @@ def fori_loop(
 
     `checkpoints`, `max_steps` and `throw` are those of `ag.while_loop`.
     """
-    options = Options(checkpoints, max_steps)
+    options = Options(checkpoints, max_steps, current().optimize)
     reached: Any = False
     if max_steps is not None:
         reached = upper - lower > max_steps
         upper = jnp.minimum(upper, lower + max_steps) if is_traced(reached) else min(upper, lower + max_steps)
-    result = api.fori_loop(lower, upper, body, init, checkpoints=checkpoints, bound=max_steps)
+    result = api.fori_loop(lower, upper, body, init, checkpoints=checkpoints, bound=max_steps, optimize=options.optimizations)
     if not throw:
         return _nan_where(reached, result), jnp.asarray(reached, bool)
     _raise_where(reached, options.max_steps)
@@ -103,8 +104,9 @@ def _bounded(
     bound: int | None = None,
 ) -> tuple[Any, Any]:
     """The loop, and whether it would go on where it ends."""
+    staged = functools.partial(api.while_loop, checkpoints=options.checkpoints, optimize=options.optimizations)
     if options.max_steps is None:
-        return api.while_loop(cond, body, init, checkpoints=options.checkpoints, bound=bound), False
+        return staged(cond, body, init, bound=bound), False
     most = options.max_steps - before
     bound = most if bound is None else min(most, bound)
 
@@ -115,7 +117,7 @@ def _bounded(
         return body(carry[0]), carry[1] + 1
 
     turn.__name__, turn.__qualname__ = getattr(body, "__name__", "body"), getattr(body, "__qualname__", "body")
-    result, _ = api.while_loop(going, turn, (init, jnp.int32(0)), checkpoints=options.checkpoints, bound=bound)
+    result, _ = staged(going, turn, (init, jnp.int32(0)), bound=bound)
     return result, cond(result)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import functools
 import itertools
 import operator
@@ -18,6 +19,7 @@ import jax
 
 from autograph_jax.errors import AliasError, AutographError, CollectiveError, StagingError, StructureError, user_location
 from autograph_jax.loops.axes import NONE, axes_of
+from autograph_jax.loops.lowering import unroll
 from autograph_jax.operators import comprehensions, decisions, hooks, jax_private, loop_options, markers
 from autograph_jax.operators.bounded_loops import not_over, run_while
 from autograph_jax.operators.conditionals import if_stmt
@@ -276,7 +278,7 @@ def _staged_for(
             raise _no_scan()
         around = loop_options.current()
         if not traced_length:
-            around = loop_options.Options(around.checkpoints)
+            around = dataclasses.replace(around, max_steps=None)
         settled.tell("while", since=began)
         return _for_while(rows, settled, body, options.over(around))
     if options.max_steps is not None and rows.length > options.max_steps:
@@ -322,8 +324,9 @@ def _for_scan(rows: iterables.View, settled: Settled, body: Block) -> Any:
         return (None if index is None else index + 1, new, reads), given
 
     start = (0 if settled.uses_index else None, settled.start(), settled.only_read())
+    unrolled = unroll(loop_options.current().optimizations)
     with decisions.scope("for"):
-        (_, final, _), given = jax.lax.scan(named(body, turn), start, rows.arrays, length=rows.length)
+        (_, final, _), given = jax.lax.scan(named(body, turn), start, rows.arrays, length=rows.length, unroll=unrolled)
     return settled.finish(final, turns=True, lists=settled.fill_lists(given, rows.length))
 
 

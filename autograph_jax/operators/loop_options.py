@@ -1,4 +1,4 @@
-"""`@autograph(checkpoints=..., max_steps=...)`: options of the loops that run while a function does.
+"""`@autograph(checkpoints=..., max_steps=..., optimize=...)`: options of the loops that run while a function does.
 
 They hold for the loops of the decorated function and of whatever it calls; a function with options of its own decides about
 what it does not leave open, and `ag.stage(xs, checkpoints=...)` about one loop.
@@ -12,13 +12,18 @@ import types
 import weakref
 from typing import Any
 
+from autograph_jax.loops.optimizations import ALL, Chosen, allowed
+
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """How many states reverse mode keeps of a loop, and after how many turns it is an error that a loop is not over."""
+    """How many states reverse mode keeps of a loop, after how many turns it is an error that a loop is not over, and what it is
+    compiled with.
+    """
 
     checkpoints: int | None = None
     max_steps: int | None = None
+    optimize: Chosen | None = None
 
     def __post_init__(self) -> None:
         check("checkpoints", self.checkpoints)
@@ -26,10 +31,16 @@ class Options:
 
     def over(self, others: Options) -> Options:
         """These, and what they leave open as others say it."""
-        checkpoints = others.checkpoints if self.checkpoints is None else self.checkpoints
-        return Options(checkpoints, others.max_steps if self.max_steps is None else self.max_steps)
+        pairs = ((getattr(self, name), getattr(others, name)) for name in _NAMES)
+        return Options(*(other if own is None else own for own, other in pairs))
+
+    @property
+    def optimizations(self) -> Chosen:
+        """What is left of it in this environment; where nothing is said, all."""
+        return allowed() & (ALL if self.optimize is None else self.optimize)
 
 
+_NAMES = [field.name for field in dataclasses.fields(Options)]
 _MEANINGS = {"checkpoints": "a number of states", "max_steps": "a number of turns"}
 
 
@@ -53,7 +64,7 @@ def current() -> Options:
     """What holds for a loop that begins now, by the functions that are running."""
     found = NONE
     frame = sys._getframe(1) if _options else None
-    while frame is not None and None in (found.checkpoints, found.max_steps):
+    while frame is not None and None in (found.checkpoints, found.max_steps, found.optimize):
         if id(frame.f_code) in _options:
             found = found.over(_options[id(frame.f_code)][1])
         frame = frame.f_back

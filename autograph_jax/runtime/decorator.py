@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple, TypeVar, overload
 
 from autograph_jax.errors import NotAFunctionError, user_location
+from autograph_jax.loops.optimizations import chosen
 from autograph_jax.operators import loop_options
 from autograph_jax.operators.tracing.cached import CachedProperty
 from autograph_jax.runtime import frames
@@ -20,16 +21,37 @@ from autograph_jax.runtime.strict import strictly
 from autograph_jax.syntax import emit
 
 F = TypeVar("F", bound=Callable[..., Any])
+Optimize = bool | str | Collection[str]
 
 frames.hide()
 
 
 @overload
-def autograph(function: F, /, *, strict: bool = False, checkpoints: int | None = None, max_steps: int | None = None) -> F: ...
-@overload
-def autograph(*, strict: bool = False, checkpoints: int | None = None, max_steps: int | None = None) -> Callable[[F], F]: ...
 def autograph(
-    function: Any = None, /, *, strict: bool = False, checkpoints: int | None = None, max_steps: int | None = None
+    function: F,
+    /,
+    *,
+    strict: bool = False,
+    checkpoints: int | None = None,
+    max_steps: int | None = None,
+    optimize: Optimize | None = None,
+) -> F: ...
+@overload
+def autograph(
+    *,
+    strict: bool = False,
+    checkpoints: int | None = None,
+    max_steps: int | None = None,
+    optimize: Optimize | None = None,
+) -> Callable[[F], F]: ...
+def autograph(
+    function: Any = None,
+    /,
+    *,
+    strict: bool = False,
+    checkpoints: int | None = None,
+    max_steps: int | None = None,
+    optimize: Optimize | None = None,
 ) -> Any:
     """Rewrite Python control flow so that it also works on traced JAX values.
 
@@ -56,13 +78,15 @@ def autograph(
 
     Of a loop whose number of turns is only known at run time, reverse mode keeps so many `checkpoints` (states), as in
     `ag.while_loop`. A `while`, or a `for` over a range with a traced bound, that is not over after `max_steps` turns ends
-    there by a RuntimeError. Both hold for the loops of the function and of whatever it calls; a function with options of its
-    own decides for itself, and `ag.stage(xs, checkpoints=...)` for one loop. (A callee under a `jax.jit` of its own is traced
-    once, with the options of whoever calls it first.)
+    there by a RuntimeError. `optimize` says what loops are compiled with: True (what holds where nothing is said), False, or
+    the names of optimisations that docs/optimizations.md has. All of these hold for the loops of the function and of whatever
+    it calls; a function with options of its own decides for itself, and `ag.stage(xs, checkpoints=...)` for one loop. (A callee
+    under a `jax.jit` of its own is traced once, with the options of whoever calls it first.)
 
-    Raises NotAFunctionError for anything that cannot be called.
+    Raises NotAFunctionError for anything that cannot be called, ValueError for an option that means nothing.
     """
-    options = _Options(strict, loop_options.Options(checkpoints, max_steps))
+    choice = None if optimize is None else chosen(optimize)
+    options = _Options(strict, loop_options.Options(checkpoints, max_steps, choice))
     if function is None:
         return functools.partial(_decorated, options=options)
     return _decorated(function, options)

@@ -13,6 +13,7 @@ from autograph_jax.runtime import outputs
 from autograph_jax.runtime.arguments import Spec
 from autograph_jax.runtime.canonical import Callee, decorate
 from autograph_jax.runtime.captures import may_change, snapshot
+from autograph_jax.runtime.decorator import Optimize, autograph
 from autograph_jax.runtime.forwarding import Again, Finish, recover
 from autograph_jax.runtime.opened import built, holds_array_like, opened
 from autograph_jax.runtime.recaptured import Mode, Recaptured, StaticObjects, check_mode, holding
@@ -34,6 +35,7 @@ def jit(
     donate_argnums: Spec = None,
     donate_argnames: Spec = None,
     captures: Mode = "retrace",
+    optimize: Optimize | None = None,
     **options: Any,
 ) -> F: ...
 @overload
@@ -44,6 +46,7 @@ def jit(
     donate_argnums: Spec = None,
     donate_argnames: Spec = None,
     captures: Mode = "retrace",
+    optimize: Optimize | None = None,
     **options: Any,
 ) -> Callable[[F], F]: ...
 def jit(
@@ -55,6 +58,7 @@ def jit(
     donate_argnums: Spec = None,
     donate_argnames: Spec = None,
     captures: Mode = "retrace",
+    optimize: Optimize | None = None,
     **options: Any,
 ) -> Any:
     """Convert a function with `autograph` and compile it with `jax.jit`, whose other options it takes.
@@ -72,6 +76,8 @@ def jit(
     it, and `"freeze"` keeps the value of the first call, as `jax.jit` does. With `"argument"`, variables that hold floats and
     arrays are inputs of the program, which is then for all their values. `ag.captures` lists what is closed over.
 
+    `optimize` is that of `autograph`: what loops are compiled with.
+
     The result is a function (a bound method for a bound method), with `lower`, `trace`, `eval_shape` and `clear_cache`.
 
         >>> @jit(static_argnames="n")
@@ -88,7 +94,8 @@ def jit(
     """
     given = dict(static=(static_argnums, static_argnames), donate=(donate_argnums, donate_argnames))
     check_mode(captures)
-    return decorate(function, lambda f: _jit(f, given, options, captures))
+    convert = (lambda f: f) if optimize is None else autograph(optimize=optimize)
+    return decorate(function, lambda f: _jit(convert(f), given, options, captures))
 
 
 def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, Any], captures: Mode) -> Any:

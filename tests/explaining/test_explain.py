@@ -250,7 +250,7 @@ def test_every_way_to_decorate(way: str):
     ag.jit(staged_while)(8.0)
     for _ in range(2):
         explained = ag.explain(function, 8.0, compile=False)
-        assert explained.functions[0].lines[2].details == ("carries n int32[], x float32[]",)
+        assert explained.functions[0].lines[2].details == ("carries n int32[], x float32[]", "kernel: the loop is one kernel")
 
 
 def test_methods_and_static_arguments():

@@ -38,6 +38,7 @@ TRANSFORMS = {
 }
 
 
+@pytest.mark.usefixtures("unoptimized")
 @pytest.mark.parametrize("name", TRANSFORMS)
 def test_without_reverse_mode_it_is_the_program_of_lax(name):
     transform, shape = TRANSFORMS[name]
@@ -53,6 +54,7 @@ def test_a_loop_that_nobody_needs_is_not_run():
     assert "while" not in program(f, 1.0)
 
 
+@pytest.mark.usefixtures("unoptimized")
 def test_what_nobody_needs_of_it_is_not_carried():
     def f(x, loop):
         return loop(lambda c: c[0] < 9, lambda c: (c[0] + 1, jnp.sin(c[1]), jnp.cos(c[2])), (0, x, x))[1]
@@ -76,6 +78,7 @@ def converted(x, n):
     return x
 
 
+@pytest.mark.usefixtures("unoptimized")
 def test_a_converted_loop_is_the_program_of_lax(monkeypatch):
     """Line for line; in which order XLA lists the computations that loops and fusions call differs between versions."""
 

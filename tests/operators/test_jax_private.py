@@ -8,7 +8,7 @@ from jax._src.checkify import error_checks
 from jax._src.interpreters import batching, partial_eval
 from jax._src.lax import lax
 
-from autograph_jax.loops import checked
+from autograph_jax.loops import checked, kernel_calls, lowering
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.values.traced import is_traced
 
@@ -19,19 +19,20 @@ def test_none_has_moved():
     assert jax_private._STAGING == (partial_eval.DynamicJaxprTrace, batching.BatchTrace, shard_map.ShardMapTrace)
     assert callable(core.to_concrete_value) and hasattr(core.trace_ctx, "trace")
     assert checked._rules is error_checks
+    assert callable(lowering._scan_of_lax) and kernel_calls.is_known
     assert callable(callback._callback_op_sharding) and callable(callback.emit_python_callback)
     assert callable(lax._convert_element_type) and callable(traceback_util.register_exclusion)
 
 
 def test_there_are_no_others():
-    """Each use of `jax._src` stands behind a guard, in one of three files."""
+    """Each use of `jax._src` stands behind a guard, in one of four files."""
     import pathlib
 
     import autograph_jax
 
     package = pathlib.Path(autograph_jax.__file__).parent
     users = {p.relative_to(package).as_posix() for p in package.rglob("*.py") if "jax._src" in p.read_text()}
-    assert users <= {"loops/checked.py", "operators/jax_private.py", "runtime/frames.py"}
+    assert users <= {"loops/checked.py", "loops/lowering.py", "operators/jax_private.py", "runtime/frames.py"}
 
 
 def test_ordered_calls_are_in_one_order_with_those_of_jax():

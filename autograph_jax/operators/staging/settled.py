@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from autograph_jax.loops.axes import Axes, vary
 from autograph_jax.loops.loop import chosen, merged
 from autograph_jax.loops.turns import Turn
-from autograph_jax.operators import decisions
+from autograph_jax.operators import decisions, loop_options
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.failures import Carried, Failures, errors_are_values
 from autograph_jax.operators.sequences import lists
@@ -58,7 +58,7 @@ class Settled:
         self._varying = self._find_varying()
         self._labels = _unique([place.name for place in self.places])
         self._tainted = self._find_tainted()
-        self._body = Turn(self.traced.jaxpr)
+        self._body = Turn(self.traced.jaxpr, loop_options.current().optimizations)
 
     @property
     def inputs(self) -> list[tuple[Place, Form]]:

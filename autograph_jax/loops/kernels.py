@@ -1,0 +1,151 @@
+"""Which loops are compiled as one piece of machine code, on the CPU (`kernel_calls.py` says how).
+
+XLA's CPU backend compiles a while loop into one function by itself only where a turn touches less than about 1 KiB; otherwise
+each operation of the body is a kernel of its own that an interpreter starts, some 100 ns each.
+
+What such a loop may hold is a list of what is known to compile (XLA's emitter of whole calls has no custom calls, no sorts, no
+large products, reductions or scatters), up to a size at which interpreting costs little anyway. XLA promises nothing here:
+tests/loops/test_kernels.py compiles all of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autograph_jax.loops.axes import axes_of_type
+from autograph_jax.loops.evaluation import programs_of
+from autograph_jax.loops.kernel_calls import is_known
+
+_MOST_ELEMENTS = 1024  # that an operation gives, or reduces
+_MOST_OF_A_MATRIX = 16384  # that a vector is multiplied by
+_LARGEST_MATRIX = 6  # rows, columns or depth of a product of two matrices; from 8 on XLA calls a library
+_MOST_BYTES = 32768  # that a turn writes, in loops inside of it too
+_MOST_EQUATIONS = 2000
+_MANY_TURNS = 64  # of an inner loop: then it is the one that counts
+
+_TYPES = frozenset(
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128"
+    " key<fry>".split()
+)
+_BY_ELEMENT = frozenset(
+    "abs acos acosh add and asin asinh atan atan2 atanh bitcast_convert_type cbrt ceil clamp clz complex conj"
+    " convert_element_type copy copy_p cos cosh digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge gt imag integer_pow"
+    " is_finite le lgamma log log1p logistic lt max min mul ne neg nextafter not or population_count pow real"
+    " reduce_precision rem round rsqrt select_n shift_left shift_right_arithmetic shift_right_logical sign sin sinh sqrt square"
+    " stop_gradient sub tan tanh xor add_any random_bits threefry2x32 random_wrap random_unwrap random_seed random_fold_in"
+    " rounded mul_p".split()
+)
+_SHAPES = frozenset(
+    "broadcast_in_dim reshape squeeze expand_dims transpose rev iota pad concatenate slice dynamic_slice gather split empty"
+    " optimization_barrier stack unstack".split()
+)
+_REDUCTIONS = frozenset(
+    "reduce_sum reduce_max reduce_min reduce_prod reduce_and reduce_or reduce_xor argmax argmin cumsum cumprod cummax cummin"
+    " cumlogsumexp".split()
+)
+_PROGRAMS = frozenset("cond while scan jit pjit closed_call core_call custom_jvp_call custom_vjp_call checkpoint turn".split())
+
+
+def why_not(equation: Any, params: dict[str, Any]) -> str | None:
+    """Why a loop with these parameters is not to be one kernel; None if it may be."""
+    if equation.effects:
+        return "it calls Python"
+    if not equation.outvars or not is_known:
+        return "it gives nothing, or XLA's calls are not known"
+    try:
+        return _Measure().of_loop(equation.primitive.name, params)
+    except _TooMuchError as error:
+        return str(error)
+
+
+class _TooMuchError(Exception):
+    """What a kernel may not hold."""
+
+
+class _Measure:
+    """Looks through a loop's programs, and raises where something in them does not belong into a kernel."""
+
+    def __init__(self) -> None:
+        self._equations = 0
+        self._bytes = 0
+
+    def of_loop(self, name: str, params: dict[str, Any]) -> None:
+        for inner in programs_of(params):
+            self._look(inner)
+        if self._bytes > _MOST_BYTES:
+            raise _TooMuchError(f"a turn writes {self._bytes:,} bytes")
+
+    def _look(self, jaxpr: Any) -> None:
+        for equation in jaxpr.eqns:
+            self._equations += 1
+            if self._equations > _MOST_EQUATIONS:
+                raise _TooMuchError(f"it has more than {_MOST_EQUATIONS:,} operations")
+            self._one(equation)
+
+    def _one(self, equation: Any) -> None:
+        name = equation.primitive.name
+        if equation.effects or any(axes_of_type(v.aval) for v in equation.outvars):
+            raise _TooMuchError(f"`{name}` has effects, or differs between devices")
+        if name in _PROGRAMS:
+            if name == "scan" and equation.params["length"] >= _MANY_TURNS:
+                raise _TooMuchError("a loop in it has many turns, and is compiled for itself")
+            for inner in programs_of(equation.params):
+                self._look(inner)
+            return
+        rule = _rule(name)
+        if rule is None:
+            raise _TooMuchError(f"`{name}` cannot be in it")
+        counted = rule(equation)
+        for variable in counted:
+            aval = variable.aval
+            if str(aval.dtype) not in _TYPES:
+                raise _TooMuchError(f"it holds values of type {aval.dtype}")
+            if aval.size > _MOST_ELEMENTS:
+                raise _TooMuchError(f"`{name}` is of {aval.size:,} elements")
+            self._bytes += aval.size * aval.dtype.itemsize
+
+
+Rule = Callable[[Any], Sequence[Any]]  # which variables of an equation count as what it takes
+
+
+def _rule(name: str) -> Rule | None:
+    if name in _BY_ELEMENT or name in _SHAPES:
+        return lambda equation: equation.outvars
+    if name in _REDUCTIONS:
+        return lambda equation: [v for v in equation.invars if not hasattr(v, "val")]
+    return _RULES.get(name)
+
+
+def _written(equation: Any) -> Sequence[Any]:
+    return [v for v in equation.invars[1:2] if not hasattr(v, "val")]
+
+
+def _scattered(equation: Any) -> Sequence[Any]:
+    """One element, or one window: XLA makes a write at a place of it."""
+    _, indices, update = equation.invars
+    numbers = equation.params["dimension_numbers"]
+    if math.prod(indices.aval.shape[:-1]) != 1 or len(numbers.update_window_dims) < len(update.aval.shape) - 1:
+        raise _TooMuchError("it writes to many places at once")
+    return [v for v in (update,) if not hasattr(v, "val")]
+
+
+def _multiplied(equation: Any) -> Sequence[Any]:
+    left, right = (atom.aval for atom in equation.invars)
+    (contracted, _), (batched, _) = equation.params["dimension_numbers"]
+    depth = math.prod(left.shape[d] for d in contracted)
+    batch = math.prod(left.shape[d] for d in batched)
+    rows, columns = (max(aval.size // max(depth * batch, 1), 1) for aval in (left, right))
+    if min(rows, columns) > 1 and max(rows, columns, depth) > _LARGEST_MATRIX:
+        raise _TooMuchError(f"it multiplies matrices, {rows}x{depth} by {depth}x{columns}")
+    if max(left.size, right.size) > (_MOST_OF_A_MATRIX if max(rows, columns) > 1 else _MOST_ELEMENTS):
+        raise _TooMuchError(f"it multiplies by a matrix of {max(left.size, right.size):,} elements")
+    return equation.outvars
+
+
+_RULES: dict[str, Rule] = {
+    "dynamic_update_slice": _written,
+    "scatter": _scattered,
+    "dot_general": _multiplied,
+}

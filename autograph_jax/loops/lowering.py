@@ -1,0 +1,77 @@
+"""Where loops become XLA's: as the programs that `compiled.py` makes of them, with what was chosen and this platform has.
+
+The scans of converted loops are lax's own, so that every transform and every tool knows them. They say what was chosen in their
+`unroll`, a number that transforms hand on. Their lowering is in JAX's table; ours stands before it, and hands it all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+from jax.extend.core import jaxpr_as_fun
+from jax.extend.core.primitives import scan_p
+from jax.interpreters import mlir
+
+from autograph_jax.loops.compiled import compiled
+from autograph_jax.loops.loop import traced
+from autograph_jax.loops.nests import in_blocks
+from autograph_jax.loops.optimizations import ON_CPU_ALONE, Chosen, Unroll
+
+try:
+    from jax._src.interpreters.mlir import _lowerings
+
+    _scan_of_lax: Any = _lowerings[scan_p].rule
+except (ImportError, AttributeError, KeyError):  # pragma: no cover - a JAX that has moved it
+    _scan_of_lax = None
+
+
+def unroll(chosen: Chosen) -> int:
+    """For lax.scan. A JAX that checks its programs wants an int there and nothing else."""
+    has_checks = jax.config.jax_enable_checks  # pyright: ignore[reportAttributeAccessIssue]
+    return 1 if _scan_of_lax is None or has_checks else Unroll(1, chosen)
+
+
+def available(lowering: Any, chosen: Chosen) -> Chosen:
+    """What there is of it: some is for one CPU, and for programs that are compiled here and now."""
+    context = lowering.module_context
+    axes = context.axis_context
+    devices = axes.mesh.size if hasattr(axes, "mesh") else axes.num_devices
+    is_exported = getattr(context.lowering_parameters, "for_export", False)
+    if tuple(lowering.platforms or context.platforms) == ("cpu",) and devices == 1 and not is_exported:
+        return chosen
+    return chosen - ON_CPU_ALONE
+
+
+def lowering_of(run: Callable[..., list[Any]], primitive: Any = None) -> Callable[..., Any]:
+    """The rule of a primitive with a parameter `loop`: what it runs, compiled with what that loop says.
+
+    That of a loop itself may be in blocks, where the `primitive` is given.
+    """
+
+    def rule(lowering: Any, *operands: Any, loop: Any, **params: Any) -> Any:
+        chosen = available(lowering, loop.optimize)
+        key = "program", run, *sorted(params.items())
+        if primitive is not None and (found := in_blocks(loop, primitive, chosen, compiled)) is not None:
+            return mlir.lower_fun(jaxpr_as_fun(found), multiple_results=True)(lowering, *operands)
+        closed = loop.derived(key, lambda: traced(lambda *values: run(*values, loop=loop, **params), lowering.avals_in))
+        return mlir.lower_fun(jaxpr_as_fun(compiled(closed, (), chosen)), multiple_results=True)(lowering, *operands)
+
+    return rule
+
+
+def _lowered_scan(lowering: Any, *operands: Any, **params: Any) -> Any:
+    if not isinstance(params["unroll"], Unroll):
+        return _scan_of_lax(lowering, *operands, **params)
+    chosen = available(lowering, params["unroll"].chosen)
+    params["unroll"] = int(params["unroll"])
+    closed = traced(lambda *values: scan_p.bind(*values, **params), lowering.avals_in)
+    made = compiled(closed, (), chosen)
+    if made is closed:
+        return _scan_of_lax(lowering, *operands, **params)
+    return mlir.lower_fun(jaxpr_as_fun(made), multiple_results=True)(lowering, *operands)
+
+
+if _scan_of_lax is not None:
+    mlir.register_lowering(scan_p, _lowered_scan)

@@ -1,0 +1,95 @@
+"""What holds programs, as it is compiled: scans, while loops, and turns. A loop is one kernel where it can be."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.extend.core.primitives import while_p
+
+from autograph_jax.loops import guards, kernels, ranges, told
+from autograph_jax.loops.blocks import may_be_in_blocks, run_in_blocks
+from autograph_jax.loops.evaluation import programs_of
+from autograph_jax.loops.kernel_calls import in_one_kernel, kernel_p
+from autograph_jax.loops.loop import Loop, traced
+from autograph_jax.loops.optimizations import Chosen, own_choice
+from autograph_jax.loops.ranges import Ranges
+from autograph_jax.loops.writes import with_writes_last
+
+Compile = Callable[[ClosedJaxpr, Ranges, Chosen], ClosedJaxpr]  # how the programs inside are compiled
+
+
+def scan(equation: Any, given: list[Any], known: Ranges, chosen: Chosen, compiled: Compile) -> Sequence[Any]:
+    params = equation.params
+    inside = guards.in_scan(params, known)[1]
+
+    def made(chosen: Chosen) -> dict[str, Any]:
+        return params | {"unroll": int(params["unroll"]), "jaxpr": compiled(params["jaxpr"], inside, chosen)}
+
+    return _loop(equation, equation.primitive, given, made, chosen)
+
+
+def while_(equation: Any, given: list[Any], known: Ranges, chosen: Chosen, compiled: Compile) -> Sequence[Any]:
+    names = ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr")
+    params = {name: equation.params[name] for name in names}
+    loop = equation.params.get("loop")
+    if loop is not None and (blocked := in_blocks(loop, equation.primitive, chosen, compiled)) is not None:
+        told.tell(equation, "blocks", "lanes run in blocks, each of which ends for itself")
+        return jaxpr_as_fun(blocked)(*given)
+    cond, body = guards.in_while(params, known)
+
+    def made(chosen: Chosen) -> dict[str, Any]:
+        programs = {
+            "cond_jaxpr": compiled(params["cond_jaxpr"], cond, chosen),
+            "body_jaxpr": compiled(params["body_jaxpr"], body, chosen),
+        }
+        return params | programs
+
+    return _loop(equation, while_p, given, made, chosen)
+
+
+def in_blocks(loop: Loop, primitive: Any, chosen: Chosen, compiled: Compile) -> ClosedJaxpr | None:
+    """A mapped loop of ours with its lanes in blocks, where a block is one kernel."""
+    if not {"blocks", "kernel"} <= chosen & loop.optimize or not may_be_in_blocks(loop):
+        return None
+    run = functools.partial(run_in_blocks, loop, primitive)
+    staged = loop.derived("blocks", lambda: traced(lambda *operands: run(operands), loop.in_avals))
+    blocked = compiled(staged, (), chosen & loop.optimize)
+    return blocked if _holds_kernel(blocked.jaxpr) else None
+
+
+def _holds_kernel(jaxpr: Any) -> bool:
+    return any(e.primitive is kernel_p or any(map(_holds_kernel, programs_of(e.params))) for e in jaxpr.eqns)
+
+
+def _loop(equation: Any, primitive: Any, given: list[Any], made: Callable[[Chosen], dict[str, Any]], chosen: Chosen) -> Any:
+    """A loop as one kernel, where it can be; otherwise the loops in it may be."""
+    own = own_choice(equation)
+    chosen = chosen if own is None else chosen & own
+    if "kernel" in chosen and _all_choose("kernel", equation):
+        with told.trying():
+            params = made(chosen - {"kernel"})
+        reason = kernels.why_not(equation, params)
+        if reason is None:
+            made(chosen - {"kernel"}) if told.is_heard() else None
+            told.tell(equation, "kernel", "the loop is one kernel")
+            return in_one_kernel(functools.partial(primitive.bind, **params), given)
+        told.tell(equation, "kernel", f"no kernel of its own: {reason}", is_done=False)
+    return primitive.bind(*given, **made(chosen))
+
+
+def _all_choose(name: str, equation: Any) -> bool:
+    """Have the loops in it, which a function with options of its own may have staged, chosen this as well?"""
+    for jaxpr in programs_of(equation.params):
+        for inner in jaxpr.eqns:
+            own = own_choice(inner)
+            if own is not None and name not in own or not _all_choose(name, inner):
+                return False
+    return True
+
+
+def turn(equation: Any, given: list[Any], known: Ranges, chosen: Chosen, compiled: Compile) -> Sequence[Any]:
+    joint = ranges.narrowed(known, equation.params["known"])
+    return with_writes_last(compiled(equation.params["jaxpr"], joint, chosen))(*given)

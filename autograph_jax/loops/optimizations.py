@@ -1,0 +1,78 @@
+"""Which optimisations loops are compiled with: `@autograph(optimize=...)`, and AUTOGRAPH_JAX_OPTIMIZE in the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+Chosen = frozenset[str]
+
+MEANINGS = {
+    "ranges": "an index that is known to be in bounds is not checked",
+    "selects": "both branches of a cheap `if` are computed, and one is chosen",
+    "shifts": "`//` and `%` of integers by powers of two are shifts and masks",
+    "blocks": "lanes of a mapped while loop run in blocks, each of which ends for itself",
+    "factors": "matrices of up to 3x3 are factorised and solved by written-out arithmetic, not by LAPACK",
+    "kernel": "a whole loop is one piece of machine code",
+}
+ALL: Chosen = frozenset(MEANINGS)
+NONE: Chosen = frozenset()
+ON_CPU_ALONE: Chosen = frozenset({"blocks", "factors", "kernel"})
+_VARIABLE = "AUTOGRAPH_JAX_OPTIMIZE"
+
+
+def chosen(value: Any) -> Chosen:
+    """What `optimize=` means: True is all, False none, and names are these. Raises ValueError for anything else."""
+    if isinstance(value, bool):
+        return ALL if value else NONE
+    names = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [value]
+    if unknown := [name for name in names if name not in MEANINGS]:
+        raise ValueError(f"optimize is True, False, or names out of {', '.join(sorted(ALL))}; got {unknown[0]!r}")
+    return frozenset(names)
+
+
+def allowed() -> Chosen:
+    """What the environment leaves on: all, unless AUTOGRAPH_JAX_OPTIMIZE is 0 or has names."""
+    text = os.environ.get(_VARIABLE, "1").strip()
+    if text in ("", "1", "0"):
+        return NONE if text == "0" else ALL
+    try:
+        return chosen([name.strip() for name in text.split(",")])
+    except ValueError as error:
+        raise ValueError(f"{_VARIABLE}: {error}") from None
+
+
+class Said(frozenset[str]):
+    """What was chosen, as a program shows it."""
+
+    def __repr__(self) -> str:
+        return "all" if self == ALL else "+".join(sorted(self)) or "none"
+
+
+class Unroll(int):
+    """A scan's `unroll`, which says what the scan is compiled with, too."""
+
+    chosen: Chosen
+
+    def __new__(cls, number: int, chosen: Chosen) -> Unroll:
+        made = super().__new__(cls, number)
+        made.chosen = chosen
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return int(self) == other and getattr(other, "chosen", self.chosen) == self.chosen
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((int(self), self.chosen))
+
+
+def own_choice(equation: Any) -> Chosen | None:
+    """What was chosen for a loop of ours; None for anything else."""
+    if "loop" in equation.params:
+        return equation.params["loop"].optimize
+    given = equation.params.get("unroll")
+    return given.chosen if isinstance(given, Unroll) else None

@@ -1,0 +1,43 @@
+"""What the loops of a program are compiled with: they are compiled once more, while somebody listens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+from jax.extend.core import ClosedJaxpr
+
+from autograph_jax.loops import told
+from autograph_jax.loops.compiled import compiled
+from autograph_jax.loops.evaluation import programs_of
+from autograph_jax.loops.optimizations import ON_CPU_ALONE, own_choice
+
+
+def told_of(jaxpr: Any) -> Iterator[tuple[Any, told.Told]]:
+    """Of each outermost loop of ours what is done with it, and why it is no kernel; where it is compiled for one device."""
+    for around, equation in _outermost(jaxpr):
+        chosen = own_choice(equation) or frozenset()
+        with told.listening() as heard:
+            compiled(_alone(around, equation), (), chosen if jax.default_backend() == "cpu" else chosen - ON_CPU_ALONE)
+        yield from ((equation, one) for one in heard)
+
+
+def _outermost(jaxpr: Any) -> Iterator[tuple[Any, Any]]:
+    for equation in jaxpr.eqns:
+        if own_choice(equation) is not None:
+            yield jaxpr, equation
+        else:
+            for inner in programs_of(equation.params):
+                yield from _outermost(inner)
+
+
+def _alone(jaxpr: Any, equation: Any) -> ClosedJaxpr:
+    """The program of this one equation."""
+    inputs = list(dict.fromkeys(v for v in equation.invars if not hasattr(v, "val")))
+    outputs = [v for v in equation.outvars if type(v).__name__ != "DropVar"]
+    names = jaxpr.debug_info.with_unknown_names()
+    new = jaxpr.replace(
+        constvars=[], invars=inputs, outvars=outputs, eqns=[equation], effects=equation.effects, debug_info=names
+    )
+    return ClosedJaxpr(new, [])

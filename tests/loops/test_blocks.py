@@ -1,0 +1,112 @@
+"""Lanes of mapped while loops run in blocks: with the same results, derivatives too, and only where it is worth it."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph_jax as ag
+from autograph_jax.loops import blocks
+
+pytestmark = pytest.mark.usefixtures("x64")
+FEWEST = blocks._FEWEST_BLOCKS * blocks._LANES
+
+
+def escape(a, b):
+    x, y, turns = 0.0, 0.0, 0
+    while turns < 60 and x * x + y * y <= 4.0:
+        x, y = x * x - y * y + a, 2.0 * x * y + b
+        turns += 1
+    return x, turns
+
+
+def root(a):
+    x = a
+    while abs(x * x - a) > 1e-9:
+        x = 0.5 * (x + a / x)
+    return x
+
+
+def vector(v):
+    while v.sum() < 10:
+        v = v * 1.5 + jnp.arange(3.0)
+    return v
+
+
+def lanes(n):
+    return np.linspace(-2.0, 0.5, n), np.linspace(-1.2, 1.2, n)
+
+
+ROWS = {  # a function, the arguments of its lanes, and the axes that vmap is given
+    "one": (escape, lanes(FEWEST), (0, 0)),
+    "and a rest": (escape, lanes(FEWEST + 37), (0, 0)),
+    "one that all share": (escape, (lanes(FEWEST)[0], 0.25), (0, None)),
+    "in another place": (vector, (np.linspace(0.1, 3.0, 3 * FEWEST).reshape(3, FEWEST),), (1,)),
+    "roots": (root, (np.linspace(0.5, 900.0, FEWEST + 1),), (0,)),
+}
+
+
+def is_in_blocks(function, *args):
+    return f"<{blocks._LANES}x" in jax.jit(function).lower(*args).as_text().replace("tensor<", "<")
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_lanes_give_what_they_gave(name):
+    function, args, axes = ROWS[name]
+    ours, theirs = [jax.vmap(ag.autograph(function, optimize=o), axes) for o in (True, False)]
+    assert is_in_blocks(ours, *args) and not is_in_blocks(theirs, *args)
+    jax.tree.map(np.testing.assert_array_equal, jax.jit(ours)(*args), jax.jit(theirs)(*args))
+
+
+def test_maps_in_maps():
+    args = [x.reshape(2, FEWEST) for x in lanes(2 * FEWEST)]
+    ours, theirs = [jax.jit(jax.vmap(jax.vmap(ag.autograph(escape, optimize=o)))) for o in (True, False)]
+    jax.tree.map(np.testing.assert_array_equal, ours(*args), theirs(*args))
+    ours, theirs = [jax.jit(jax.vmap(jax.vmap(ag.autograph(escape, optimize=o), (0, None)), (1, 0))) for o in (True, False)]
+    args = args[0], args[1][0]
+    jax.tree.map(np.testing.assert_array_equal, ours(*args), theirs(*args))
+
+
+def test_derivatives_of_lanes():
+    x = jnp.linspace(0.5, 9.0, FEWEST)
+    for transform in (jax.grad, lambda f: lambda a: jax.jvp(f, (a,), (1.0,))[1]):
+        ours, theirs = [jax.jit(jax.vmap(transform(ag.autograph(root, optimize=o)))) for o in (True, False)]
+        np.testing.assert_allclose(ours(x), theirs(x), rtol=1e-12)
+        np.testing.assert_allclose(ours(x), 0.5 / np.sqrt(x), rtol=1e-6)
+
+
+def by_sort(v):
+    while v.sum() < 10 and v[0] < 99:
+        v = jnp.sort(v) * 1.5 + 0.1
+    return v
+
+
+def over_lanes(a):
+    x = a
+    while x < 10:
+        x = x + jax.lax.pmean(abs(a), "lanes")
+    return x
+
+
+def printing(a):
+    x = a
+    while x < 1:
+        jax.debug.callback(lambda _: None, x)
+        x = x + 1
+    return x
+
+
+WHOLE = {
+    "few lanes": lambda: (jax.vmap(ag.autograph(root)), lanes(FEWEST - 1)[1] + 2),
+    "no kernel": lambda: (jax.vmap(ag.autograph(by_sort)), jnp.ones((FEWEST, 3))),
+    "lanes that know each other": lambda: (jax.vmap(ag.autograph(over_lanes), axis_name="lanes"), lanes(FEWEST)[0]),
+    "large arrays": lambda: (jax.vmap(ag.autograph(root)), jnp.ones(blocks._MOST_BYTES // 8 + 8)),
+    "a call of Python": lambda: (jax.vmap(ag.autograph(printing)), lanes(FEWEST)[0]),
+    "no kernels": lambda: (jax.vmap(ag.autograph(root, optimize="blocks")), lanes(FEWEST)[1] + 2),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_others_stay_whole(name):
+    function, x = WHOLE[name]()
+    assert not is_in_blocks(function, x)
