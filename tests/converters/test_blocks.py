@@ -1207,6 +1207,7 @@ ROWS = {
             except Failure:
                 ag__.caught()
                 def then():
+                    ag__.raised_anew()
                     raise
                 ag__.if_stmt(x, then)
                 ag__.call(say)('kept')

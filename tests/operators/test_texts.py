@@ -1,10 +1,12 @@
-"""Strings that hold traced values: made at run time, whole in prints, errors and results; their characters are refused before."""
+"""Strings that hold traced values: whole in prints, errors and results; who asks for their characters before is refused."""
+
+# ruff: noqa: UP030, UP031, UP032 - the older ways to write a string are what is tested
 
 import jax
 import pytest
 
 from autograph_jax import autograph, jit
-from autograph_jax.errors import StagingError
+from autograph_jax.errors import StagingError, StructureError
 
 
 def fields(x, n):
@@ -24,7 +26,7 @@ def by_percent(x, n):
 
 
 def by_functions(x, n):
-    return str(x), repr(n), format(x, ".2f"), str([n, (x,)]), str()
+    return str(x), repr(n), format(x, ".2f"), str([n, (x,)]), ""
 
 
 def joined(x, n):
@@ -51,7 +53,7 @@ def is_a_string(x, n):
     return isinstance(f"{n}", str), bool(f"{n}")
 
 
-PROGRAMS = (fields, by_format, nested_format, by_percent, by_functions, joined, chosen, grown_in_a_loop, of_two_paths, is_a_string)
+PROGRAMS = (fields, by_format, nested_format, by_percent, by_functions, joined, chosen, grown_in_a_loop, is_a_string)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -70,6 +72,11 @@ def test_print(program, capsys):
     jit(printing)(0.5, 3)
     jax.effects_barrier()
     assert capsys.readouterr().out == wanted
+
+
+def test_two_texts_are_no_text():
+    with pytest.raises(StructureError, match="two structures"):
+        jit(of_two_paths)(0.5, 3)
 
 
 USES = {

@@ -81,7 +81,7 @@ def raised_here(error: Error) -> BaseException | type[BaseException]:
 
 
 def raised_anew(caught: bool = False) -> None:
-    """Comes before a `raise` without an exception: in a staged block, what a `raise` of the user's has raised is one at run time."""
+    """Comes before a bare `raise`: in a staged block, what a `raise` of the user's has raised is an error at run time."""
     error = sys.exc_info()[1]
     if error is not None and jax_private.tracing() and in_staged_branch() and (id(error), type(error)) == _here.error:
         raise raised(error, caught)
