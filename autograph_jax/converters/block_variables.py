@@ -94,7 +94,7 @@ def _taken_by(node: gast.FunctionDef) -> frozenset[str]:
     own = {name for s in node.body if isinstance(s, gast.Nonlocal) for name in s.names}
     bound = {s.target.id for s in node.body if isinstance(s, gast.AnnAssign) and isinstance(s.target, gast.Name)}
     bound |= {parameter.id for parameter in parameters(node)}
-    return own | (_from_around(node.body) - bound - (writes(node.body) - own))
+    return frozenset(own) | (_from_around(node.body) - bound - (writes(node.body) - own))
 
 
 def occurrences(nodes: Sequence[gast.AST]) -> Iterator[str]:

@@ -162,7 +162,7 @@ def method(function: Callable[..., Any]) -> Callable[..., Any] | None:
             arguments = (list(arguments[0]),)
         if not is_open(arguments, keywords):
             return function(*arguments, **keywords)
-        return own(function.__self__, *arguments, **keywords)  # pyright: ignore[reportFunctionMemberAccess]
+        return own(function.__self__, *arguments, **keywords)
 
     return apply
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import jax
 import jax.numpy as jnp
@@ -329,7 +329,7 @@ def _is_traced_iterable(value: Any) -> bool:
     return isinstance(value, View) or isinstance(value, jax.Array) and value.ndim > 0 or _is_selection(value)
 
 
-def _is_selection(value: Any) -> bool:
+def _is_selection(value: Any) -> TypeGuard[Selection]:
     return isinstance(value, Selection) and value.axis == 0
 
 
