@@ -22,6 +22,7 @@ from autograph_jax.runtime.statics import Static
 
 LARGEST_ARRAY = 1000  # elements of a NumPy array whose contents are compared on each call
 _MOST = 500  # values that are watched
+_MAKING = ("__init__", "__new__", "__post_init__")  # what runs where an object is made
 _VALUES = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype, enum.Enum, frozenset, slice, range)
 EMPTY = object()
 
@@ -61,7 +62,8 @@ class Collector:
         known = None
         while known != (known := (len(self._objects), len(self._names))):
             for value, name, text in list(self._objects.values()):
-                names = (self._names - self._stored).intersection([*reach.attributes(value), *dir(type(value))])
+                members = dir(value) if isinstance(value, type) else [*reach.attributes(value), *dir(type(value))]
+                names = (self._names - self._stored).intersection(members)
                 self._attributes(value, {attribute: {} for attribute in sorted(names)}, name, text)
 
     def root(self, value: Any) -> str:
@@ -112,11 +114,13 @@ class Collector:
             return kind, *(self.visit(part, {}, f"{name}[{n}]", f"{text}[{n}]") for n, part in enumerate(value))
         if isinstance(value, np.ndarray):
             return self._array(value, text)
-        if isinstance(value, jax.Array | type):
+        if isinstance(value, jax.Array) or isinstance(value, type) and not is_of_user(value):
             return Identity(value)
         if id(value) in self._known and not attributes:
             return "again", self._known[id(value)]
         self._known.setdefault(id(value), len(self._known))
+        if isinstance(value, type):
+            return self._class(value, attributes, name, text)
         function = unwrapped(value)
         if type(function) is types.FunctionType:
             key = self._function(function, name)
@@ -157,18 +161,28 @@ class Collector:
         if is_left_alone(function.__module__) or is_left_alone(function.__globals__.get("__name__")):
             return Identity(function)
         reads = reads_of(function.__code__)
-        self._names |= reads.names
-        self._stored |= reads.stored
+        of_class = own is not None and isinstance(own[0], type)  # then what it assigns is of objects that the function makes
+        self._names |= reads.names - reads.stored if of_class else reads.names
+        self._stored |= reads.stored if not of_class else set()
         self._supers = self._supers or "super" in reads.globals
         prefix = f"{name}." if name else ""
         self._variables(function, reads, prefix)
         self.shared = self.shared and not reads.stores
         if own is not None:
-            self._attributes(own[0], reads.own, own[1], own[2])
+            self._attributes(own[0], {a: reads.own[a] for a in reads.own if not of_class or a not in reads.stored}, *own[1:])
         cells = tuple(Identity(cell) for cell in function.__closure__ or ()) if reads.stores else ()
-        defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-        keys = tuple(Identity(value) if not isinstance(value, _VALUES) else _by_value(value) for value in defaults)
-        return Identity(function.__code__), Identity(function.__globals__), cells, keys
+        return Identity(function.__code__), Identity(function.__globals__), cells, self._defaults(function, prefix)
+
+    def _defaults(self, function: types.FunctionType, prefix: str) -> Any:
+        """Functions and objects among them are followed."""
+        code, given = function.__code__, function.__defaults__ or ()
+        names = code.co_varnames[code.co_argcount - len(given) : code.co_argcount]
+        defaults = [(name, value, f"__defaults__[{n}]") for n, (name, value) in enumerate(zip(names, given, strict=True))]
+        defaults += [(name, value, f"__kwdefaults__[{name!r}]") for name, value in (function.__kwdefaults__ or {}).items()]
+        keys = []
+        for name, value, text in defaults:
+            keys.append(self.visit(value, {}, prefix + name, "" if is_constant(value) else f"{self.root(function)}.{text}"))
+        return tuple(keys)
 
     def _variables(self, function: types.FunctionType, reads: Reads, prefix: str) -> None:
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -206,27 +220,45 @@ class Collector:
             self._function(call, name, (value, name, text))
         return Identity(value)
 
+    def _class(self, value: type, attributes: Attributes, name: str, text: str) -> Any:
+        """What is read of a class, and by objects that are made of it."""
+        if not isinstance(value, enum.EnumMeta):  # whose members stay what they are
+            self._attributes(value, dict.fromkeys(_MAKING, {}) | attributes, name, text)
+            self._objects.setdefault(id(value), (value, name, text))
+        return Identity(value)
+
     def _attributes(self, target: Any, attributes: Attributes, name: str, text: str) -> None:
+        kind = target if isinstance(target, type) else type(target)
         for attribute, inner in attributes.items():
-            value = reach.attribute(target, attribute, EMPTY)
+            value = EMPTY if kind is target else reach.attribute(target, attribute, EMPTY)
             if value is not EMPTY:
                 self.read(value, inner, f"{name}.{attribute}", f"{text}.{attribute}", Attribute(target, attribute))
-            if value is not EMPTY or not is_of_user(type(target)):
+            if value is not EMPTY or not is_of_user(kind):
                 continue
-            members = [vars(kind)[attribute] for kind in type(target).__mro__ if attribute in vars(kind)]
-            for member in members if self._supers else members[:1]:
-                self._member(member, target, attribute, inner, name, text)
+            owners = [owner for owner in kind.__mro__ if attribute in vars(owner)]
+            for owner in owners if self._supers else owners[:1]:
+                self._member(owner, (target, name, text), attribute, inner)
 
-    def _member(self, member: Any, target: Any, attribute: str, inner: Attributes, name: str, text: str) -> None:
-        """What an object's class has under this name: a method, a property, a value."""
+    def _member(self, owner: type, own: tuple[Any, str, str], attribute: str, inner: Attributes) -> None:
+        """What a class has under this name: a method, a property, a value."""
+        member, (target, name, text) = vars(owner)[attribute], own
+        at: Any = own
+        if isinstance(member, staticmethod | classmethod):
+            of_class = own if isinstance(target, type) else (type(target), name, f"type({text})")
+            at = of_class if isinstance(member, classmethod) else None
+            member = member.__func__
         getter = unwrapped(member.fget) if isinstance(member, property) else unwrapped(member)
         if type(getter) is types.FunctionType:
             if (id(getter), id(target)) not in self._known:
                 self._known[id(getter), id(target)] = len(self._known)
-                self._function(getter, f"{name}.{attribute}", (target, name, text))
+                self._function(getter, f"{name}.{attribute}", at)
         elif not hasattr(type(member), "__get__"):
-            place = Attribute(type(target), attribute)
-            self.read(member, inner, f"{name}.{attribute}", f"{text}.{attribute}", place)
+            self.read(member, inner, f"{name}.{attribute}", f"{text}.{attribute}", Attribute(owner, attribute))
+
+
+def is_constant(value: Any) -> bool:
+    """A value in which nothing can change."""
+    return isinstance(value, (*_VALUES, jax.Array)) or isinstance(value, type) and not is_of_user(value)
 
 
 def _is_kept_by_others(value: Any) -> bool:
