@@ -14,7 +14,8 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from autograph_jax.runtime.collector import EMPTY, Collector, is_constant, is_of_user, unwrapped
+from autograph_jax.runtime.captured_values import EMPTY, is_constant, is_of_user, unwrapped
+from autograph_jax.runtime.collector import Collector
 from autograph_jax.runtime.libraries import is_left_alone
 from autograph_jax.runtime.reads import reads_of
 from autograph_jax.runtime.snapshots import Capture, Snapshot

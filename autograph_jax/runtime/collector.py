@@ -14,17 +14,24 @@ import numpy as np
 
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Place
+from autograph_jax.runtime.captured_values import (
+    EMPTY,
+    LARGEST_ARRAY,
+    VALUES,
+    by_value,
+    content,
+    is_constant,
+    is_of_user,
+    may_be_argument,
+    unwrapped,
+)
 from autograph_jax.runtime.convert import is_converted
-from autograph_jax.runtime.libraries import is_left_alone, module_of
-from autograph_jax.runtime.reads import Attributes, Reads, reads_of
+from autograph_jax.runtime.libraries import is_left_alone
+from autograph_jax.runtime.reads import SPECIAL_NAMES, Attributes, Reads, reads_of
 from autograph_jax.runtime.snapshots import Capture, Identity, Snapshot
-from autograph_jax.runtime.statics import Static
 
-LARGEST_ARRAY = 1000  # elements of a NumPy array whose contents are compared on each call
 _MOST = 500  # values that are watched
 _MAKING = ("__init__", "__new__", "__post_init__")  # what runs where an object is made
-_VALUES = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype, enum.Enum, frozenset, slice, range)
-EMPTY = object()
 
 
 class Collector:
@@ -37,7 +44,10 @@ class Collector:
         self.values: list[Any] = []
         self.conditions: list[str] = []
         self._objects: dict[int, tuple[Any, str, str]] = {}  # of users' classes, by id, with names and texts
-        self._names, self._stored = {"__call__"}, set[str]()  # of attributes that the functions read, and assign
+        self._names, self._stored = (
+            {"__call__", "__bool__", "__len__"},
+            set[str](),
+        )  # of attributes that the functions read, and assign
         self._supers = False
         self.traced, self.holds, self.shared, self.foreign = False, False, True, False
         self._known: dict[Any, int] = {}  # functions and objects that have been visited, by id
@@ -77,7 +87,7 @@ class Collector:
         """A value that is found by this text, and what is read of it."""
         if isinstance(value, types.ModuleType) and is_left_alone(value.__name__) or len(self.values) >= _MOST:
             return
-        if self._lifts and _may_be_argument(value) and self._lifted(value, name, text, place):
+        if self._lifts and may_be_argument(value) and self._lifted(value, name, text, place):
             return
         if text in self._numbers:
             if attributes:
@@ -106,8 +116,8 @@ class Collector:
     def visit(self, value: Any, attributes: Attributes, name: str, text: str) -> Any:
         """The value's key. What it closes over itself, and what is read of its attributes, is read too."""
         kind = type(value)
-        if kind in _VALUES or isinstance(value, _VALUES):
-            return _by_value(value)
+        if kind in VALUES or isinstance(value, VALUES):
+            return by_value(value)
         self.traced = self.traced or isinstance(value, jax.core.Tracer)
         self.holds = self.holds or isinstance(value, jax.Array | np.ndarray)
         if kind is tuple:
@@ -150,26 +160,29 @@ class Collector:
         if isinstance(value, np.ndarray):
             small = value.size <= LARGEST_ARRAY and value.dtype != object
             return "by value" if small else "by identity, contents not"
-        if isinstance(value, _VALUES) or type(value) is tuple:
+        if isinstance(value, VALUES) or type(value) is tuple:
             return "by value"
         return "by code" if type(unwrapped(value)) is types.FunctionType else "by identity"
 
     # ---------------------------------------------------------------- functions and objects
 
-    def _function(self, function: types.FunctionType, name: str, own: Any = None) -> Any:
-        """The key of a function; for a method, `own` is its object, with its name and text."""
+    def _function(self, function: types.FunctionType, name: str, own: Any = None, *, state: bool = True) -> Any:
+        """The key of a function; for a method, `own` is its object, with its name and text.
+
+        What it assigns is `state`, and not watched; not so what objects are assigned that the function makes.
+        """
         if is_left_alone(function.__module__) or is_left_alone(function.__globals__.get("__name__")):
             return Identity(function)
         reads = reads_of(function.__code__)
-        of_class = own is not None and isinstance(own[0], type)  # then what it assigns is of objects that the function makes
-        self._names |= reads.names - reads.stored if of_class else reads.names
-        self._stored |= reads.stored if not of_class else set()
+        state = state and not (own is not None and isinstance(own[0], type))
+        self._names |= reads.names if state else reads.names - reads.stored
+        self._stored |= reads.stored if state else set()
         self._supers = self._supers or "super" in reads.globals
         prefix = f"{name}." if name else ""
         self._variables(function, reads, prefix)
         self.shared = self.shared and not reads.stores
         if own is not None:
-            self._attributes(own[0], {a: reads.own[a] for a in reads.own if not of_class or a not in reads.stored}, *own[1:])
+            self._attributes(own[0], {a: reads.own[a] for a in reads.own if state or a not in reads.stored}, *own[1:])
         cells = tuple(Identity(cell) for cell in function.__closure__ or ()) if reads.stores else ()
         return Identity(function.__code__), Identity(function.__globals__), cells, self._defaults(function, prefix)
 
@@ -188,7 +201,7 @@ class Collector:
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             if name in reads.free:
                 text = f"{self.root(cell)}.cell_contents"
-                self.read(_content(cell), reads.free[name], prefix + name, text, Cell(cell, name))
+                self.read(content(cell), reads.free[name], prefix + name, text, Cell(cell, name))
         space = function.__globals__
         for name, attributes in reads.globals.items():
             if name in space:
@@ -249,53 +262,15 @@ class Collector:
             member = member.__func__
         getter = unwrapped(member.fget) if isinstance(member, property) else unwrapped(member)
         if type(getter) is types.FunctionType:
-            if (id(getter), id(target)) not in self._known:
+            special = attribute in SPECIAL_NAMES
+            generated = special and getter.__code__.co_filename == "<string>"  # a dataclass' `==` reads all of its fields
+            if not generated and (id(getter), id(target)) not in self._known:
                 self._known[id(getter), id(target)] = len(self._known)
-                self._function(getter, f"{name}.{attribute}", at)
+                self._function(getter, f"{name}.{attribute}", at, state=not special)
         elif not hasattr(type(member), "__get__"):
             self.read(member, inner, f"{name}.{attribute}", f"{text}.{attribute}", Attribute(owner, attribute))
-
-
-def is_constant(value: Any) -> bool:
-    """A value in which nothing can change."""
-    return isinstance(value, (*_VALUES, jax.Array)) or isinstance(value, type) and not is_of_user(value)
 
 
 def _is_kept_by_others(value: Any) -> bool:
     """Is this a function that a library has wrapped, `jax.jit(f)`, which may keep what it was?"""
     return type(value) is not types.FunctionType or is_left_alone(value.__globals__.get("__name__"))
-
-
-def is_of_user(kind: type) -> bool:
-    module = module_of(kind)
-    return isinstance(module, str) and not is_left_alone(module)
-
-
-def _may_be_argument(value: Any) -> bool:
-    """An array or a float; not an int, which may be a shape."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind in "biufc"
-    return isinstance(value, jax.Array | float | complex)
-
-
-def _by_value(value: Any) -> Any:
-    try:
-        return Static(value)
-    except TypeError:
-        return Identity(value)
-
-
-def _content(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return EMPTY
-
-
-def unwrapped(value: Any) -> Any:
-    """The user's function inside jitted functions and wrappers of libraries."""
-    while not isinstance(value, type) and isinstance(own := getattr(value, "__dict__", None), dict):
-        if (inner := own.get("__wrapped__")) is None:
-            break
-        value = inner
-    return value

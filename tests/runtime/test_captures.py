@@ -415,6 +415,116 @@ def test_attributes(f):
     assert counted.count == 2
 
 
+class Operated:
+    """Each of its operators reads an attribute, and one that counts how often it is used."""
+
+    def __init__(self):
+        self.rate, self.used = 2.0, 0
+
+    def value(self, *_):
+        return self.rate
+
+    def entered(self):
+        self.used += 1
+        return self.rate
+
+    __add__ = __rmul__ = __getitem__ = __neg__ = __lt__ = __pow__ = __abs__ = value
+    __enter__ = entered
+
+    def __exit__(self, *_):
+        self.used += 1
+
+    def __iter__(self):
+        return iter([self.rate])
+
+    def __contains__(self, x):
+        return self.rate > 2
+
+    def __len__(self):
+        return int(self.rate)
+
+    def __float__(self):
+        return self.rate
+
+
+operated = Operated()
+
+
+def used_by_with(x):
+    with operated as rate:
+        return rate * x
+
+
+def used_by_a_loop(x):
+    for rate in operated:
+        x = rate * x
+    return x
+
+
+OPERATORS = {
+    "+": lambda x: operated + x,
+    "reflected": lambda x: 1.0 * operated * x,
+    "[]": lambda x: operated[0] * x,
+    "a slice": lambda x: operated[0:1] * x,
+    "-": lambda x: -operated * x,
+    "<": lambda x: (operated < 3) * x,
+    "**": lambda x: operated**2 * x,
+    "in": lambda x: 3.0 * x if 1 in operated else 2.0 * x,
+    "not in": lambda x: 2.0 * x if 1 not in operated else 3.0 * x,
+    "len": lambda x: len(operated) * x,
+    "float": lambda x: float(operated) * x,
+    "abs": lambda x: abs(operated) * x,
+    "sum": lambda x: sum(operated) * x,
+    "with": used_by_with,
+    "for": used_by_a_loop,
+    "a comprehension": lambda x: [rate * x for rate in operated][0],
+    "a truth": lambda x: 2.0 * x if emptied else 3.0 * x,
+}
+
+
+class Emptied:
+    def __bool__(self):
+        return operated.rate == 2
+
+
+emptied = Emptied()
+
+
+@pytest.mark.parametrize("f", OPERATORS.values(), ids=OPERATORS.keys())
+def test_operators_of_an_object(f):
+    counted = Counted()
+
+    def counting(x):
+        counted.up()
+        return f(x)
+
+    step = ag.jit(counting)
+    for value in (2.0, 3.0, 2.0):
+        operated.rate = value
+        assert step(1.0) == value
+    assert counted.count == 2
+
+
+@dataclasses.dataclass
+class Progress:
+    rate: float = 2.0
+    steps: int = 0
+
+
+def test_a_dataclass_that_is_not_compared_may_change():
+    progress, counted = Progress(), Counted()
+
+    @ag.jit
+    def step(x):
+        counted.up()
+        return progress.rate * x if x.ndim == 0 else x
+
+    for _ in range(3):
+        progress.steps += 1
+        assert step(1.0) == 2.0
+    assert counted.count == 1
+
+
 DEFAULTS = {
     "an object": lambda x, target=model: target.gain * x,
     "by keyword": lambda x, *, target=model: target.gain * x,
