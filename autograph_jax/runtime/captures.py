@@ -14,7 +14,8 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from autograph_jax.runtime.collector import EMPTY, Collector, is_of_user, unwrapped
+from autograph_jax.runtime.captured_values import EMPTY, is_constant, is_of_user, unwrapped
+from autograph_jax.runtime.collector import Collector
 from autograph_jax.runtime.libraries import is_left_alone
 from autograph_jax.runtime.reads import reads_of
 from autograph_jax.runtime.snapshots import Capture, Snapshot
@@ -42,12 +43,13 @@ def snapshot_of_argument(function: Any, value: Any, name: str) -> Snapshot:
 
 
 def may_change(function: Any) -> bool:
-    """May another call find other values? Not where a plain function reads nothing but builtins and what libraries have."""
+    """May another call find other values? Not where a plain function reads builtins and what libraries have, and no others."""
     if type(function) is not types.FunctionType or "__wrapped__" in function.__dict__:
         return True
     reads, globals_ = reads_of(function.__code__), function.__globals__
     values = [globals_.get(name, EMPTY) for name in reads.globals if name in globals_ or not hasattr(builtins, name)]
-    return bool(reads.free) or not all(map(_is_librarys, values))
+    defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    return bool(reads.free) or not all(map(_is_librarys, values)) or not all(map(is_constant, defaults))
 
 
 def _is_librarys(value: Any) -> bool:

@@ -14,16 +14,24 @@ import numpy as np
 
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Place
+from autograph_jax.runtime.captured_values import (
+    EMPTY,
+    LARGEST_ARRAY,
+    VALUES,
+    by_value,
+    content,
+    is_constant,
+    is_of_user,
+    may_be_argument,
+    unwrapped,
+)
 from autograph_jax.runtime.convert import is_converted
-from autograph_jax.runtime.libraries import is_left_alone, module_of
-from autograph_jax.runtime.reads import Attributes, Reads, reads_of
+from autograph_jax.runtime.libraries import is_left_alone
+from autograph_jax.runtime.reads import SPECIAL_NAMES, Attributes, Reads, reads_of
 from autograph_jax.runtime.snapshots import Capture, Identity, Snapshot
-from autograph_jax.runtime.statics import Static
 
-LARGEST_ARRAY = 1000  # elements of a NumPy array whose contents are compared on each call
 _MOST = 500  # values that are watched
-_VALUES = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype, enum.Enum, frozenset, slice, range)
-EMPTY = object()
+_MAKING = ("__init__", "__new__", "__post_init__")  # what runs where an object is made
 
 
 class Collector:
@@ -36,7 +44,10 @@ class Collector:
         self.values: list[Any] = []
         self.conditions: list[str] = []
         self._objects: dict[int, tuple[Any, str, str]] = {}  # of users' classes, by id, with names and texts
-        self._names, self._stored = {"__call__"}, set[str]()  # of attributes that the functions read, and assign
+        self._names, self._stored = (
+            {"__call__", "__bool__", "__len__"},
+            set[str](),
+        )  # of attributes that the functions read, and assign
         self._supers = False
         self.traced, self.holds, self.shared, self.foreign = False, False, True, False
         self._known: dict[Any, int] = {}  # functions and objects that have been visited, by id
@@ -61,7 +72,8 @@ class Collector:
         known = None
         while known != (known := (len(self._objects), len(self._names))):
             for value, name, text in list(self._objects.values()):
-                names = (self._names - self._stored).intersection([*reach.attributes(value), *dir(type(value))])
+                members = dir(value) if isinstance(value, type) else [*reach.attributes(value), *dir(type(value))]
+                names = (self._names - self._stored).intersection(members)
                 self._attributes(value, {attribute: {} for attribute in sorted(names)}, name, text)
 
     def root(self, value: Any) -> str:
@@ -75,7 +87,7 @@ class Collector:
         """A value that is found by this text, and what is read of it."""
         if isinstance(value, types.ModuleType) and is_left_alone(value.__name__) or len(self.values) >= _MOST:
             return
-        if self._lifts and _may_be_argument(value) and self._lifted(value, name, text, place):
+        if self._lifts and may_be_argument(value) and self._lifted(value, name, text, place):
             return
         if text in self._numbers:
             if attributes:
@@ -104,19 +116,21 @@ class Collector:
     def visit(self, value: Any, attributes: Attributes, name: str, text: str) -> Any:
         """The value's key. What it closes over itself, and what is read of its attributes, is read too."""
         kind = type(value)
-        if kind in _VALUES or isinstance(value, _VALUES):
-            return _by_value(value)
+        if kind in VALUES or isinstance(value, VALUES):
+            return by_value(value)
         self.traced = self.traced or isinstance(value, jax.core.Tracer)
         self.holds = self.holds or isinstance(value, jax.Array | np.ndarray)
         if kind is tuple:
             return kind, *(self.visit(part, {}, f"{name}[{n}]", f"{text}[{n}]") for n, part in enumerate(value))
         if isinstance(value, np.ndarray):
             return self._array(value, text)
-        if isinstance(value, jax.Array | type):
+        if isinstance(value, jax.Array) or isinstance(value, type) and not is_of_user(value):
             return Identity(value)
         if id(value) in self._known and not attributes:
             return "again", self._known[id(value)]
         self._known.setdefault(id(value), len(self._known))
+        if isinstance(value, type):
+            return self._class(value, attributes, name, text)
         function = unwrapped(value)
         if type(function) is types.FunctionType:
             key = self._function(function, name)
@@ -146,35 +160,48 @@ class Collector:
         if isinstance(value, np.ndarray):
             small = value.size <= LARGEST_ARRAY and value.dtype != object
             return "by value" if small else "by identity, contents not"
-        if isinstance(value, _VALUES) or type(value) is tuple:
+        if isinstance(value, VALUES) or type(value) is tuple:
             return "by value"
         return "by code" if type(unwrapped(value)) is types.FunctionType else "by identity"
 
     # ---------------------------------------------------------------- functions and objects
 
-    def _function(self, function: types.FunctionType, name: str, own: Any = None) -> Any:
-        """The key of a function; for a method, `own` is its object, with its name and text."""
+    def _function(self, function: types.FunctionType, name: str, own: Any = None, *, state: bool = True) -> Any:
+        """The key of a function; for a method, `own` is its object, with its name and text.
+
+        What it assigns is `state`, and not watched; not so what objects are assigned that the function makes.
+        """
         if is_left_alone(function.__module__) or is_left_alone(function.__globals__.get("__name__")):
             return Identity(function)
         reads = reads_of(function.__code__)
-        self._names |= reads.names
-        self._stored |= reads.stored
+        state = state and not (own is not None and isinstance(own[0], type))
+        self._names |= reads.names if state else reads.names - reads.stored
+        self._stored |= reads.stored if state else set()
         self._supers = self._supers or "super" in reads.globals
         prefix = f"{name}." if name else ""
         self._variables(function, reads, prefix)
         self.shared = self.shared and not reads.stores
         if own is not None:
-            self._attributes(own[0], reads.own, own[1], own[2])
+            self._attributes(own[0], {a: reads.own[a] for a in reads.own if state or a not in reads.stored}, *own[1:])
         cells = tuple(Identity(cell) for cell in function.__closure__ or ()) if reads.stores else ()
-        defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-        keys = tuple(Identity(value) if not isinstance(value, _VALUES) else _by_value(value) for value in defaults)
-        return Identity(function.__code__), Identity(function.__globals__), cells, keys
+        return Identity(function.__code__), Identity(function.__globals__), cells, self._defaults(function, prefix)
+
+    def _defaults(self, function: types.FunctionType, prefix: str) -> Any:
+        """Functions and objects among them are followed."""
+        code, given = function.__code__, function.__defaults__ or ()
+        names = code.co_varnames[code.co_argcount - len(given) : code.co_argcount]
+        defaults = [(name, value, f"__defaults__[{n}]") for n, (name, value) in enumerate(zip(names, given, strict=True))]
+        defaults += [(name, value, f"__kwdefaults__[{name!r}]") for name, value in (function.__kwdefaults__ or {}).items()]
+        keys = []
+        for name, value, text in defaults:
+            keys.append(self.visit(value, {}, prefix + name, "" if is_constant(value) else f"{self.root(function)}.{text}"))
+        return tuple(keys)
 
     def _variables(self, function: types.FunctionType, reads: Reads, prefix: str) -> None:
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             if name in reads.free:
                 text = f"{self.root(cell)}.cell_contents"
-                self.read(_content(cell), reads.free[name], prefix + name, text, Cell(cell, name))
+                self.read(content(cell), reads.free[name], prefix + name, text, Cell(cell, name))
         space = function.__globals__
         for name, attributes in reads.globals.items():
             if name in space:
@@ -206,64 +233,44 @@ class Collector:
             self._function(call, name, (value, name, text))
         return Identity(value)
 
+    def _class(self, value: type, attributes: Attributes, name: str, text: str) -> Any:
+        """What is read of a class, and by objects that are made of it."""
+        if not isinstance(value, enum.EnumMeta):  # whose members stay what they are
+            self._attributes(value, dict.fromkeys(_MAKING, {}) | attributes, name, text)
+            self._objects.setdefault(id(value), (value, name, text))
+        return Identity(value)
+
     def _attributes(self, target: Any, attributes: Attributes, name: str, text: str) -> None:
+        kind = target if isinstance(target, type) else type(target)
         for attribute, inner in attributes.items():
-            value = reach.attribute(target, attribute, EMPTY)
+            value = EMPTY if kind is target else reach.attribute(target, attribute, EMPTY)
             if value is not EMPTY:
                 self.read(value, inner, f"{name}.{attribute}", f"{text}.{attribute}", Attribute(target, attribute))
-            if value is not EMPTY or not is_of_user(type(target)):
+            if value is not EMPTY or not is_of_user(kind):
                 continue
-            members = [vars(kind)[attribute] for kind in type(target).__mro__ if attribute in vars(kind)]
-            for member in members if self._supers else members[:1]:
-                self._member(member, target, attribute, inner, name, text)
+            owners = [owner for owner in kind.__mro__ if attribute in vars(owner)]
+            for owner in owners if self._supers else owners[:1]:
+                self._member(owner, (target, name, text), attribute, inner)
 
-    def _member(self, member: Any, target: Any, attribute: str, inner: Attributes, name: str, text: str) -> None:
-        """What an object's class has under this name: a method, a property, a value."""
+    def _member(self, owner: type, own: tuple[Any, str, str], attribute: str, inner: Attributes) -> None:
+        """What a class has under this name: a method, a property, a value."""
+        member, (target, name, text) = vars(owner)[attribute], own
+        at: Any = own
+        if isinstance(member, staticmethod | classmethod):
+            of_class = own if isinstance(target, type) else (type(target), name, f"type({text})")
+            at = of_class if isinstance(member, classmethod) else None
+            member = member.__func__
         getter = unwrapped(member.fget) if isinstance(member, property) else unwrapped(member)
         if type(getter) is types.FunctionType:
-            if (id(getter), id(target)) not in self._known:
+            special = attribute in SPECIAL_NAMES
+            generated = special and getter.__code__.co_filename == "<string>"  # a dataclass' `==` reads all of its fields
+            if not generated and (id(getter), id(target)) not in self._known:
                 self._known[id(getter), id(target)] = len(self._known)
-                self._function(getter, f"{name}.{attribute}", (target, name, text))
+                self._function(getter, f"{name}.{attribute}", at, state=not special)
         elif not hasattr(type(member), "__get__"):
-            place = Attribute(type(target), attribute)
-            self.read(member, inner, f"{name}.{attribute}", f"{text}.{attribute}", place)
+            self.read(member, inner, f"{name}.{attribute}", f"{text}.{attribute}", Attribute(owner, attribute))
 
 
 def _is_kept_by_others(value: Any) -> bool:
     """Is this a function that a library has wrapped, `jax.jit(f)`, which may keep what it was?"""
     return type(value) is not types.FunctionType or is_left_alone(value.__globals__.get("__name__"))
-
-
-def is_of_user(kind: type) -> bool:
-    module = module_of(kind)
-    return isinstance(module, str) and not is_left_alone(module)
-
-
-def _may_be_argument(value: Any) -> bool:
-    """An array or a float; not an int, which may be a shape."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind in "biufc"
-    return isinstance(value, jax.Array | float | complex)
-
-
-def _by_value(value: Any) -> Any:
-    try:
-        return Static(value)
-    except TypeError:
-        return Identity(value)
-
-
-def _content(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return EMPTY
-
-
-def unwrapped(value: Any) -> Any:
-    """The user's function inside jitted functions and wrappers of libraries."""
-    while not isinstance(value, type) and isinstance(own := getattr(value, "__dict__", None), dict):
-        if (inner := own.get("__wrapped__")) is None:
-            break
-        value = inner
-    return value

@@ -6,6 +6,7 @@ forwarder(f, f, g, ...)   ->   def f(a, /, b=LEFT_OUT, *rest, c, **more): return
 from __future__ import annotations
 
 import functools
+import linecache
 import os
 import types
 from collections.abc import Callable, Collection, Sequence
@@ -260,6 +261,8 @@ def factory({", ".join(names)}):
 
 
 _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<call>")  # in our folder, for frames.hide()
+# No text: its globals are the user's, from which tracebacks would take line 5 of the user's file.
+linecache.cache[_FILE] = 0, None, [], _FILE
 
 
 def _placeholder(parameter: Parameter) -> Any:

@@ -12,7 +12,7 @@ from autograph_jax.operators.effects import checks
 from autograph_jax.runtime.arguments import Argument, Spec
 from autograph_jax.runtime.canonical import Callee, Canonical, decorate
 from autograph_jax.runtime.forwarding import LEFT_OUT
-from autograph_jax.runtime.recaptured import Recaptured
+from autograph_jax.runtime.recaptured import Recaptured, StaticObjects
 from autograph_jax.runtime.results import ByName, by_name
 from autograph_jax.runtime.statics import refuse_overlap
 
@@ -113,7 +113,7 @@ def pmap(
             return programs.now()[1].lower(*values)
 
         programs = Recaptured(callee.target, mapped, mode="retrace", name=callee.name, share=False)
-        statics = canonical.statics(static)
+        statics = canonical.statics(static, StaticObjects(callee.target).state)
         made = canonical.forwarder(call, static=statics)
         getattr(made, "__func__", made).lower = canonical.forwarder(lower, static=statics)
         return made

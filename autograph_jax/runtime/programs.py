@@ -9,7 +9,7 @@ import jax
 
 from autograph_jax.runtime.arguments import Spec
 from autograph_jax.runtime.canonical import Callee, decorate
-from autograph_jax.runtime.recaptured import Recaptured, copied
+from autograph_jax.runtime.recaptured import Recaptured, StaticObjects, copied
 
 P = ParamSpec("P")
 
@@ -49,7 +49,8 @@ def with_statics(transform: Any, function: Any, argnums: Spec, argnames: Spec, o
         return transform(canonical.body_of(target), static_argnums=positions, **options)
 
     programs = Recaptured(callee.target, transformed, mode="retrace", name=callee.name, share=False)
-    return canonical.forwarder(lambda *values: programs.now()(*values), static=canonical.statics(static))
+    statics = canonical.statics(static, StaticObjects(callee.target).state)
+    return canonical.forwarder(lambda *values: programs.now()(*values), static=statics)
 
 
 def closure_convert(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> tuple[Callable[..., Any], list[Any]]:

@@ -35,6 +35,26 @@ def reads_of(code: types.CodeType) -> Reads:
     return Reads(free, globals_, finder.own, frozenset(finder.names), frozenset(finder.stored), *assigns)
 
 
+_ARITHMETIC = "add sub mul matmul truediv floordiv mod pow lshift rshift and or xor".split()
+_BINARY = tuple(f"__{side}{name}__" for name in _ARITHMETIC for side in ("", "r", "i"))
+_ORDER, _IN = ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"), ("__contains__", "__iter__")
+_TURNS, _ITEM = ("__iter__", "__next__", "__getitem__"), ("__getitem__",)
+# What Python calls by itself: by the operation of the bytecode, by the operator of converted code, by the builtin function.
+_SPECIAL = {
+    **dict.fromkeys(("BINARY_OP", "power", "rounded", "augment", "pow"), _BINARY),
+    **dict.fromkeys(("BINARY_SUBSCR", "BINARY_SLICE", "get_item", "item", "item_at", "view"), _ITEM),
+    **dict.fromkeys(("COMPARE_OP", "compare", "min", "max", "sorted"), _ORDER),
+    **dict.fromkeys(("CONTAINS_OP", "in_", "not_in"), _IN),
+    **dict.fromkeys(("GET_ITER", "for_stmt", "kept_list", "sequence", "sum", "iter", "enumerate", "zip"), _TURNS),
+    **dict.fromkeys(("list", "tuple", "map", "filter", "reversed", "any", "all"), _TURNS),
+    "UNARY_NEGATIVE": ("__neg__",),
+    "UNARY_INVERT": ("__invert__",),
+    "BEFORE_WITH": ("__enter__", "__exit__"),
+    "float": ("__float__",),
+    "int": ("__int__", "__index__"),
+    "abs": ("__abs__",),
+}
+SPECIAL_NAMES = frozenset({"__bool__", "__len__"}.union(*_SPECIAL.values()))
 _GLOBAL, _FREE = ("LOAD_GLOBAL", "LOAD_NAME"), ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
 _ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD")
 
@@ -68,6 +88,8 @@ class _Finder:
                 at = self.own if last == self.first else None
             elif operation not in ("CACHE", "PRECALL", "NOP", "EXTENDED_ARG"):
                 at = None
+            called = str(name) if operation in _ATTRIBUTE or operation in _GLOBAL else operation
+            self.names.update(_SPECIAL.get(called, ()))
             if operation in ("STORE_ATTR", "DELETE_ATTR"):
                 self.stored.add(str(name))
             if operation in ("STORE_DEREF", "DELETE_DEREF") and name in self.outer:

@@ -157,28 +157,48 @@ def apart(function: Any) -> contextlib.AbstractContextManager[None]:
 
 
 class StaticObjects:
-    """Objects that are static arguments of a function, compared by identity: `self`. What it reads of them counts too."""
+    """Functions and objects that are static arguments: `self`, `f`. What these read, and what is read of them, counts too."""
 
     def __init__(self, target: Any) -> None:
         self._target = target
-        self._known: OrderedDict[int, tuple[Any, Callable[[], Any]]] = OrderedDict()  # by id: the object, and a check
+        self._known: OrderedDict[Any, tuple[Any, Callable[[], Any]]] = OrderedDict()  # by identity: the object, and a check
         self._states: Table = OrderedDict()  # numbers, by key
 
-    def state(self, value: Any, name: str) -> int | None:
-        """A number for what the object holds now; None for what is compared by value."""
-        known = self._known.get(id(value))
+    def state(self, value: Any, name: str) -> Any:
+        """A number for what it holds now, for each of its parts in a container; None for what is compared by value."""
+        if isinstance(value, tuple | list | dict):
+            parts = value.values() if isinstance(value, dict) else value
+            states = [self.state(part, f"{name}[{n}]") for n, part in enumerate(parts) if type(part) not in _NUMBERS]
+            return tuple(states) if any(states) else None
+        known = self._known.get(_identity(value))
         return known and known[1]() or self._look(value, name)
 
     def _look(self, value: Any, name: str) -> int | None:
-        kind = type(value)
-        if kind.__eq__ is not object.__eq__ or isinstance(value, type) or not is_users(module_of(kind)):
+        if not _is_watched(value):
             return None
         found = snapshot_of_argument(self._target, value, name)
+        if found.traced:
+            return None
         number = _remembered(self._states, found, lambda: next(_numbers))
-        self._known[id(value)] = value, found.check(number)
+        self._known[_identity(value)] = value, found.check(number)
         while len(self._known) > _MOST:
             self._known.popitem(last=False)
         return number
+
+
+_NUMBERS = frozenset({int, float, bool, str})
+
+
+def _identity(value: Any) -> Any:
+    """A bound method is another object each time it is read."""
+    return (id(value.__self__), id(value.__func__)) if type(value) is types.MethodType else id(value)
+
+
+def _is_watched(value: Any) -> bool:
+    kind = type(value)
+    if isinstance(value, types.FunctionType | types.MethodType | functools.partial):
+        return may_change(value)
+    return kind.__eq__ is object.__eq__ and not isinstance(value, type) and is_users(module_of(kind))
 
 
 _lock = threading.RLock()

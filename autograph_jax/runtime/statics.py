@@ -39,7 +39,7 @@ class Static:
 
 
 # Compared by JAX as they should be: by type, then by value.
-_PLAIN = frozenset({int, bool, str, bytes, type(None), type, types.FunctionType, types.BuiltinFunctionType, LeftOut})
+_PLAIN = frozenset({int, bool, str, bytes, type(None), type, types.BuiltinFunctionType, LeftOut})
 _LARGEST_ARRAY = 1000  # elements that are compared on each call
 _MOST_KNOWN = 128
 

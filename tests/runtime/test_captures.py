@@ -338,7 +338,37 @@ def read_gain(target, x):
     return target.gain * x
 
 
-derived = Derived()
+derived, default_table = Derived(), np.array([2.0, 1.0])
+
+
+class Shared:
+    """Values of a class, and what reads them."""
+
+    gain = 2.0
+
+    def __init__(self, x):
+        self.x = Shared.gain * x
+
+    def scaled(self):
+        return self.gain * self.x / Shared.gain
+
+    @classmethod
+    def of_class(cls, x):
+        return cls.gain * x
+
+    @staticmethod
+    def of_nobody(x):
+        return model.gain * x
+
+
+class BelowShared(Shared):
+    pass
+
+
+def with_default(x, read=read_gain, target=model):
+    return read(target, x)
+
+
 ATTRIBUTES = {
     "an attribute": lambda x: model.gain * x,
     "a property": lambda x: model.doubled / 2 * x,
@@ -350,7 +380,23 @@ ATTRIBUTES = {
     "a method of the class above": lambda x: derived.step(x),
     "an object that calls itself": lambda x: derived.call_itself(x),
     "an object that hands itself on": lambda x: derived.hand_itself_on(x),
+    "a default": lambda x, target=model: target.gain * x,
+    "a keyword-only default": lambda x, *, target=model: target.gain * x,
+    "a function as a default": lambda x, read=lambda x: model.gain * x: read(x),
+    "defaults of a callee": lambda x: with_default(x),
+    "a class": lambda x: Shared.gain * x,
+    "a class above": lambda x: BelowShared.gain * x,
+    "a class in a branch": lambda x: Shared.gain * x if x > 0 else x,
+    "a class that is made": lambda x: Shared(x).x,
+    "a method of what is made": lambda x: Shared(x).scaled(),
+    "a class that is handed on": lambda x: read_gain(Shared, x),
+    "a classmethod": lambda x: Shared.of_class(x),
+    "a classmethod below": lambda x: BelowShared.of_class(x),
+    "a classmethod of an object": lambda x: derived_shared.of_class(x),
+    "a staticmethod": lambda x: Shared.of_nobody(x),
+    "a staticmethod of an object": lambda x: derived_shared.of_nobody(x),
 }
+derived_shared = BelowShared(1.0)
 
 
 @pytest.mark.parametrize("f", ATTRIBUTES.values(), ids=ATTRIBUTES.keys())
@@ -363,10 +409,138 @@ def test_attributes(f):
 
     step = ag.jit(counting)
     for value in (2.0, 3.0, 2.0):
-        model.gain = derived.gain = settings.inner.offset = value
+        model.gain = derived.gain = settings.inner.offset = Shared.gain = value
         model.unused += 1.0
         assert step(1.0) == value
     assert counted.count == 2
+
+
+class Operated:
+    """Each of its operators reads an attribute, and one that counts how often it is used."""
+
+    def __init__(self):
+        self.rate, self.used = 2.0, 0
+
+    def value(self, *_):
+        return self.rate
+
+    def entered(self):
+        self.used += 1
+        return self.rate
+
+    __add__ = __rmul__ = __getitem__ = __neg__ = __lt__ = __pow__ = __abs__ = value
+    __enter__ = entered
+
+    def __exit__(self, *_):
+        self.used += 1
+
+    def __iter__(self):
+        return iter([self.rate])
+
+    def __contains__(self, x):
+        return self.rate > 2
+
+    def __len__(self):
+        return int(self.rate)
+
+    def __float__(self):
+        return self.rate
+
+
+operated = Operated()
+
+
+def used_by_with(x):
+    with operated as rate:
+        return rate * x
+
+
+def used_by_a_loop(x):
+    for rate in operated:
+        x = rate * x
+    return x
+
+
+OPERATORS = {
+    "+": lambda x: operated + x,
+    "reflected": lambda x: 1.0 * operated * x,
+    "[]": lambda x: operated[0] * x,
+    "a slice": lambda x: operated[0:1] * x,
+    "-": lambda x: -operated * x,
+    "<": lambda x: (operated < 3) * x,
+    "**": lambda x: operated**2 * x,
+    "in": lambda x: 3.0 * x if 1 in operated else 2.0 * x,
+    "not in": lambda x: 2.0 * x if 1 not in operated else 3.0 * x,
+    "len": lambda x: len(operated) * x,
+    "float": lambda x: float(operated) * x,
+    "abs": lambda x: abs(operated) * x,
+    "sum": lambda x: sum(operated) * x,
+    "with": used_by_with,
+    "for": used_by_a_loop,
+    "a comprehension": lambda x: [rate * x for rate in operated][0],
+    "a truth": lambda x: 2.0 * x if emptied else 3.0 * x,
+}
+
+
+class Emptied:
+    def __bool__(self):
+        return operated.rate == 2
+
+
+emptied = Emptied()
+
+
+@pytest.mark.parametrize("f", OPERATORS.values(), ids=OPERATORS.keys())
+def test_operators_of_an_object(f):
+    counted = Counted()
+
+    def counting(x):
+        counted.up()
+        return f(x)
+
+    step = ag.jit(counting)
+    for value in (2.0, 3.0, 2.0):
+        operated.rate = value
+        assert step(1.0) == value
+    assert counted.count == 2
+
+
+@dataclasses.dataclass
+class Progress:
+    rate: float = 2.0
+    steps: int = 0
+
+
+def test_a_dataclass_that_is_not_compared_may_change():
+    progress, counted = Progress(), Counted()
+
+    @ag.jit
+    def step(x):
+        counted.up()
+        return progress.rate * x if x.ndim == 0 else x
+
+    for _ in range(3):
+        progress.steps += 1
+        assert step(1.0) == 2.0
+    assert counted.count == 1
+
+
+DEFAULTS = {
+    "an object": lambda x, target=model: target.gain * x,
+    "by keyword": lambda x, *, target=model: target.gain * x,
+    "a function": lambda x, read=lambda x: model.gain * x: read(x),
+    "a class": lambda x, kind=Shared: kind.gain * x,
+    "small NumPy arrays": lambda x, values=default_table: values[0] * x,
+}
+
+
+@pytest.mark.parametrize("f", DEFAULTS.values(), ids=DEFAULTS.keys())
+def test_defaults_of_what_is_compiled(f):
+    for transform in (ag.jit, ag.checkpoint):
+        step = transform(f)
+        for value in (2.0, 3.0, 2.0):
+            model.gain = Shared.gain = default_table[0] = value
+            assert step(1.0) == value
 
 
 def test_bound_methods_and_callable_objects():
@@ -410,6 +584,72 @@ def test_attributes_of_a_static_object():
     assert stepper.add(1.0) == 1.0
     with pytest.raises(ag.EscapedTracerError, match=r"`Stepper.total` holds a value of a trace that is over"):
         stepper.add(1.0)
+
+
+STATIC = {
+    "a function": lambda: scale,
+    "a lambda": lambda: by_a_global,
+    "a method": lambda: multiplied.step,
+    "a partial": lambda: a_partial,
+    "a function in a tuple": lambda: (scale, 1),
+    "in a list": lambda: [scale],
+    "in a dict": lambda: {"f": scale},
+    "an object in a tuple": lambda: (multiplied, 1),
+    "an object that is called": lambda: multiplied,
+}
+by_a_global, a_partial = (lambda x: g * x), functools.partial(multiply, 0)
+
+
+class Multiplied:
+    def __init__(self):
+        self.rate = 2.0
+
+    def step(self, x):
+        return self.rate * x
+
+    __call__ = step
+
+
+multiplied = Multiplied()
+
+
+def apply(f, x):
+    """What is static is called, or what it holds first."""
+    while not callable(f):
+        f = f["f"] if isinstance(f, dict) else f[0]
+    return f(x)
+
+
+STATIC_IN = {
+    "jit": lambda counted: ag.jit(counted, static_argnames="f"),
+    "checkpoint": lambda counted: ag.checkpoint(counted, static_argnames="f"),
+    "pmap": lambda counted: (lambda made: lambda f, x: made(f, jnp.asarray([x]))[0])(
+        ag.pmap(counted, static_broadcasted_argnums=0)
+    ),
+}
+
+
+@pytest.mark.parametrize("transform", STATIC_IN.values(), ids=STATIC_IN.keys())
+@pytest.mark.parametrize("make", STATIC.values(), ids=STATIC.keys())
+def test_what_static_functions_and_objects_read(make, transform):
+    traced = Counted()
+
+    def counting(f, x):
+        traced.up()
+        return apply(f, x)
+
+    step = transform(counting)
+    for value in (2.0, 3.0, 2.0):
+        give(value)
+        multiplied.rate = value
+        assert step(make(), 1.0) == step(make(), 1.0) == value
+    assert traced.count <= 3
+
+
+def test_a_static_function_that_closes_over_a_traced_value():
+    step = ag.jit(lambda f, x: f(x), static_argnums=0)
+    assert ag.jit(lambda y: step(lambda x: x * y, 2.0))(3.0) == 6.0
+    assert jax.vmap(lambda y: step(lambda x: x * y, 2.0))(jnp.arange(3.0)).tolist() == [0.0, 2.0, 4.0]
 
 
 def test_numpy_arrays_that_are_changed_in_place():

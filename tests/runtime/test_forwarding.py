@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import traceback
 from typing import Any
 
 import pytest
@@ -140,3 +141,11 @@ def test_the_signature_of_a_wrapper_is_its_own_for_calls():
     assert str(called_signature(adds_an_argument(solve))) == "(extra, *args, **kwargs)"
     assert str(called_signature(functools.partial(passes_on(solve), 1))) == "(*args, **kwargs)"
     assert str(naming_signature(passes_on(solve))) == "(x, n=3, *, tol=1e-06)"
+
+
+def test_a_traceback_shows_no_line_of_the_user_for_a_generated_function():
+    f = forwarder(inspect.cleandoc, inspect.cleandoc, lambda *values: int("no number"))
+    with pytest.raises(ValueError) as caught:
+        f("")
+    (shown,) = [frame for frame in traceback.extract_tb(caught.value.__traceback__) if frame.filename.endswith("<call>")]
+    assert not shown.line
