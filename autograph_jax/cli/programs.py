@@ -14,7 +14,7 @@ from autograph_jax.cli import running
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _WIDTH = 76  # of the program, before the user's lines begin
 _SOURCE_INFO = re.compile(r"^(.*?)\s+# (?:(.*):(\d+):\d+ \(.*\))?$")
-_LOCATION = re.compile(r"\s*loc\((#loc\d*|unknown|\".*\")\)(?=\)|,|$| )")
+_LOCATION = re.compile(r"\s*loc\((#loc\d*|unknown|\"[^\"]*\"(?:\(#loc\d*\))?)\)(?=\)|,|$| )")
 _DEFINITION = re.compile(r"^(#loc\d*) = loc\((.*)\)$")
 _FILE = re.compile(r'^"(.*)":(\d+):\d+')
 
