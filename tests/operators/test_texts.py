@@ -49,11 +49,17 @@ def of_two_paths(x, n):
     return f"{x} large" if n > 2 else f"{n}"
 
 
+def of_plain_values(x, n):
+    return "%(a)d" % {"a": 1, 2: n}, f"{ {'a': 1, 2: 3} }", "{0[a]} {1}".format({"a": 1, 2: 3}, 4), str({1: 2, "b": 3})
+
+
 def is_a_string(x, n):
     return isinstance(f"{n}", str), bool(f"{n}")
 
 
-PROGRAMS = (fields, by_format, nested_format, by_percent, by_functions, joined, chosen, grown_in_a_loop, is_a_string)
+PROGRAMS = (
+    fields, by_format, nested_format, by_percent, by_functions, joined, chosen, grown_in_a_loop, of_plain_values, is_a_string
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)

@@ -16,6 +16,7 @@ from typing import Any
 import jax
 
 from autograph_jax.errors import StagingError, user_location
+from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced
@@ -107,9 +108,9 @@ field = Field
 def text(*parts: str | Field | Text) -> str | Text | Choice:
     """An f-string: a str, or a Text where a value is traced; of a chosen string the text that goes with it, chosen as well."""
     new = Text(parts)
-    traced = [value for value in jax.tree.leaves(new, is_leaf=_is_choice) if is_traced(value)]
-    if not traced:
+    if not is_open(*parts):
         return str(new)
+    traced = [value for value in jax.tree.leaves(new, is_leaf=_is_choice) if is_traced(value)]
     if len(traced) > 1 or not isinstance(choice := traced[0], Choice) or not all(isinstance(o, str) for o in choice._options):
         return new
     return choice._map(lambda option: text(*(_with(part, choice, option) for part in parts)))
@@ -128,7 +129,11 @@ def _is_choice(value: Any) -> bool:
 
 def is_open(*values: Any) -> bool:
     """Is there a traced value among these, or in a list, tuple, dict or text among them?"""
-    return any(map(is_traced, jax.tree.leaves(values, is_leaf=_is_choice)))
+    try:
+        leaves = jax.tree.leaves(values, is_leaf=_is_choice)
+    except ValueError:  # a dict whose keys have no order
+        return reach.holds_traced(values)
+    return any(map(is_traced, leaves))
 
 
 # Python's own of the same names
