@@ -368,14 +368,14 @@ ROWS = {
         """
         def f(x):
             name = "newton" if x > 0 else "halley"
-            return name + "s"
+            return name * 2
         """,
         "jit(f)(1.0)",
         """
-        ChoiceError: a value that may be 'newton' or 'halley', depending on traced data, is used as one of them: `add`  [AG0205]
+        ChoiceError: a value that may be 'newton' or 'halley', depending on traced data, is used as one of them: `mul`  [AG0205]
           model.py:3, in f
-            return name + "s"
-                   ^^^^^^^^^^
+            return name * 2
+                   ^^^^^^^^
           help: test for the other case first (`if value is None: ...`), or give both paths the same kind of value
         """,  # noqa: E501 - the text as it is shown
     ),

@@ -85,14 +85,14 @@ ROWS = {
         """
         def f(x, kinds):
             name = "a" if x > 0 else "b"
-            return name.upper() + "!"
+            return name.upper() * 2
         """,
         "jit(f)(2.0, 1)",
         """
-        ChoiceError: a value that may be 'B' or 'A', depending on traced data, is used as one of them: `add`  [AG0205]
+        ChoiceError: a value that may be 'B' or 'A', depending on traced data, is used as one of them: `mul`  [AG0205]
           model.py:3, in f
-            return name.upper() + "!"
-                   ^^^^^^^^^^^^^^^^^^
+            return name.upper() * 2
+                   ^^^^^^^^^^^^^^^^
           help: test for the other case first (`if value is None: ...`), or give both paths the same kind of value
         """,
     ),
@@ -597,18 +597,20 @@ ROWS = {
           help: decorate a function, a method or a class
         """,
     ),
-    "a traced number in a %-format": Row(
+    "a text of a traced number compared": Row(
         """
-        def f(x):
-            n = 1
-            while x > 1:
-                n = n * 2
-                x = x / 2
-            return "n is %d" % n
+        def f(n):
+            if f"{n}" == "3":
+                return "three"
+            return "another"
         """,
-        "jit(f)(8.0)",
+        "jit(f)(3)",
         """
-        TypeError: %d format: a real number is required, not DynamicJaxprTracer
+        StagingError: a string that holds traced values has its text at run time only, and is used before: `==`  [AG0206]
+          model.py:2, in f
+            if f"{n}" == "3":
+               ^^^^^^^^^^^^^
+          help: print it, raise it or return it; to decide something, ask the value itself: `if n == 3`
         """,
     ),
 }
