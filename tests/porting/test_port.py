@@ -395,6 +395,7 @@ def the_first_that_there_is(b):
     return next(value for value in b if value > -9), next((value * 2 for value in b if value > 2.5), -1.0)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape on a NumPy array:DeprecationWarning")  # NumPy 2.5, of the original
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("way", ["jit", "eager", "plain"])
 def test_programs(name: str, way: str, x64: None):
