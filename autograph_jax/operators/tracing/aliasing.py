@@ -74,6 +74,8 @@ def doubt(first: Any, second: Any) -> None:
 
 def doubt_arrays(value: Any, others: Iterable[Any]) -> None:
     """Remember that arrays in a value may be any of those in others, of which traced data has chosen one."""
+    if isinstance(value, jax.Array) and not value.ndim:
+        return  # nobody writes into a number
     for other in others:
         for part, old in side_by_side(value, other):
             doubt(part, old)
