@@ -16,6 +16,7 @@ from typing import Any
 
 from autograph_jax.runtime.captured_values import EMPTY, is_constant, is_of_user, unwrapped
 from autograph_jax.runtime.collector import Collector
+from autograph_jax.runtime.contents import changed_by
 from autograph_jax.runtime.libraries import is_left_alone
 from autograph_jax.runtime.reads import reads_of
 from autograph_jax.runtime.snapshots import Capture, Snapshot
@@ -26,7 +27,7 @@ def snapshot(function: Any, *, lift: bool = False) -> Snapshot:
 
     With `lift`, arrays and floats among these are not part of the key, but `lifted`.
     """
-    collector = Collector(lift)
+    collector = Collector(lift, changed_by(getattr(unwrapped(function), "__code__", None)))
     root = collector.root(function)
     key = collector.visit(function, {}, "", root)
     return collector.finish(key, function)

@@ -14,6 +14,7 @@ import numpy as np
 
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Place
+from autograph_jax.runtime import contents
 from autograph_jax.runtime.captured_values import (
     EMPTY,
     LARGEST_ARRAY,
@@ -25,6 +26,7 @@ from autograph_jax.runtime.captured_values import (
     may_be_argument,
     unwrapped,
 )
+from autograph_jax.runtime.contents import Contents
 from autograph_jax.runtime.convert import is_converted
 from autograph_jax.runtime.libraries import is_left_alone
 from autograph_jax.runtime.reads import SPECIAL_NAMES, Attributes, Reads, reads_of
@@ -35,14 +37,16 @@ _MAKING = ("__init__", "__new__", "__post_init__")  # what runs where an object 
 
 
 class Collector:
-    def __init__(self, lifts: bool) -> None:
-        self._lifts = lifts
+    def __init__(self, lifts: bool, changed: frozenset[str] = frozenset()) -> None:
+        self._lifts, self._changed = lifts, changed
         self.lifted: dict[str, Place] = {}
         self.captures: list[Capture] = []
         self.keys: list[Any] = []
         self.roots: list[Any] = []
         self.values: list[Any] = []
         self.conditions: list[str] = []
+        self._contents: dict[int, Contents] = {}  # by id
+        self._followed = 0  # of these, those in which has been looked
         self._objects: dict[int, tuple[Any, str, str]] = {}  # of users' classes, by id, with names and texts
         self._names, self._stored = (
             {"__call__", "__bool__", "__len__"},
@@ -60,12 +64,17 @@ class Collector:
 
     def finish(self, key: Any, function: Any) -> Snapshot:
         self.read_objects()
+        while self._followed < len(self._contents):
+            self._follow_contents()
+            self.read_objects()
+        self.captures = [capture._replace(compared=self._compared(capture.value)) for capture in self.captures]
         shared = self.shared and type(function) is types.FunctionType and unwrapped(function) is function
         parts = (self.captures, self.keys, self.roots, self.values, self.conditions)
         # In a function that stays as it is, nobody hands lax other bodies.
         foreign = self.foreign or type(function) is types.FunctionType and not is_converted(function)
         flags = (self.traced, self.holds, shared, foreign)
-        return Snapshot((key, tuple(self.lifted), *self.keys), *parts, *flags, self.lifted)
+        watched = [each for each in self._contents.values() if each.key is not None]
+        return Snapshot((key, tuple(self.lifted), *self.keys), *parts, *flags, self.lifted, watched)
 
     def read_objects(self) -> None:
         """What a function may read of an object that it is handed: `helper(model, x)` reads `model.rate`."""
@@ -98,9 +107,8 @@ class Collector:
         self.conditions.append(f"(e{number} := {text}) is v{number}")
         position = len(self.keys)
         self.keys.append(None)
-        self.captures.append(Capture(name, value, ""))
+        self.captures.append(Capture(name, value, ""))  # how it is compared is known in the end
         self.keys[position] = self.visit(value, attributes, name, f"e{number}")
-        self.captures[position] = Capture(name, value, self._compared(value))
 
     def _lifted(self, value: Any, name: str, text: str, place: Place) -> bool:
         """Is this place an argument of the program? Not one of two that would have the same name."""
@@ -124,6 +132,9 @@ class Collector:
             return kind, *(self.visit(part, {}, f"{name}[{n}]", f"{text}[{n}]") for n, part in enumerate(value))
         if isinstance(value, np.ndarray):
             return self._array(value, text)
+        if isinstance(value, contents.KINDS):
+            key = self._container(value, attributes, name, text)
+            return (key, self._object(value, attributes, name, text)) if is_of_user(kind) else key
         if isinstance(value, jax.Array) or isinstance(value, type) and not is_of_user(value):
             return Identity(value)
         if id(value) in self._known and not attributes:
@@ -151,6 +162,33 @@ class Collector:
         self.values.append(contents)
         return value.shape, value.dtype, contents
 
+    def _container(self, value: Any, attributes: Attributes, name: str, text: str) -> Any:
+        known = self._contents.get(id(value))
+        found = known or self._contents.setdefault(id(value), Contents(value, name, text, len(self._contents)))
+        found.read(attributes)
+        self.holds = True
+        return ("again", found.number) if known else found
+
+    def _follow_contents(self) -> None:
+        """What is in lists and dicts, once it is known which of them the functions change."""
+        for found in list(self._contents.values())[self._followed :]:
+            self._followed += 1
+            if found.is_changed or found.name in self._changed or not found.is_small or len(self.values) >= _MOST:
+                continue
+            number = len(self.values)
+            found.held = contents.held(found.value)
+            self.values += [contents.comparison(found.value), found.held]
+            self.conditions.append(f"v{number}({found.text}, v{number + 1})")
+            found.key = type(found.value), *map(self._item, [found] * len(found.value), contents.items(found))
+
+    def _item(self, holder: Contents, item: contents.Item) -> Any:
+        key = repr(item.key)
+        if not isinstance(item.key, int | str):
+            key = f"v{len(self.values)}"
+            self.values.append(item.key)
+        text = item.text.replace("KEY", key)
+        return by_value(item.key), self.visit(item.value, item.attributes, f"{holder.name}[{item.key!r}]", text)
+
     def _partial(self, value: functools.partial[Any], name: str, text: str) -> Any:
         keys = [self.visit(value.func, {}, name, f"{text}.func")]
         keys += [self.visit(part, {}, name, f"{text}.args[{n}]") for n, part in enumerate(value.args)]
@@ -162,6 +200,9 @@ class Collector:
             return "by value" if small else "by identity, contents not"
         if isinstance(value, VALUES) or type(value) is tuple:
             return "by value"
+        if isinstance(value, contents.KINDS):
+            found = self._contents.get(id(value))
+            return "by identity, contents not" if found is None or found.key is None else "by contents"
         return "by code" if type(unwrapped(value)) is types.FunctionType else "by identity"
 
     # ---------------------------------------------------------------- functions and objects

@@ -140,6 +140,7 @@ def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, 
         found = programs.now()
         captured = programs.arguments()
         out = found.jitted(*values, captured) if captured else found.jitted(*values)
+        programs.learn()
         return _finish(out, found.pending)
 
     if finished is None:

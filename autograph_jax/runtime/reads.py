@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import dis
 import functools
 import types
 from typing import Any
 
-Attributes = dict[str, Any]  # by name; of each, the attributes that are read of it in turn
+from autograph_jax.runtime.origins import Attributes, Origins
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,22 +71,12 @@ class _Finder:
         self.assigned_globals: set[str] = set()
 
     def visit(self, code: types.CodeType, inside: bool = False) -> None:
-        at: Attributes | None = None  # the attributes of what has been read last
-        for instruction in dis.get_instructions(code):
+        variable = self._variable if inside else self._variable_or_own
+        for instruction in Origins(variable).follow(code):
             name: Any = instruction.argval
             operation = instruction.opname
             if operation in _ATTRIBUTE:
                 self.names.add(str(name))
-                at = at.setdefault(name, {}) if at is not None else None
-            elif operation in _GLOBAL:
-                at = self.globals.setdefault(name, {})
-            elif operation in _FREE:
-                at = self._variable(name)
-            elif operation.startswith("LOAD_FAST") and not inside:
-                last = name[-1] if isinstance(name, tuple) else name
-                at = self.own if last == self.first else None
-            elif operation not in ("CACHE", "PRECALL", "NOP", "EXTENDED_ARG"):
-                at = None
             called = str(name) if operation in _ATTRIBUTE or operation in _GLOBAL else operation
             self.names.update(_SPECIAL.get(called, ()))
             if operation in ("STORE_ATTR", "DELETE_ATTR"):
@@ -100,7 +89,14 @@ class _Finder:
             if isinstance(constant, types.CodeType):
                 self.visit(constant, inside=True)
 
-    def _variable(self, name: str) -> Attributes | None:
+    def _variable(self, operation: str, name: str) -> Attributes | None:
+        if operation in _GLOBAL:
+            return self.globals.setdefault(name, {})
+        if operation not in _FREE:
+            return None
         if name in self.outer:
             return self.free.setdefault(name, {})
         return self.own if name == self.first else None
+
+    def _variable_or_own(self, operation: str, name: str) -> Attributes | None:
+        return self.own if operation == "LOAD_FAST" and name == self.first else self._variable(operation, name)

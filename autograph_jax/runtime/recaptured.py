@@ -21,7 +21,9 @@ import jax
 
 from autograph_jax.errors import ArgumentError, CaptureError, user_location
 from autograph_jax.operators.tracing.places import Place
+from autograph_jax.runtime.captured_values import unwrapped
 from autograph_jax.runtime.captures import Snapshot, may_change, snapshot, snapshot_of_argument
+from autograph_jax.runtime.contents import note_changed
 from autograph_jax.runtime.libraries import is_users, module_of
 from autograph_jax.runtime.snapshots import Finished
 
@@ -81,16 +83,33 @@ class Recaptured:
         if found.traced:  # a tracer ends with its trace, and must not be kept
             return self.make(_apart(copied(self.target), found), names)
         kept = _remembered(self.made, found, lambda: self.make(self._stand_in(found), names))
-        self._last, self.check = found, found.check(kept)
-        if self.finished is not None:
-            self.run = found.runner(self.finished(kept), self._run)
+        self._watch(found, kept)
         return kept
 
     def _run(self, *values: Any) -> Any:
         assert self.finished is not None
         run, finish, pending, _ = self.finished(self.look())
         out = run(*values)
+        self.learn()
         return finish(out, pending) if pending else out
+
+    def learn(self) -> None:
+        """After a trace: a list that the function itself has changed is state, and not what it was compiled for."""
+        last, function = self._last, unwrapped(_plain(self.target))
+        names = {contents.name for contents in last.contents if contents.has_changed} if last is not None else None
+        if last is None or not names or not isinstance(function, types.FunctionType) or last.key not in self.made:
+            return
+        note_changed(function.__code__, names)
+        found = snapshot(self.target, lift=self.mode == "argument")
+        for table in (self.made, *_shared.values()):
+            if last.key in table:
+                table[found.key] = table.pop(last.key)
+        self._watch(found, self.made[found.key])
+
+    def _watch(self, found: Snapshot, kept: Any) -> None:
+        self._last, self.check = found, found.check(kept)
+        if self.finished is not None:
+            self.run = found.runner(self.finished(kept), self._run)
 
     def _stand_in(self, found: Snapshot) -> Any:
         if self.share and found.shared:

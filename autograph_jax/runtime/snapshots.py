@@ -13,13 +13,15 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from autograph_jax.operators.tracing.places import Place
+from autograph_jax.runtime.contents import Contents
 
 
 class Capture(NamedTuple):
     """One value that a function closes over: its name, the value, and how it is compared from call to call.
 
     `compared` is "by value" (numbers, strings, tuples of these, small NumPy arrays), "by code" (functions, whose own captures
-    follow), "by identity" (JAX arrays, objects, lists, dicts), or "by identity, contents not" (NumPy arrays above the limit).
+    follow), "by contents" (lists, dicts, sets, deques), "by identity" (JAX arrays, objects), or "by identity, contents not"
+    (NumPy arrays and lists above the limit, and lists that the function itself changes).
     """
 
     name: str
@@ -66,6 +68,7 @@ class Snapshot:
     shared: bool  # may a function of the same code and key stand in for this one?
     foreign: bool  # is a function among them that others have wrapped, as `jax.jit(f)` of the user's module?
     lifted: dict[str, Place]  # by name: what holds values that are arguments of the program
+    contents: list[Contents]  # of lists and dicts that are compared by them
 
     def arguments(self) -> tuple[Any, ...]:
         """The values of now that are arguments of the program."""

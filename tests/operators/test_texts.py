@@ -120,4 +120,4 @@ def test_message():
         jit(compared)(3)
     text = str(caught.value)
     assert text.startswith("a string that holds traced values has its text at run time only, and is used before: `==`")
-    assert "return f\"{n}\" == \"3\"" in text and "ask the value itself" in text
+    assert 'return f"{n}" == "3"' in text and "ask the value itself" in text

@@ -930,7 +930,7 @@ def test_the_list():
         "settings": "by identity",
         "settings.gain": "by value",
         "table": "by value",
-        "names": "by identity",
+        "names": "by contents",
         "weights": "by identity",
     }
     assert ag.captures(ag.jit(listed)) == ag.captures(ag.autograph(listed)) == ag.captures(listed)
