@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import gast
@@ -98,6 +98,8 @@ class _Attempts(Pass):
         return node
 
     def visit_Try(self, node: gast.Try) -> gast.AST | list[gast.stmt]:
+        if _raises(node.finalbody) and not exits.may_exit(node.finalbody) and may_fail([*node.body, *node.handlers]):
+            return self._with_final(node)
         if exits.may_exit(node.finalbody) or not _may_be_noted(node) or not may_fail(node.body):
             return self.generic_visit(node)
         staged = [copy.deepcopy(handler) for handler in node.handlers]
@@ -117,6 +119,23 @@ class _Attempts(Pass):
             return [*begin, inner, *after]
         node.body, node.handlers, node.orelse = [inner, *after], [], []
         return [*begin, node]
+
+    def _with_final(self, node: gast.Try) -> list[gast.stmt]:
+        """A `finally` that raises ends the error with which the body has failed: so that one is raised after it."""
+        if node.handlers:
+            inner = gast.copy_location(gast.Try(node.body, node.handlers, node.orelse, []), node)
+            node.body, node.handlers, node.orelse = [_standing_for(inner, node.body)], [], []
+        self.generic_visit(node)
+        attempt = self._names.attempt(next(self._attempts))
+        name = lambda store=False: template.name(attempt, at=node, store=store)  # noqa: E731
+        begin = _BEGIN(at=node, NAME_=name(True), HANDLERS=[template.constant(None, at=node)])
+        body = _Guard(attempt, self._fresh, self._names).suite(node.body)
+        node.body = _BODY(at=body[0], ATTEMPT=name(), BODY=body)
+        _standing_for(node.body[0], body)
+        last, number = node.finalbody[-1], template.constant(0, at=node.finalbody[-1])
+        error = _ERROR.expression(at=last, ATTEMPT=name(), NUMBER=number)
+        again = gast.copy_location(gast.Raise(error, None), last)
+        return [*begin, node, *_HANDLED(at=last, ATTEMPT=name(), NUMBER=number, BODY=[again])]
 
     def _staged(self, attempt: str, number: int, handler: gast.ExceptHandler, others: Suite) -> Suite:
         """The handler as a block of its own, and the others as its `else`."""
@@ -264,14 +283,21 @@ def _own_parts(node: gast.stmt) -> list[gast.AST]:
 
 def may_fail(nodes: Sequence[gast.AST]) -> bool:
     """Is anything called or raised in these, but for the functions in them?"""
-    pending = list(nodes)
+    return any(isinstance(node, _MAY_FAIL) for root in nodes for node in _walk_own(root))
+
+
+def _walk_own(root: gast.AST) -> Iterator[gast.AST]:
+    """A node and those in it, but for those of functions and classes."""
+    pending = [root]
     while pending:
-        node = pending.pop()
-        if isinstance(node, _MAY_FAIL):
-            return True
+        yield (node := pending.pop())
         if not isinstance(node, gast.FunctionDef | gast.AsyncFunctionDef | gast.ClassDef | gast.Lambda):
             pending += children(node)
-    return False
+
+
+def _raises(statements: Suite) -> bool:
+    """Does one of these raise, by itself?"""
+    return any(isinstance(node, gast.Raise | gast.Assert) for statement in statements for node in _walk_own(statement))
 
 
 def _may_be_noted(node: gast.Try) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import jax
+import jax.numpy as jnp
 from jax import lax
 from jax.extend.core.primitives import scan_p, while_p
 
@@ -70,14 +71,23 @@ class _Given(NamedTuple):
 
 def _differentiable(run: Callable[[Any], Any], init: Any, given: _Given, *, static: bool = False) -> Any:
     """What a function gives, with the while loop that it binds made ours."""
-    if jax.config.jax_disable_jit:  # pyright: ignore[reportAttributeAccessIssue]
+    if jax.config.jax_disable_jit and _are_known(init):  # pyright: ignore[reportAttributeAccessIssue]
         return run(init)
     operands, call = ((), lambda: run(init)) if static else ((init,), run)
-    closed, shape = jax.make_jaxpr(call, return_shape=True)(*operands)
-    if not any(equation.primitive in (while_p, scan_p) for equation in closed.jaxpr.eqns):
-        return run(init)
-    leaves = _evaluate(closed.jaxpr, closed.consts, jax.tree.leaves(operands), given)
+    with jax.disable_jit(False):
+        closed, shape = jax.make_jaxpr(call, return_shape=True)(*operands)
+        if not any(equation.primitive in (while_p, scan_p) for equation in closed.jaxpr.eqns):
+            return run(init)
+        leaves = _evaluate(closed.jaxpr, closed.consts, jax.tree.leaves(operands), given)
     return jax.tree.unflatten(jax.tree.structure(shape), leaves)
+
+
+def _are_known(values: Any) -> bool:
+    """Have all values numbers, so that lax takes each turn in Python? Not in jax.checkpoint, which traces what it gets."""
+    try:
+        return all(bool((jnp.asarray(leaf) == leaf).all()) or True for leaf in jax.tree.leaves(values))
+    except jax.errors.ConcretizationTypeError:
+        return False
 
 
 def _evaluate(jaxpr: Any, consts: list[Any], arguments: list[Any], given: _Given) -> list[Any]:

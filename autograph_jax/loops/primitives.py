@@ -53,7 +53,9 @@ def _run_lowered(primitive: Primitive, operands: Sequence[Any], loop: Loop, para
 def _run_compiled(primitive: Primitive, *operands: Any, loop: Loop, **params: Any) -> list[Any]:
     """Outside of jit: compiled once for each loop."""
     key = primitive, *sorted(params.items())
-    return loop.derived(key, lambda: jax.jit(functools.partial(primitive.bind, loop=loop, **params)))(*operands)
+    compiled = loop.derived(key, lambda: jax.jit(functools.partial(primitive.bind, loop=loop, **params)))
+    with jax.disable_jit(False):  # which would come here again
+        return compiled(*operands)
 
 
 # The loop

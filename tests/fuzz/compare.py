@@ -70,7 +70,8 @@ def difference(got: Any, want: Any, *, exact: bool) -> str | None:
     if exact and type(got) is not type(want):
         return f"got {shown(got)} of {type(got).__name__}, want {shown(want)} of {type(want).__name__}"
     first, second = np.asarray(got), np.asarray(want)
-    close = np.array_equal(first, second) or not exact and smooth_equal(first, second)
+    same = np.array_equal(first, second, equal_nan=first.dtype.kind == "f" == second.dtype.kind)
+    close = same or not exact and smooth_equal(first, second)
     if first.dtype.kind != second.dtype.kind or first.shape != second.shape or not close:
         return f"got {shown(got)}, want {shown(want)}"
     return None
@@ -78,7 +79,7 @@ def difference(got: Any, want: Any, *, exact: bool) -> str | None:
 
 def smooth_equal(first: np.ndarray, second: np.ndarray) -> bool:
     """Floats that are multiples of 1/4 are equal or differ by far more; sines may differ in their last digits."""
-    return first.dtype.kind == "f" and first.shape == second.shape and np.allclose(first, second, rtol=1e-9, atol=1e-9)
+    return first.dtype.kind == "f" and first.shape == second.shape and np.allclose(first, second, 1e-9, 1e-9, equal_nan=True)
 
 
 def shown(value: Any) -> str:

@@ -30,6 +30,16 @@ def moved(run: Function, values: Sequence[Any], change: Any) -> Any:
     return run(x + change[0], y + change[1], r + change[2:], *others)
 
 
+def finite(run: Function) -> Function:
+    """`run` in NumPy, where it raises if a number leaves the range: reverse mode multiplies an infinite slope by 0."""
+
+    def checked(*values: Any) -> Any:
+        with np.errstate(over="raise", invalid="raise"):
+            return run(*values)
+
+    return checked
+
+
 def derivatives(run: Function, seed: int) -> Callable[[Sequence[Any]], Derivatives]:
     """By name: gradients, and products of the Hessian with the direction, compiled as one program.
 

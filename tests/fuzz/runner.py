@@ -185,7 +185,7 @@ class Comparison:
                 yield gradients.check(observe(gradients.eager, [run, arrays(row)]), along, row)
 
     def value_along(self, row: Row, step: float) -> Any:
-        """Plain Python's value, with the floats changed by a step in the direction; NaN where it raises."""
-        changed = functools.partial(gradients.moved, self.names["run"])
+        """Plain Python's value, with the floats changed by a step in the direction; NaN where it raises or overflows."""
+        changed = functools.partial(gradients.moved, gradients.finite(self.names["run"]))
         outcome = self.with_numpy(changed, [copied(row), step * gradients.DIRECTION])
         return np.nan if outcome.error is not None else outcome.value

@@ -161,14 +161,24 @@ def noted(attempt: Attempt, make: Callable[[], Error]) -> bool:
     """Is the error that the body of a `try` raises one that traced data decides about, and that has a handler?"""
     if attempt.is_here():
         return False
-    error = make()
-    if (found := catching(error)) is None:
+    found = [(chosen, error, catching(error)) for chosen, error in each(make())]
+    if not any(by for _, _, by in found):
         return False
     opened = attempt.is_open
-    found[0].note(unless_failed(jnp.asarray(True)), Failure(error), found[1])
-    if found[0] is attempt:
+    for chosen, error, by in found:
+        if by is None:
+            raise uncatchable()
+        by[0].note(unless_failed(chosen), Failure(error), by[1])
+    if all(by is not None and by[0] is attempt for _, _, by in found):
         attempt.is_open = opened  # the body is left
     return True
+
+
+def each(error: Any) -> list[tuple[Any, Error]]:
+    """An error, or those of a choice, each with the condition that it is the one."""
+    if isinstance(error, Choice):
+        return [(error._index == number, option) for number, option in enumerate(error._options)]
+    return [(jnp.asarray(True), error)]
 
 
 def handled(attempt: Attempt, number: int) -> Any:

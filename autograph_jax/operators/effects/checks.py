@@ -22,6 +22,7 @@ from autograph_jax.operators.effects.attempts import Raised
 from autograph_jax.operators.effects.failures import CheckText, Error, Failure, Failures, errors_are_values
 from autograph_jax.operators.tracing import state
 from autograph_jax.operators.values import objects
+from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced, truth
 from autograph_jax.porting.refusals import about_tracers
 
@@ -60,6 +61,10 @@ def raised(error: Error, caught: bool = False) -> BaseException | type[BaseExcep
     """
     if not jax_private.tracing():
         return error
+    if isinstance(error, Choice):
+        for chosen, one in attempts.each(error):
+            raise_where(chosen, one)
+        return Raised()
     if not in_staged_branch() or not is_kept():
         return raised_here(error)
     found = attempts.catching(error)
