@@ -84,9 +84,20 @@ def _statements(node: FunctionNode, lines: list[str]) -> dict[str, str]:
     }
 
 
-def _spellings(node: ast.AST, lines: list[str]) -> dict[str, str]:
-    """Numbers and strings: as ast.unparse prints them, and as they are written: 1e-08 and 1e-8."""
-    spellings: dict[str, str] = {}
+class _Spellings(dict[str, str]):
+    """Numbers and strings: as ast.unparse prints them, and as they are written: 1e-08 and 1e-8.
+
+    Strings that are not of the function's own have the quotes of those that are.
+    """
+
+    def of(self, token: str) -> str:
+        quotes = [spelling[0] for spelling in self.values() if spelling[0] in "\"'"]
+        doubles = len(quotes) < 2 * quotes.count('"') and token[0] == "'" and "\\" not in token and '"' not in token
+        return self.get(token) or (f'"{token[1:-1]}"' if doubles else token)
+
+
+def _spellings(node: ast.AST, lines: list[str]) -> _Spellings:
+    spellings = _Spellings()
     inside = {id(part) for f in ast.walk(node) if isinstance(f, ast.JoinedStr) for part in ast.walk(f)}
     for constant in ast.walk(node):
         if isinstance(constant, ast.Constant) and id(constant) not in inside and constant.lineno == constant.end_lineno:
@@ -117,7 +128,7 @@ def _without_docstring(node: ast.FunctionDef) -> list[ast.stmt]:
     return node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
 
 
-def _line(line: str, statements: dict[str, str], spellings: dict[str, str]) -> list[str]:
+def _line(line: str, statements: dict[str, str], spellings: _Spellings) -> list[str]:
     """A line of ast.unparse, which is a whole statement, as it is shown."""
     stripped = line.strip()
     indent = line[: len(line) - len(stripped)]
@@ -125,6 +136,6 @@ def _line(line: str, statements: dict[str, str], spellings: dict[str, str]) -> l
         return [indent + statements[stripped]]
     pieces, end = [], 0
     for token in tokens(stripped):
-        pieces += [stripped[end : token.start[1]], spellings.get(token.string, token.string)]
+        pieces += [stripped[end : token.start[1]], spellings.of(token.string)]
         end = token.end[1]
     return broken(indent, "".join([*pieces, stripped[end:]]))

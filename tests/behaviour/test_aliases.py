@@ -1865,6 +1865,59 @@ def array_put_into_a_list_by_a_branch_and_written_in_a_loop(x):
 either(array_put_into_a_list_by_a_branch_and_written_in_a_loop, [X])
 
 
+# ------------------------------------------------------------------ the test of a loop reads an array that its body writes
+def read_by_the_test(a):
+    e = a
+    n = 0
+    while n < e[1] % 5:
+        n += 1
+        a[:] = (e - e) % 31
+    return n, e, a
+
+
+row(read_by_the_test, [np.array([2, 7, 27])], [np.array([2, 5, 27])], batch=True)
+
+
+def written_as_read_by_the_test(a):
+    e = a
+    n = 0
+    while a[1] < 12:
+        e[1] += 1
+        n += 1
+    return n, e, a
+
+
+row(written_as_read_by_the_test, [np.array([2, 7, 27])], [np.array([2, 15, 27])], batch=True)
+
+
+def three_read_by_the_test(a):
+    e, f = a, a
+    n = 0
+    while e[1] + f[1] < 24:
+        a[1] += 1
+        n += 1
+    return n, e, f
+
+
+row(three_read_by_the_test, [np.array([2, 7, 27])])
+
+
+def read_by_a_function_of_the_test(a):
+    e = a
+    n = 0
+
+    def goes_on():
+        return e[1] < 12
+
+    while goes_on():
+        a[1] += 1
+        n += 1
+    return n, e
+
+
+row(read_by_a_function_of_the_test, [np.array([2, 7, 27])])
+
+
 @table.each_way
 def test_aliases(row, way, record_property):
     check(row, way, record_property)

@@ -134,14 +134,14 @@ def bisection(f, low, high, *, tolerance: float = 1e-6, max_steps: int = 100):
             def otherwise_3():
                 nonlocal f_low, low
                 low, f_low = middle, f_middle
-            ag__.if_stmt(f_low * f_middle < 0, then_3, otherwise_3, 'f_low', 'high', 'low')
+            ag__.if_stmt(f_low * f_middle < 0, then_3, otherwise_3, "f_low", "high", "low")
         return ag__.if_stmt(
             ag__.call(abs)(f_middle) < tolerance,
             lambda: ag__.Return((middle, "found")),
             otherwise_2,
-            'f_low', 'high', 'low',
+            "f_low", "high", "low",
         )
-    left = ag__.for_stmt(ag__.call(range)(max_steps), body, 'f_low', 'high', 'low')  # halve
+    left = ag__.for_stmt(ag__.call(range)(max_steps), body, "f_low", "high", "low")  # halve
     return ag__.returned(left, lambda: (0.5 * (low + high), "gave up"))
 '''
 

@@ -197,12 +197,13 @@ class Settled:
         return [leaf for leaf, varies in zip(leaves, self._varying[number], strict=True) if varies]
 
     def _place_leaves(self, carry: dict[str, Any]) -> list[list[Any]]:
-        """Each place's leaves: carried ones from the carry, the others as they were at the entry."""
+        """Each place's leaves: carried ones from the carry, the others as they were at the entry, or those of what they share."""
         filled = []
         for label, entry, varying in zip(self._labels, self._entry_leaves, self._varying, strict=True):
             carried = iter(carry.get(label, ()))
             filled.append([next(carried) if v else leaf for leaf, v in zip(entry, varying, strict=True)])
-        return filled
+        number = {place.key: n for n, place in enumerate(self.places)}
+        return [filled[number.get(self.same.get(place.key), n)] for n, place in enumerate(self.places)]
 
     def leaves(self, carry: dict[str, Any]) -> list[Any]:
         return [leaf for leaves in self._place_leaves(carry) for leaf in leaves]
