@@ -22,7 +22,7 @@ LONG = "alpha_alpha, beta_beta_beta, gamma_gamma"
 LAYOUT = {  # name: source, text
     "the user's spelling": (
         'def f(x):\n    x = 1e-3, 0xff, "a", (x)  # why\n    return g(0xff, f"{x}", "a")\n',
-        'def f(x):\n    x = 1e-3, 0xff, "a", (x)  # why\n    return ag__.call(g)(0xff, ag__.text(ag__.field(x, , )), "a")',
+        'def f(x):\n    x = 1e-3, 0xff, "a", (x)  # why\n    return ag__.call(g)(0xff, ag__.text(ag__.field(x, "", "")), "a")',
     ),
     "comments above the signature's end": (
         "def f(\n    x,  # m\n):\n    # nothing\n    return x\n",
@@ -62,7 +62,7 @@ LAYOUT = {  # name: source, text
     ),
     "strings that span lines": (
         'def f(x):\n    return f"""{x}\'s\n    1e-3""", """a\n    b"""\n',
-        "def f(x):\n    return (ag__.text(ag__.field(x, , ), \"'s\\n    1e-3\"), 'a\\n    b')",
+        "def f(x):\n    return (ag__.text(ag__.field(x, '', ''), \"'s\\n    1e-3\"), 'a\\n    b')",
     ),
     "an f-string without fields is left alone": (
         'def f(x):\n    return g(f"0.001 (a, b)", 1e-3)\n',

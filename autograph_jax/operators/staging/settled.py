@@ -197,7 +197,7 @@ class Settled:
         return [leaf for leaf, varies in zip(leaves, self._varying[number], strict=True) if varies]
 
     def _place_leaves(self, carry: dict[str, Any]) -> list[list[Any]]:
-        """Each place's leaves: carried ones from the carry, the others as they were at the entry, or those of what they share."""
+        """Each place's leaves: carried ones from the carry, those of what it shares, the others as they were at the entry."""
         filled = []
         for label, entry, varying in zip(self._labels, self._entry_leaves, self._varying, strict=True):
             carried = iter(carry.get(label, ()))
