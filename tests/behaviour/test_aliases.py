@@ -1918,6 +1918,140 @@ def read_by_a_function_of_the_test(a):
 row(read_by_a_function_of_the_test, [np.array([2, 7, 27])])
 
 
+# ------------------------------------------------------------------ arrays that a loop hands over from variable to variable
+def two_buffers(a):
+    x, y = a * 1.0, a * 0.0
+    k = 0
+    while x[0] < 100 and k < 6:
+        for i in range(4):
+            y[i] = x[i] + x[(i + 1) % 4]
+        x, y = y, x
+        k += 1
+    return x, y, k
+
+
+row(two_buffers, [np.array([2.0, 7.0, 1.0, 5.0])], [-np.array([2.0, 7.0, 1.0, 5.0])], batch=True)
+
+
+def three_in_turn(a):
+    x, y, z = a * 1, a * 2, a * 3
+    k = 0
+    while k < a[0] + 2:
+        x, y, z = y, z, x
+        x[k % 4] = 0.0
+        k += 1
+    return x, y, z
+
+
+row(three_in_turn, [np.array([2.0, 7.0, 1.0, 5.0])], [-np.array([2.0, 7.0, 1.0, 5.0])], batch=True)
+
+
+def swapped_in_a_loop_inside(a):
+    x, y = a * 1, a * 2
+    k = 0
+    while k < 3:
+        for i in range(4):
+            x[i] = x[i] + y[(i + 1) % 4]
+            x, y = y, x
+        k += 1
+    return x, y
+
+
+row(swapped_in_a_loop_inside, [np.array([2.0, 7.0, 1.0, 5.0])], [-np.array([2.0, 7.0, 1.0, 5.0])], batch=True)
+
+
+def swapped_and_written_in_a_branch(a):
+    x, y = a * 1, a * 2
+    k = 0
+    while k < 4:
+        for i in range(4):
+            if x[i] > y[(i + 1) % 4]:
+                y[i] = x[i] - 1
+            else:
+                y[i] = 0.0
+        x, y = y, x
+        k += 1
+    x[0] = 9.0
+    return x, y
+
+
+row(swapped_and_written_in_a_branch, [np.array([2.0, 7.0, 1.0, 5.0])], [-np.array([2.0, 7.0, 1.0, 5.0])], batch=True, want="either")
+
+
+def handed_down(a):
+    x, y, z = a * 1, a * 2, a * 3
+    k = 0
+    while k < 5:
+        z = y
+        y = x
+        x = x + 1
+        if k < 4:
+            z[k % 2] = -9.0
+        k += 1
+    return x, y, z
+
+
+row(handed_down, [np.array([2.0, 7.0, 1.0, 5.0])], [-np.array([2.0, 7.0, 1.0, 5.0])], batch=True)
+
+
+def handed_over_and_held(a):
+    x, y = a * 1, a * 2
+    e = x
+    k = 0
+    while k < 3:
+        x, y = y, x
+        x[k] = 0.0
+        k += 1
+    return x, y, e
+
+
+row(handed_over_and_held, [np.array([2.0, 7.0, 1.0, 5.0])], want="either")
+
+
+def handed_over_and_viewed(a):
+    x, y = a * 1, a * 2
+    v = x[1:]
+    k = 0
+    while k < 3:
+        x, y = y, x
+        v[0] = v[0] + 1
+        y[0] = -k
+        k += 1
+    return x, y, v
+
+
+row(handed_over_and_viewed, [np.array([2.0, 7.0, 1.0, 5.0])], want="either")
+
+
+def one_array_for_all_turns(a):
+    m = a * 5
+    y, z = a * 2, a * 3
+    k = 0
+    while k < 3:
+        z = y
+        y = m
+        z[k] = -1.0
+        k += 1
+    return y, z, m
+
+
+row(one_array_for_all_turns, [np.array([2.0, 7.0, 1.0, 5.0])], want="either")
+
+
+def rows_handed_over(a):
+    m = jnp.stack([a, a * 2])
+    x, y = m[0], m[1]
+    k = 0
+    while k < 3:
+        x, y = y, x
+        x[k] = 0.0
+        k += 1
+    return x, y, m
+
+
+row(rows_handed_over, [np.array([2.0, 7.0, 1.0, 5.0])], want="either")
+
+
 @table.each_way
 def test_aliases(row, way, record_property):
     check(row, way, record_property)

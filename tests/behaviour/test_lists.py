@@ -471,6 +471,16 @@ def module_list_that_a_callee_gives_is_read(x):
 row(module_list_that_a_callee_gives_is_read, [1.0], [-1.0])
 
 
+def reads_what_has_no_value(x, v):
+    while True:
+        break
+        k = 1
+    return sum((one if one > k else 0.5 for one in v if one < x), 0.0)
+
+
+row(reads_what_has_no_value, [-1.0, np.array([1.0, 2.0])], [3.0, np.array([1.0, 2.0])], own_jit=True)
+
+
 @table.each_way
 def test_lists(row, way, record_property):
     check(row, way, record_property)

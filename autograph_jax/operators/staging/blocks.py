@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import sys
 from collections.abc import Callable, Container, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.extend
@@ -44,8 +44,9 @@ class Traced:
     raised: bool  # it ends by an exception, which is raised at run time
     handled: bool  # if so, by a `try` around, which goes on with what the block has written
     ids: dict[Any, int]  # by key: the identity of what each place held at the end, for aliases
-    bases: dict[Any, list[tuple[int, tuple[int, ...]]]]  # by key: of what arrays there are views in it, and of which shapes
+    bases: dict[Any, list[views.Base]]  # by key: of what arrays there are views in it
     parts: dict[Any, list[int]]  # by key: of the arrays in what it holds, and of those that these may be
+    handed: dict[Any, frozenset[int]]  # by key: among these, those that are handed over from turn to turn
     doubted: dict[Any, set[int]]  # by key: among these, the memory that it may have
     older: dict[Any, Uncounted]  # by key: the containers from before that what it holds may be
     starts: dict[Any, int]  # by key: the identity of what each input held at the start
@@ -64,12 +65,12 @@ class Traced:
 
     def view_bases(self, key: Any, value: Any, values: dict[Any, Any], outer: dict[int, jax.Array]) -> None:
         """Views in what a place holds stay views: of the places' new `values`, or of the arrays around, by their ids."""
-        for base, shape in self.bases.get(key, ()):
+        for base, shape, whole in self.bases.get(key, ()):
             known = [values[other] for other, own in self.ids.items() if own == base and other in values]
             for array in known + ([outer[base]] if base in outer else []):
                 for part in reach.arrays(value):
                     if part.shape == shape:
-                        views.view(part, array)
+                        views.relate(part, array, whole=whole)
 
     def kin_of(self, place: Place) -> list[int]:
         """The arrays in what a place holds at the end, and those that these may be, by their ids."""
@@ -111,13 +112,21 @@ class Traced:
         return result, {key: unflatten(form, leaves) for key, form in kept.items()}, outputs[len(positions) :]
 
 
+class Shares(NamedTuple):
+    """A place holds a view of another one's array, by key, or of an array from outside; if `whole`, that array in some turn."""
+
+    key: Any
+    base: Any
+    whole: bool
+
+
 @dataclasses.dataclass
 class Aliases:
     """Inputs that hold one array (by key: the place that leads), and pairs of which it is not known."""
 
     same: dict[Any, Any] = dataclasses.field(default_factory=dict)
     doubtful: set[tuple[Any, Any]] = dataclasses.field(default_factory=set)
-    views: list[tuple[Any, Any]] = dataclasses.field(default_factory=list)  # which place holds a view of which, or of an array
+    views: list[Shares] = dataclasses.field(default_factory=list)
     held: list[tuple[list[Any], Any]] = dataclasses.field(default_factory=list)  # who holds the array of which place too
 
 
@@ -150,9 +159,17 @@ def trace(
         jaxpr = varied(jax.make_jaxpr(recorder)(*avals), axes | state.axes())
     found = _outliving(recorder)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
-    aliases_found = recorder.ids, recorder.bases, recorder.parts, recorder.doubted, recorder.older, recorder.starts
+    memory_found = (
+        recorder.ids,
+        recorder.bases,
+        recorder.parts,
+        recorder.handed,
+        recorder.doubted,
+        recorder.older,
+        recorder.starts,
+    )
     raised = recorder.raised, recorder.handled
-    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, *raised, *aliases_found, recorder.called)
+    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, *raised, *memory_found, recorder.called)
 
 
 def _outliving(recorder: _Recorder) -> list[Place]:
@@ -255,14 +272,17 @@ class _Recorder:
                 trace.roll_back()
 
     def _run(self, arguments: Sequence[Any]) -> Any:
-        """The block's result. Where None is used as a number in a branch of ported code, that is an error at run time.
+        """The block's result. Some errors of Python's own are errors at run time in a branch.
 
-        `old = None` before a loop, `if i > 0: y = x / old` in it: in the first round of tracing old is None.
+        `old = None` before a loop, `if i > 0: y = x / old` in it: in the first round of tracing ported code old is None.
+        `sum(v + k for v in x if v > 0)` before there is a k.
         """
         try:
             return self._block(*arguments)
-        except TypeError as error:
-            if self._memory is not None or "NoneType" not in str(error) or not hooks.is_porting():
+        except (TypeError, NameError) as error:
+            is_none = "NoneType" in str(error) and hooks.is_porting()
+            is_unbound = isinstance(error, NameError) and str(error).startswith("cannot access")
+            if self._memory is not None or not (is_none or is_unbound):
                 raise
             error.__context__ = None
             raise checks.raised(error.with_traceback(None)) from None
@@ -275,10 +295,11 @@ class _Recorder:
             value = unflatten(form, leaves)
             value = values[place.key] = values.get(self._aliases.same.get(place.key), value)
             for part, old in aliasing.side_by_side(value, place.read()):
-                renewed.setdefault(id(old), part)
+                first = renewed.setdefault(id(old), part)
                 for other in aliasing.doubtful_with(old):
                     aliasing.doubt(part, renewed.get(id(other), other))
-                views.view(part, old)  # whoever holds what the loop enters with would see a write in the first turn
+                views.hand_over(part, old)  # whoever holds what the loop enters with would see a write in the first turn
+                views.view(part, first)  # of two types, though one array
             aliasing.doubt_buffers(value, place.read())
             state.write(place, value)
             self.starts[place.key] = aliasing.identity(value)
@@ -287,10 +308,10 @@ class _Recorder:
             starts[place.key] = _REBUILT if isinstance(form, Tree | Options) else place.read()
         for first, second in self._aliases.doubtful:
             aliasing.doubt(values.get(first), values.get(second))
-        for key, base in self._aliases.views:
+        for key, base, whole in self._aliases.views:
             apart = values.values() if isinstance(base, jax.Array | MutableArray) else ()
             base = base if isinstance(base, jax.Array | MutableArray) else values.get(base)
-            views.view_parts(values.get(key), base)
+            views.view_parts(values.get(key), base, whole=whole)
             aliasing.doubt_buffers(values.get(key), base, apart)
         for holder, key in self._aliases.held:
             holder[:] = [values[key]]
@@ -308,8 +329,9 @@ class _Recorder:
         self.result, leaves = flatten_end(result, self._older, is_new)
         self.ends, self.found = {}, []
         self.ids: dict[Any, int] = {RESULT: aliasing.identity(result)}
-        self.bases: dict[Any, list[tuple[int, tuple[int, ...]]]] = {RESULT: views.bases_in(result)}
+        self.bases: dict[Any, list[views.Base]] = {RESULT: views.bases_in(result)}
         self.parts: dict[Any, list[int]] = {RESULT: aliasing.kin(result)}
+        self.handed: dict[Any, frozenset[int]] = {RESULT: views.handed_over(result)}
         self.doubted: dict[Any, set[int]] = {RESULT: aliasing.doubted(result)}
         self.older: dict[Any, Uncounted] = {RESULT: self._older_than(result)}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
@@ -322,6 +344,7 @@ class _Recorder:
             self.ids[place.key] = aliasing.identity(value)
             self.bases[place.key] = views.bases_in(value)
             self.parts[place.key] = aliasing.kin(value)
+            self.handed[place.key] = views.handed_over(value)
             self.doubted[place.key] = aliasing.doubted(value)
             self.older[place.key] = self._older_than(value)
             if place.key in self.ends or _unchanged(start, value) and place.key not in self._apart:

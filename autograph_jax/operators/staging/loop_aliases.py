@@ -9,7 +9,7 @@ import jax
 
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators.sequences import lists
-from autograph_jax.operators.staging.blocks import RESULT, Aliases, Traced
+from autograph_jax.operators.staging.blocks import RESULT, Aliases, Shares, Traced
 from autograph_jax.operators.tracing import aliasing, holders, reach
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.operators.values import references
@@ -76,24 +76,29 @@ def taken_as_views(traced: Traced, outer: dict[int, jax.Array], places: Sequence
     """
     before = len(aliases.views)
     for key in [*(key for key in traced.ends if key not in traced.forgotten), RESULT]:
-        for base in _shared(key, traced, outer, places):
+        for base, whole in _shared(key, traced, outer, places):
             if isinstance(base, _ARRAYS) or key != base and aliases.same.get(key) != base and aliases.same.get(base) != key:
-                _add_view(key, base, aliases)
+                _add_view(Shares(key, base, whole), aliases)
     return len(aliases.views) > before
 
 
-def _shared(key: Any, traced: Traced, outer: dict[int, jax.Array], places: Sequence[Place]) -> Iterator[Any]:
-    """Whose memory a turn leaves in a place: that of other places, by key, or arrays from before the loop."""
+def _shared(key: Any, traced: Traced, outer: dict[int, jax.Array], places: Sequence[Place]) -> Iterator[tuple[Any, bool]]:
+    """Whose memory a turn leaves in a place: that of other places, by key, or arrays from before the loop.
+
+    And whether it is the array that another place began the turn with, and has given away: `a, b = b, a`.
+    """
     entries = {traced.starts[place.key]: place for place in places if place.key in traced.starts}
-    keys = [place.key for place in [*places, *traced.found] if place.key in traced.ends]
+    keys = [place.key for place in [*places, *traced.found] if place.key in traced.ids]
+    is_alone = not any(traced.ids[other] == traced.ids[key] for other in keys if other != key)
+    handed = traced.handed[key] | {traced.ids[key]}
     for base in traced.parts.get(key, ()):
-        yield from (other for other in keys if traced.ids[other] == base)
+        yield from ((other, False) for other in keys if traced.ids[other] == base)
         if base in outer:
-            yield outer[base]
+            yield outer[base], is_alone and base in handed
         if base in entries and entries[base].key != key and isinstance(entry := entries[base].read(), _ARRAYS):
-            yield entry
+            yield entry, is_alone and base in handed
     form = traced.result if key is RESULT else traced.ends[key][1]
-    yield from _older_arrays(form)
+    yield from ((array, False) for array in _older_arrays(form))
 
 
 def _older_arrays(form: Form) -> Iterator[MutableArray]:
@@ -106,11 +111,14 @@ def _older_arrays(form: Form) -> Iterator[MutableArray]:
                 yield from _older_arrays(part)
 
 
-def _add_view(key: Any, base: Any, aliases: Aliases) -> None:
-    is_array = isinstance(base, _ARRAYS)
-    known = [other for place, other in aliases.views if place == key and isinstance(other, _ARRAYS) == is_array]
-    if not any(aliasing.identity(base) == aliasing.identity(other) if is_array else base == other for other in known):
-        aliases.views.append((key, base))
+def _add_view(new: Shares, aliases: Aliases) -> None:
+    is_array = isinstance(new.base, _ARRAYS)
+    known = [own for own in aliases.views if own.key == new.key and isinstance(own.base, _ARRAYS) == is_array]
+    for own in known:
+        same = aliasing.identity(new.base) == aliasing.identity(own.base) if is_array else new.base == own.base
+        if same and own.whole <= new.whole:
+            return
+    aliases.views.append(new)
 
 
 def put_into_lists(places: Sequence[Place], traced: Traced, growing: dict[Any, lists.Growth], aliases: Aliases) -> bool:

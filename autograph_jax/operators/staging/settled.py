@@ -17,7 +17,7 @@ from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.failures import Carried, Failures, errors_are_values
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
-from autograph_jax.operators.staging.blocks import RESULT, Traced, is_users
+from autograph_jax.operators.staging.blocks import RESULT, Shares, Traced, is_users
 from autograph_jax.operators.tracing import aliasing, reach, same_containers, state, views
 from autograph_jax.operators.tracing.places import Aside, Content, Place
 from autograph_jax.operators.values import references
@@ -46,7 +46,7 @@ class Settled:
     argument_count: int
     tainted_arguments: bool  # do these, all but the index, come from traced data?
     same: dict[Any, Any]  # by key: the place whose array a place shares throughout
-    views: list[tuple[Any, Any]]  # which place holds a view of which, or of an array from outside; or that itself
+    views: list[Shares]
     growing: dict[Any, lists.Growth]  # by key: the lists that get longer
     failures: Failures | None  # what it raises when it is over
     hands_on: bool  # to the loop around, which raises it then
@@ -311,17 +311,17 @@ class Settled:
 
     def _relate(self, values: dict[Any, Any]) -> None:
         """Views stay views: what a place holds after the loop, of what it entered with, and of what a turn leaves in it."""
-        for key, base in self.views:
+        for key, base, whole in self.views:
             if key in values:
                 apart = values.values() if isinstance(base, jax.Array | MutableArray) else ()
                 base = base if isinstance(base, jax.Array | MutableArray) else values.get(base)
-                views.view_parts(values[key], base)
+                views.view_parts(values[key], base, whole=whole)
                 aliasing.doubt_buffers(values[key], base, apart)
         for place, entry in zip(self.places, self.entries, strict=True):
             for value, old in aliasing.side_by_side(values.get(place.key, entry), entry):
                 for base in views.bases(old):
                     for new in self._after(base, values):
-                        views.view(value, new)
+                        views.view_parts(value, new, whole=id(base) in views.handed_over(old))
                 for other in aliasing.doubtful_with(old):
                     for new in self._after(other, values):
                         aliasing.doubt(value, new)
@@ -332,7 +332,8 @@ class Settled:
             for array in reach.arrays(entry) if place.key in values else ():
                 for part in reach.arrays(values[place.key]):
                     if part.ndim and (part.shape, part.dtype) == (array.shape, array.dtype):
-                        for one in [array, *self._after(array, values)]:
+                        views.hand_over(part, array)
+                        for one in self._after(array, values):
                             aliasing.doubt(part, one)
 
     def _after(self, array: jax.Array, values: dict[Any, Any]) -> list[Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from collections.abc import Iterator
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +25,7 @@ class _View:
     value: weakref.ref[Any]
     bases: list[Any]  # kept as long as the view, as NumPy keeps them: another view may be of the same
     index: Any
+    handed: frozenset[int] = frozenset()  # of the bases that are handed over from turn to turn, the ids: see `hand_over`
 
 
 def view(value: Any, base: Any, index: Any = _UNKNOWN) -> Any:
@@ -33,10 +34,34 @@ def view(value: Any, base: Any, index: Any = _UNKNOWN) -> Any:
         return value
     shares = isinstance(value, jax.Array) and isinstance(base, jax.Array) and value is not base and value.ndim > 0
     if shares and not (history.is_picked(value) if index is _UNKNOWN else _copies(index)):
-        key, around = id(value), [*bases(value), base]
+        key, entry = id(value), _entry(value)
         gone = weakref.ref(value, lambda _, views=_views: views.pop(key, None))
-        _views[key] = _View(gone, around, index if len(around) == 1 and _is_basic(index) else _UNKNOWN)
+        around = [*(one for one in entry.bases if one is not base), base] if entry is not None else [base]
+        handed = entry.handed - {id(base)} if entry is not None else frozenset[int]()
+        _views[key] = _View(gone, around, index if len(around) == 1 and _is_basic(index) else _UNKNOWN, handed)
     return value
+
+
+def hand_over(value: Any, base: Any) -> None:
+    """In some turn of a loop a variable's array is this one from before it; no two of its variables hold that in one turn.
+
+    `a, b = b, a` hands each over to the other: what is written into one would show where its first array is held around the
+    loop, and not in the other variable.
+    """
+    if isinstance(value, jax.Array) and isinstance(base, jax.Array) and not any(one is base for one in bases(value)):
+        view(value, base)
+        if (entry := _entry(value)) is not None:
+            _views[id(value)] = dataclasses.replace(entry, handed=entry.handed | {id(base)})
+
+
+def handed_over(value: Any) -> frozenset[int]:
+    """The ids of the arrays that loops hand over to this one."""
+    entry = _entry(value)
+    if entry is None or not entry.handed:
+        return frozenset()
+    own = [base for base in entry.bases if id(base) in entry.handed]
+    others = {id(one) for base in entry.bases if id(base) not in entry.handed for one in (base, *bases(base))}
+    return entry.handed.union(*map(handed_over, own)) - others
 
 
 def _copies(index: Any) -> bool:
@@ -110,11 +135,21 @@ def _entry(value: Any) -> _View | None:
     return entry if entry is not None and entry.value() is value else None
 
 
-def view_parts(value: Any, base: Any) -> None:
-    """A value may share memory with `base`, or something in it may: a list or a choice in which a turn has put that array."""
+def view_parts(value: Any, base: Any, *, whole: bool = False) -> None:
+    """A value may share memory with `base`, or something in it may: a list or a choice in which a turn has put that array.
+
+    With `whole`, it is that array in some turn.
+    """
     for part in reach.arrays(value):
         if part is value or isinstance(base, jax.Array) and part.ndim <= base.ndim and part.dtype == base.dtype:
-            view(part, base)
+            relate(part, base, whole=whole and part is value)
+
+
+def relate(value: Any, base: Any, *, whole: bool) -> None:
+    if whole:
+        hand_over(value, base)
+    else:
+        view(value, base)
 
 
 def bases(value: Any) -> list[jax.Array]:
@@ -129,9 +164,18 @@ def bases(value: Any) -> list[jax.Array]:
     return found
 
 
-def bases_in(value: Any) -> list[tuple[int, tuple[int, ...]]]:
-    """The ids of the arrays of which there are views in a value, each with the shape of its view."""
-    return [(id(base), part.shape) for part in reach.arrays(value) for base in bases(part)] if _views else []
+class Base(NamedTuple):
+    """The array, by its id, of which there is a view of this shape; `whole`: that a loop hands over."""
+
+    array: int
+    shape: tuple[int, ...]
+    whole: bool
+
+
+def bases_in(value: Any) -> list[Base]:
+    """The arrays of which there are views in a value."""
+    parts = [(part, handed_over(part)) for part in reach.arrays(value)] if _views else []
+    return [Base(id(base), part.shape, id(base) in handed) for part, handed in parts for base in bases(part)]
 
 
 def rows(base: Any, nested: bool = False) -> Any:
@@ -145,22 +189,17 @@ _views: dict[int, _View] = {}
 
 
 def related_to(array: Any) -> Iterator[Any]:
-    """The array that this one is a view of, and the views of this one."""
-    related: list[jax.Array] = []
-
-    def add(values: Iterable[Any]) -> None:
-        for value in values:
-            if value is not None and value is not array and not any(value is known for known in related):
-                related.append(value)
-
-    def views_of(base: Any) -> Iterator[Any]:
-        return (own.value() for own in list(_views.values()) if any(one is base for one in own.bases))
-
-    add(bases(array))
-    for base in related:
-        add(bases(base))
-    for base in [array, *related]:
-        add(views_of(base))
-    for base in related:
-        add(views_of(base))
-    yield from related
+    """The array that this one is a view of, and the views of this one; but not what is another variable's in each turn."""
+    found: dict[int, Any] = {}
+    pending = [(array, False)]
+    for one, is_handed in pending:  # which grows
+        entry = _entry(one)
+        new = [(base, id(base) in entry.handed) for base in entry.bases] if entry is not None else []
+        for own in list(_views.values()):
+            if any(base is one for base in own.bases) and not (is_handed and id(one) in own.handed):
+                new.append((own.value(), False))
+        for other, handed in new:
+            if other is not None and other is not array and (id(other) not in found or found[id(other)] > handed):
+                found[id(other)] = handed
+                pending.append((other, handed))
+    yield from {id(other): other for other, _ in pending[1:]}.values()
