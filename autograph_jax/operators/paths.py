@@ -9,12 +9,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import subscripts
 from autograph_jax.operators.tracing import aliasing, holders, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
+from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.operators.values.updated import Masked, index_of, is_mask
 
 
@@ -125,9 +127,18 @@ _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 def augment(old: Any, symbol: str, value: Any) -> Any:
     """`old symbol value`, in place where `old` is a list or the like."""
     if isinstance(old, Masked):
-        return dataclasses.replace(old, values=_OPERATIONS[symbol](old.values, value))
+        return dataclasses.replace(old, values=_OPERATIONS[symbol](old.values, _in_place(value, old)))
     subscripts.note_content(old)
     return _OPERATIONS[symbol](old, value)
+
+
+def _in_place(value: Any, masked: Masked) -> Any:
+    """The elements for `x[mask] += elements`, each where it belongs; that takes a mask that is known."""
+    mask = masked.mask
+    if is_traced(mask) or jnp.ndim(value) == 0 or jnp.shape(value)[0] != int(mask.sum()):
+        return value
+    value = jnp.asarray(value)
+    return jnp.ones(mask.shape + value.shape[1:], value.dtype).at[mask].set(value)
 
 
 def read(target: Any, step: _Attr | _Item) -> Any:

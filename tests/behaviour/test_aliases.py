@@ -1975,7 +1975,13 @@ def swapped_and_written_in_a_branch(a):
     return x, y
 
 
-row(swapped_and_written_in_a_branch, [np.array([2.0, 7.0, 1.0, 5.0])], [-np.array([2.0, 7.0, 1.0, 5.0])], batch=True, want="either")
+row(
+    swapped_and_written_in_a_branch,
+    [np.array([2.0, 7.0, 1.0, 5.0])],
+    [-np.array([2.0, 7.0, 1.0, 5.0])],
+    batch=True,
+    want="either",
+)
 
 
 def handed_down(a):

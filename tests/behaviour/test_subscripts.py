@@ -3,6 +3,8 @@
 import jax.numpy as jnp
 import numpy as np
 
+import autograph_jax as ag
+
 from .harness import Table, check
 
 table = Table(__name__)
@@ -1064,3 +1066,26 @@ row(read_by_a_list, [MATRIX])
 @table.each_way
 def test_subscripts(row, way, record_property):
     check(row, way, record_property)
+
+
+def test_elements_of_a_known_mask_are_added_where_they_belong():
+    def added(v, w):
+        v[v > 2] += w[v > 2]
+        return v
+
+    def multiplied(m, w):
+        m[m > 1] *= w[:3]
+        return m
+
+    def rows(m, n):
+        m[np.array([True, False])] -= n[1:]
+        return m
+
+    matrix = np.array([[1.0, 2.0], [3.0, 4.0]])
+    for function, arguments in [
+        (added, (np.array([1.0, 3.0, 5.0, 2.0]), np.array([10.0, 20.0, 30.0, 40.0]))),
+        (multiplied, (matrix, np.array([10.0, 20.0, 30.0, 40.0]))),
+        (rows, (matrix, 10 * matrix)),
+    ]:
+        want = function(arguments[0].copy(), arguments[1])
+        np.testing.assert_allclose(ag.autograph(function)(*map(jnp.asarray, arguments)), want)
