@@ -1,0 +1,163 @@
+"""Checks in the body of a `try`: after each statement that may fail, and before it writes what it computes.
+
+y = f(x); z = g(y)   ->   value = f(x)
+                          if ag__.failed(attempt): return ag__.failure
+                          y = value
+                          z = g(y)
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import gast
+
+from autograph_jax.analysis import writes
+from autograph_jax.converters.places import augmented, index_of, is_pure_value, old_value, path_of
+from autograph_jax.syntax import template
+from autograph_jax.syntax.names import Names
+from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import children, walk
+
+_CHECK = Template("""
+    if ag__.failed(ATTEMPT):
+        return ag__.failure
+""")
+_NOTED = Template("""
+    if ag__.noted(ATTEMPT, ERROR):
+        return ag__.failure
+""")
+_BEGIN_UNGUARDED = Template("ag__.unguarded(ATTEMPT, True)")
+_END_UNGUARDED = Template("ag__.unguarded(ATTEMPT, False)")
+_MAY_FAIL = (gast.Call, gast.Raise, gast.Assert)
+Suite = list[gast.stmt]
+
+
+class Guard:
+    """Puts a check after each statement of a body that may fail, and before it writes what it computes."""
+
+    def __init__(self, attempt: str, fresh: Callable[[], str], names: Names) -> None:
+        self._attempt, self._fresh, self._names = attempt, fresh, names
+
+    def suite(self, statements: Suite, *, goes_on: bool = False) -> Suite:
+        """`goes_on`: more of the body follows these statements."""
+        guarded: Suite = []
+        for statement in statements:
+            follows = goes_on or statement is not statements[-1]
+            guarded += self._statement(statement, follows) if may_fail([statement]) else [statement]
+        return guarded
+
+    def _statement(self, node: gast.stmt, follows: bool) -> Suite:
+        check = self._check(node) if follows else []
+        if any(isinstance(inner, gast.NamedExpr) for part in _own_parts(node) for inner in walk(part)):
+            return [*self._unguarded([node], node), *check]
+        match node:
+            case gast.Raise(exc=gast.expr()) if not writes(node.exc):
+                return self._raise(node)
+            case gast.Return(value=gast.expr()):
+                return [*self._first(node, "value"), node]
+            case gast.AugAssign():
+                return self._augment(node) if may_fail([node.value]) else [node, *check]
+            case gast.Assign():
+                return [*self._first(node, "value"), node] if may_fail([node.value]) else [node, *check]
+            case gast.If():
+                before = self._first(node, "test") if may_fail([node.test]) else []
+                node.body, node.orelse = self.suite(node.body, goes_on=follows), self.suite(node.orelse, goes_on=follows)
+                return [*before, node, *check]
+            case gast.For():
+                before = self._first(node, "iter") if may_fail([node.iter]) else []
+                node.body, node.orelse = self.suite(node.body, goes_on=True), self.suite(node.orelse, goes_on=follows)
+                return [*before, node, *check]
+            case gast.While():
+                first = self._check(node) if may_fail([node.test]) else []
+                node.body = [*first, *self.suite(node.body, goes_on=True)]
+                node.orelse = [*first, *self.suite(node.orelse, goes_on=follows)] if node.orelse else []
+                return [node, *check]
+            case gast.Try() | gast.TryStar():
+                own = self._names.attempt_of(node.body[0]) is not None  # whose checks are about the attempts around, too
+                for suite in (*(() if own else (node,)), *node.handlers):
+                    suite.body = self.suite(suite.body, goes_on=True)
+                node.orelse = self.suite(node.orelse, goes_on=True)
+                if may_fail(node.finalbody):  # which runs to its end also where the body has failed
+                    node.finalbody = self._unguarded(node.finalbody, node.finalbody[0])
+                return [node, *check]
+            case gast.With() if any(item.optional_vars is not None for item in node.items) and may_fail(node.items):
+                return [*self._unguarded([node], node), *check]
+            case gast.With():
+                node.body = [*self._check(node), *self.suite(node.body, goes_on=follows)]
+                return [node, *check]
+        return [node, *check]
+
+    def _unguarded(self, statements: Suite, at: gast.AST) -> Suite:
+        """Statements that write before a check could be made: nothing in them may fail by traced data."""
+        name = lambda: template.name(self._attempt, at=at)  # noqa: E731
+        return [*_BEGIN_UNGUARDED(at=at, ATTEMPT=name()), *statements, *_END_UNGUARDED(at=at, ATTEMPT=name())]
+
+    def _first(self, node: Any, field: str) -> Suite:
+        """Compute a value before the statement that takes it, which is left out where that fails."""
+        computed, name = self._kept(getattr(node, field), node)
+        setattr(node, field, name)
+        return [computed, *self._check(node)]
+
+    def _augment(self, node: gast.AugAssign) -> Suite:
+        """Python reads the target first, then the value is computed, then the target is written."""
+        target = node.target
+        if isinstance(target, gast.Name):
+            before, old = self._kept(template.name(target.id, at=target), node)
+            again = template.assign([template.name(target.id, at=target, store=True)], old, at=node)
+            return [before, *self._first(node, "value"), again, node]
+        indices = []
+        for step in path_of(target)[1]:
+            if isinstance(step, gast.Subscript) and not is_pure_value(step.slice) and not writes(step.slice):
+                index, step.slice = self._kept(index_of(step.slice), node)
+                indices.append(index)
+        before, old = self._kept(old_value(target), node)
+        first = self._first(node, "value")
+        return [*indices, before, *first, template.assign([target], augmented(old, node, node.value), at=node)]
+
+    def _kept(self, value: gast.expr, statement: gast.stmt) -> tuple[gast.stmt, gast.Name]:
+        """A variable for a value, and what gives it that: part of a statement, where that stands."""
+        name = self._fresh()
+        kept = template.assign([template.name(name, at=value, store=True)], value, at=statement)
+        return kept, template.name(name, at=value)
+
+    def _raise(self, node: gast.Raise) -> Suite:
+        """Where traced data decides, the body is left; else Python raises."""
+        error = template.lambda_of(copy.deepcopy(node.exc), at=node.exc)
+        return [*_NOTED(at=node, ATTEMPT=template.name(self._attempt, at=node), ERROR=error), node]
+
+    def _check(self, node: gast.stmt) -> Suite:
+        at = _beginning(node)
+        return _CHECK(at=at, ATTEMPT=template.name(self._attempt, at=at))
+
+
+def _beginning(node: Any) -> gast.AST:
+    """Where a statement begins. At the end of one over several lines a call would seem to be a part of it."""
+    if node.lineno == node.end_lineno:
+        return node
+    start = gast.copy_location(gast.Pass(), node)
+    start.end_lineno, start.end_col_offset = node.lineno, node.col_offset + 1
+    return start
+
+
+def _own_parts(node: gast.stmt) -> list[gast.AST]:
+    """What a statement evaluates itself, without the statements in it."""
+    suites = ("body", "orelse", "finalbody", "handlers") if isinstance(getattr(node, "body", None), list) else ()
+    parts = [value for field, value in gast.iter_fields(node) if field not in suites]
+    return [part for value in parts for part in (value if isinstance(value, list) else [value]) if isinstance(part, gast.AST)]
+
+
+def may_fail(nodes: Sequence[gast.AST]) -> bool:
+    """Is anything called or raised in these, but for the functions in them?"""
+    return any(isinstance(node, _MAY_FAIL) for root in nodes for node in walk_own(root))
+
+
+def walk_own(root: gast.AST) -> Iterator[gast.AST]:
+    """A node and those in it, but for those of functions and classes."""
+    pending = [root]
+    while pending:
+        yield (node := pending.pop())
+        if not isinstance(node, gast.FunctionDef | gast.AsyncFunctionDef | gast.ClassDef | gast.Lambda):
+            pending += children(node)
