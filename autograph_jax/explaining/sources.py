@@ -6,17 +6,16 @@ import ast
 import builtins
 import functools
 import linecache
-import os
 import sys
 import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from autograph_jax.runtime.convert import conversion_of, is_converted
+from autograph_jax.runtime.frames import is_ours
 from autograph_jax.runtime.libraries import is_left_alone
 from autograph_jax.runtime.unconverted import is_marked
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -117,7 +116,7 @@ def _told(called: ast.expr, known: dict[str, Any], own: set[str]) -> str | None:
 def _standing(name: str, function: types.FunctionType) -> str | None:
     if is_left_alone(function.__module__):
         return None
-    if function.__code__.co_filename.startswith(_PACKAGE):  # what one of our transforms has made of a function
+    if is_ours(function.__code__):  # what one of our transforms has made of a function
         return f"calls `{name}`, converted"
     if is_marked(function):
         return f"`{name}` is called as it is: it is marked by `do_not_convert`"

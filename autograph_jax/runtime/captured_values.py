@@ -9,9 +9,12 @@ from typing import Any
 import jax
 import numpy as np
 
+from autograph_jax.runtime.convert import is_converted
+from autograph_jax.runtime.frames import is_ours
 from autograph_jax.runtime.libraries import is_left_alone, module_of
 from autograph_jax.runtime.snapshots import Identity
 from autograph_jax.runtime.statics import Static
+from autograph_jax.runtime.wrappers import is_librarys
 
 LARGEST_ARRAY = 1000  # elements of a NumPy array whose contents are compared on each call
 VALUES = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype, enum.Enum, frozenset, slice, range)
@@ -50,9 +53,14 @@ def content(cell: types.CellType) -> Any:
 
 
 def unwrapped(value: Any) -> Any:
-    """The user's function inside jitted functions and wrappers of libraries."""
+    """The user's function inside jitted functions and wrappers of libraries. A wrapper of the user's is one, too."""
     while not isinstance(value, type) and isinstance(own := getattr(value, "__dict__", None), dict):
-        if (inner := own.get("__wrapped__")) is None:
+        if _is_users(value) or (inner := own.get("__wrapped__")) is None:
             break
         value = inner
     return value
+
+
+def _is_users(value: Any) -> bool:
+    is_function = type(value) is types.FunctionType
+    return is_function and not (is_librarys(value) or is_converted(value) or is_ours(value.__code__))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import types
 
 import jax.extend.source_info_util
 
@@ -12,6 +13,11 @@ _OURS = [
     os.path.join(_PACKAGE, room) + os.sep
     for room in ("syntax", "converters", "operators", "loops", "porting", "runtime", "explaining")
 ]
+
+
+def is_ours(code: types.CodeType) -> bool:
+    """Is it code of this package, written or generated? Generated functions have the user's globals."""
+    return code.co_filename.startswith(_PACKAGE + os.sep)
 
 
 def hide() -> None:

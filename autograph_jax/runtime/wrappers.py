@@ -21,15 +21,15 @@ def wrapped_in_library(function: types.FunctionType) -> types.FunctionType | Non
     """The user's function inside wrappers of libraries; None where there is no such wrapper."""
     inner: Any = function
     while isinstance(inner, types.FunctionType) and not is_marked(inner):
-        # Whose code is it, whatever `functools.wraps` says? Asked here, since a call near Python's limit has few frames left.
+        # As `is_librarys`. Asked here, since a call near Python's limit has few frames left.
         if not inner.__code__.co_filename.startswith("<@") and not is_left_alone(inner.__globals__.get("__name__")):
             return inner if inner is not function else None
         inner = getattr(inner, "__wrapped__", None)
     return None
 
 
-def _is_librarys(value: Any) -> bool:
-    """Is it a function whose code a library has written?"""
+def is_librarys(value: Any) -> bool:
+    """Is it a function whose code a library has written, whatever `functools.wraps` says?"""
     if not isinstance(value, types.FunctionType):
         return False
     return value.__code__.co_filename.startswith("<@") or is_left_alone(value.__globals__.get("__name__"))
@@ -50,7 +50,7 @@ def _with(value: Any, new: dict[int, Any]) -> Any:
     if isinstance(value, functools.partial):
         function = _with(value.func, new)
         return value if function is value.func else functools.partial(function, *value.args, **value.keywords)
-    if not _is_librarys(value):
+    if not is_librarys(value):
         return value
     new[id(value)] = value  # a function that holds itself
     cells = [_with_cell(cell, new) for cell in value.__closure__ or ()]

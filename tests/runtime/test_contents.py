@@ -2,6 +2,7 @@
 
 import collections
 import copy
+import functools
 import types
 
 import jax
@@ -172,7 +173,25 @@ def with_a_string():
     return lambda x: x * (2.0 if found["method"] == "twice" else 3.0), lambda: found.update(method="thrice")
 
 
+def of_a_wrapper():
+    found = [2.0]
+
+    def doubled(function):
+        @functools.wraps(function)
+        def wrapper(x):
+            return found[0] * function(x)
+
+        return wrapper
+
+    @doubled
+    def identity(x):
+        return x
+
+    return identity, lambda: found.__setitem__(0, 3.0)
+
+
 CHANGES = [
+    of_a_wrapper,
     of_a_global,
     of_a_variable,
     one_more,
