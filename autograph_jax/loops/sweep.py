@@ -179,7 +179,10 @@ def _sweep_again(
         return mark, depth - (_at(marks, depth - 1) == mark), marks, stack, residuals, back
 
     marks = jnp.arange(sizes.rows, dtype=jnp.int32) * saved.spacing
-    depth = (saved.turns + saved.spacing - 1) // saved.spacing
+    # Zero where the loop is in a branch that was not taken. XLA, where it knows that, divides, and ends the process with
+    # SIGFPE (openxla/stablehlo#2971).
+    spacing = jnp.maximum(saved.spacing, 1)
+    depth = (saved.turns + spacing - 1) // spacing
     leaves = [*loop.cond.out_avals, *turn.residual_avals] if loop.rank else turn.residual_avals
     begin = (saved.turns, depth, marks, saved.arrays, _room(loop, sizes.unit, leaves), back)
     *_, back = lax.while_loop(lambda carry: carry[0] > 0, unit, begin)

@@ -246,3 +246,19 @@ class TestForiLoop:
     def test_known_bounds_are_a_scan(self):
         names = [e.primitive.name for e in jax.make_jaxpr(lambda x: ag.fori_loop(0, 5, lambda i, y: y * x, x))(1.0).eqns]
         assert names == ["scan"]
+
+
+def test_a_loop_that_xla_knows_never_to_run():
+    """Its count of turns and the distance of its checkpoints are then constant zeros."""
+
+    @ag.autograph
+    def f(x, i):
+        if i < i:
+            turns = 0
+            while turns != i and turns < 1:
+                turns += 1
+                x = jnp.sin(x)
+            return x
+        return -x
+
+    assert jax.jit(jax.grad(f))(1.0, 3) == -1.0

@@ -246,7 +246,7 @@ def _range_length(start: Any, stop: Any, step: Any) -> Any:
         distance = stop - start if step > 0 else start - stop
         steps = distance if abs(step) == 1 else (distance + (abs(step) - 1)) // abs(step)
         return jnp.maximum(steps, 0)
-    size = jnp.abs(step)
+    size = jnp.maximum(jnp.abs(step), 1)  # zero is an error; if XLA knew it, dividing by it would end the process
     return jnp.maximum((jnp.where(step > 0, stop - start, start - stop) + size - 1) // size, 0)
 
 
