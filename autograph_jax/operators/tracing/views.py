@@ -55,13 +55,21 @@ def hand_over(value: Any, base: Any) -> None:
 
 
 def handed_over(value: Any) -> frozenset[int]:
-    """The ids of the arrays that loops hand over to this one."""
-    entry = _entry(value)
-    if entry is None or not entry.handed:
-        return frozenset()
-    own = [base for base in entry.bases if id(base) in entry.handed]
-    others = {id(one) for base in entry.bases if id(base) not in entry.handed for one in (base, *bases(base))}
-    return entry.handed.union(*map(handed_over, own)) - others
+    """The ids of the arrays that loops hand over to this one, and in no other way are its bases."""
+    handed: dict[int, Any] = {}
+    others: set[int] = set()
+    pending = [value]
+    for one in pending:  # which grows; loops in loops may hand two arrays over to each other
+        entry = _entry(one)
+        for base in entry.bases if entry is not None else ():
+            if id(base) not in entry.handed:
+                others.update(map(id, (base, *bases(base))))
+            elif id(base) not in handed:
+                handed[id(base)] = base
+                pending.append(base)
+        if not handed:
+            break
+    return frozenset(handed) - others
 
 
 def _copies(index: Any) -> bool:
