@@ -177,7 +177,7 @@ def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     args, kwargs = values(args), values(kwargs)
     known = is_static((args, kwargs))
     found = function(*args, **kwargs) if known else _by_jax(function, args, kwargs)
-    if out is None and function in _KEEPING:
+    if out is None and function in _KEEPING and not isinstance(found, tuple):  # `np.where(mask)` gives indices
         return stored(found, None, _like(function, given, options))
     if out is None:
         small = any(np.ndim(part) == 0 for part in jax.tree.leaves(found))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from . import hooks
-from .arrays import wrap
+from .arrays import value_of, wrap
 from .creating import asarray
-from .rows import Mask, greatest, least, refusal
-from .selections import Selection
+from .rows import Mask, greatest, last, least, refusal
+from .selections import Selection, together
 
 
 def unique(
@@ -48,13 +49,14 @@ def unique(
 
 def quantile(selection: Selection, share: Any) -> Any:
     """Between the two elements around this share of the others, linearly."""
-    ordered, last = selection.compact(), selection.count - 1
-    hooks.raise_where(last < 0, IndexError("a quantile of no elements"))
-    ordered = jnp.sort(ordered.filled(greatest(selection.dtype)))
-    place = share * last
-    below = jnp.clip(jnp.floor(place).astype(int), 0, last)
-    low, high = ordered[below], ordered[jnp.minimum(below + 1, last)]
-    return low + (high - low) * (place - below)
+    end = selection.count - 1
+    hooks.raise_where(end < 0, IndexError("a quantile of no elements"))
+    ordered = jnp.sort(selection.compact().filled(last(selection.dtype)))
+    place = share * end
+    below = jnp.clip(jnp.floor(place).astype(int), 0, end)
+    low, high = ordered[below], ordered[jnp.minimum(below + 1, end)]
+    greatest_one = ordered[jnp.maximum(end, 0)]  # NaN, where there is one
+    return jnp.where(jnp.isnan(greatest_one), greatest_one, low + (high - low) * (place - below))
 
 
 def extreme(selection: Selection, name: str, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
@@ -74,5 +76,40 @@ def in_order(function: Any, selection: Selection, axis: Any = -1, kind: Any = No
     if (axis if axis is not None else 0) % selection.ndim != selection.axis:
         raise refusal(f"`np.{function.__name__}` is called along another axis")
     compact = selection.compact()
-    found = function(wrap(compact.filled(greatest(selection.dtype))), axis=selection.axis, kind="stable")
+    found = function(wrap(compact.filled(last(selection.dtype))), axis=selection.axis, kind="stable")
     return compact.like(found)
+
+
+def searched(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    """`np.searchsorted(a, v)`, either of them a selection."""
+    if sorter is not None or np.ndim(a) != 1:
+        raise refusal("`np.searchsorted` is called with it")
+    is_selection = isinstance(a, Selection)
+    wanted = v.values if isinstance(v, Selection) else jnp.asarray(value_of(v))
+    among = a.compact().filled(last(a.dtype)) if is_selection else jnp.asarray(value_of(a))
+    places = jnp.searchsorted(among, wanted, side=side)
+    places = jnp.minimum(places, a.count) if is_selection else places
+    return v.like(places) if isinstance(v, Selection) else wrap(places) if places.ndim else places
+
+
+def interpolated(x: Any, xp: Any, fp: Any, *rest: Any, **options: Any) -> Any:
+    """`np.interp(x, xp, fp)`, of any of which a part is a selection. Behind the last point stands the last point."""
+    if isinstance(xp, Selection) or isinstance(fp, Selection):
+        if not (isinstance(xp, Selection) and isinstance(fp, Selection)):
+            known = len(fp if isinstance(xp, Selection) else xp)
+            xp, fp = (one.exactly(known) if isinstance(one, Selection) else one for one in (xp, fp))
+        else:
+            rows, values = together([xp.compact(), fp.compact()])
+            hooks.raise_where(rows.count == 0, ValueError("array of sample points is empty"))
+            places = jnp.clip(jnp.arange(len(values[0])), 0, rows.count - 1)
+            xp, fp = (wrap(one[places]) for one in values)
+    if not isinstance(x, Selection):
+        return np.interp(x, xp, fp, *rest, **options)
+    return x.like(np.interp(wrap(x.values), xp, fp, *rest, **options))
+
+
+def polynomial(p: Any, x: Any) -> Any:
+    """`np.polyval(p, x)`, either of them a selection: the coefficients stand at the end, behind zeros."""
+    if isinstance(p, Selection):
+        p = wrap(jnp.roll(p.compact().filled(0), p.capacity - p.count))
+    return x.like(np.polyval(p, wrap(x.values))) if isinstance(x, Selection) else np.polyval(p, x)

@@ -118,8 +118,19 @@ def padded(array: jax.Array, axis: int, size: int) -> jax.Array:
 
 
 def least(dtype: np.dtype) -> Any:
-    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min if dtype.kind in "iu" else False
+    return -np.inf if _ordered(dtype).kind == "f" else np.iinfo(dtype).min if dtype.kind in "iu" else False
 
 
 def greatest(dtype: np.dtype) -> Any:
-    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max if dtype.kind in "iu" else True
+    return np.inf if _ordered(dtype).kind == "f" else np.iinfo(dtype).max if dtype.kind in "iu" else True
+
+
+def last(dtype: np.dtype) -> Any:
+    """What stands behind all others when they are in order: NaN, where there is one."""
+    return np.nan if dtype.kind in "fc" else greatest(dtype)
+
+
+def _ordered(dtype: np.dtype) -> np.dtype:
+    if dtype.kind == "c":
+        raise refusal("the greatest or least of complex numbers is asked for")
+    return dtype

@@ -17,6 +17,7 @@ from .arrays import MutableArray, static, value_of, wrap
 from .creating import as_canonical, asarray
 from .rows import Mask, Window, bound_of, refusal
 from .selections import Selection, by_element, together
+from .views import is_static
 
 Function = Callable[..., Any]
 
@@ -28,14 +29,15 @@ _PRODUCTS = (
 # Each row of the result is made of one row.
 _BY_ROW = (
     np.tile, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze, np.stack, np.vstack, np.column_stack, np.ravel,
-    np.atleast_1d, np.atleast_2d, np.polyval, np.interp, np.broadcast_to, np.repeat, np.take, np.diagonal, np.matrix_transpose,
-    np.searchsorted, np.digitize, np.linalg.solve, np.linalg.det, np.linalg.inv,
+    np.atleast_1d, np.atleast_2d, np.broadcast_to, np.matrix_transpose, np.linalg.solve, np.linalg.det, np.linalg.inv,
 )  # fmt: skip
+# Each element is looked up in what is, or may be, a selection too.
 _ALONG = (np.cumsum, np.cumprod, np.nancumsum)  # of those that count nothing depends on what stands behind them
 _BY_ELEMENT = (
     np.where, np.clip, np.isclose, np.real, np.imag, np.nan_to_num, np.iscomplex, np.isreal, np.angle, np.round, np.sinc,
     np.real_if_close,
 )  # fmt: skip
+_NORMS = (np.linalg.norm, np.linalg.vector_norm)
 _REDUCTIONS = "sum prod mean any all max min amax amin var std".split()
 _JOINING = (np.concatenate, np.hstack, np.append)
 _MAKING = (np.zeros_like, np.ones_like, np.empty_like, np.full_like)
@@ -57,7 +59,11 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         return (least_squares.scipys if of_scipy else least_squares.numpys)(*args, **kwargs)
     if function is np.isin and isinstance(first, Selection):
         return by_element(lambda element: function(element, *args[1:], **kwargs), args[:1])
+    if function in _LOOKING_UP:
+        return _LOOKING_UP[function](*args, **kwargs)
     if function in _PRODUCTS:
+        if function in _NORMS:
+            _check_order(function, *args, **kwargs)
         return of_products(function, args, kwargs)
     if function in _JOINING:
         return _joined(function, args, kwargs)
@@ -84,7 +90,8 @@ def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwar
     if function in _ITSELF:
         dtype = kwargs.get("dtype") or (rest[0] if rest and function in (np.asarray, np.array, np.asanyarray) else None)
         copied = function in (np.array, np.copy)
-        return selection.astype(dtype) if dtype is not None else selection.copy() if copied else selection
+        found = selection.astype(dtype) if dtype is not None else selection.copy() if copied else selection
+        return found[(None,) * max(kwargs.get("ndmin", 0) - found.ndim, 0)] if kwargs.get("ndmin", 0) > found.ndim else found
     if function in _MAKING:
         kwargs = {key: value for key, value in kwargs.items() if key != "shape"}
         return selection.like(function(np.empty(selection.array.shape, selection.dtype), *rest, **kwargs))
@@ -108,6 +115,8 @@ def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwar
         return selection.size if not rest else selection.shape[rest[0]]
     if function is np.reshape:
         return _reshaped(selection, *rest, **kwargs)
+    if function is np.digitize and not holds_selection((rest, kwargs)):
+        return selection.like(function(wrap(selection.values), *rest, **kwargs))
     if function in (np.diff, np.ediff1d) and selection.ndim == 1 and not rest and not kwargs:
         return selection[1:] - selection[:-1]
     return NotImplemented
@@ -192,17 +201,42 @@ def compressed(condition: Any, a: Any, axis: int | None = None, out: Any = None)
     return out
 
 
+def _taken(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    """`np.take(a, indices)` of the elements, or rows, of an array or selection."""
+    if not (axis == 0 or axis is None and np.ndim(a) == 1) or out is not None or mode != "raise":
+        raise refusal("`np.take` is called with it")
+    return a[asarray(indices) if isinstance(indices, list | tuple) else indices]
+
+
+# Each element is looked up in what is, or may be, a selection too.
+_LOOKING_UP: dict[Function, Function] = {
+    np.searchsorted: ordering.searched, np.interp: ordering.interpolated, np.polyval: ordering.polynomial, np.take: _taken,
+}  # fmt: skip
+
+
 def of_products(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """`np.dot(a[:k], b[:k])`, `A[:, :k] @ x[:k]`."""
-    return _through(function, args, kwargs, lambda selection: selection.like(selection.filled(0)))
+    return _through(function, args, kwargs, lambda selection: selection.like(selection.filled(0)), sums=True)
 
 
-def _through(function: Function, args: Any, kwargs: Any, prepared: Callable[[Selection], Selection]) -> Any:
-    """What a function makes of all rows; the axis that grows with their number is the selected one."""
+def _check_order(function: Function, x: Any, ord: Any = None, *_: Any, **options: Any) -> None:
+    """A row of zeros adds nothing to a norm, except where the smallest row or singular value is taken."""
+    ord = options.get("ord", ord) if function is np.linalg.norm else options.get("ord", 2)
+    if not is_static(ord) or not isinstance(ord, str | None) and ord < 0:
+        raise refusal(f"`np.{function.__name__}` is called with it, of order {ord}")
+
+
+def _through(
+    function: Function, args: Any, kwargs: Any, prepared: Callable[[Selection], Selection], *, sums: bool = False
+) -> Any:
+    """What a function makes of all rows; the axis that grows with their number is the selected one.
+
+    Where none grows, all rows are in the result: `sums` tells that those which do not count make no difference.
+    """
     selections = [leaf for leaf in _leaves((args, kwargs)) if isinstance(leaf, Selection)]
     rows, values = together(selections)
     axes = _growing(function, args, kwargs, values[0].shape[selections[0].axis])
-    if axes is None:
+    if axes is None or not sums and -1 in axes:
         raise refusal(f"`np.{function.__name__}` is called with it")
     ready = [prepared(Selection(wrap(v), s.axis, rows)).array for v, s in zip(values, selections, strict=True)]
     arrays = dict(zip(map(id, selections), ready, strict=True))

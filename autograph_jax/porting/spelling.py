@@ -21,6 +21,7 @@ def spelt(theirs: Callable[..., Any], ours: Callable[..., Any], args: tuple[Any,
     except (TypeError, ValueError):
         return args, kwargs
     names = {one.name for one in known if one.kind in _BY_PLACE[1:] or one.kind is inspect.Parameter.KEYWORD_ONLY}
+    kwargs = {name: value for name, value in kwargs.items() if name != "subok" or name in names}  # JAX has no subclasses
     unknown = kwargs.keys() - names
     places = [one for one in places if one.kind in _BY_PLACE]
     last = max((number for number, one in enumerate(places) if one.name in unknown), default=-1)

@@ -1,0 +1,92 @@
+"""NumPy's functions of `x[:k]`, where k is traced: NumPy's result for every k, or a refusal. Never what is behind k."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph_jax as ag
+
+pytestmark = pytest.mark.usefixtures("x64")
+X = np.array([3.0, -1.0, 2.0, 5.0])
+BOUNDS = (1, 2, 3, 4)
+
+
+def matrix(x):
+    return np.outer(x, x) + np.eye(4)
+
+
+RIGHT = {
+    "norm": lambda x, k: np.linalg.norm(x[:k]),
+    "norm, 0": lambda x, k: np.linalg.norm(x[:k], 0),
+    "norm, inf": lambda x, k: np.linalg.norm(x[:k], np.inf),
+    "norm of a matrix, nuclear": lambda x, k: np.linalg.norm(matrix(x)[:k], "nuc"),
+    "norm of a matrix, 2": lambda x, k: np.linalg.norm(matrix(x)[:, :k], 2),
+    "sort with NaN": lambda x, k: np.sort(np.where(x > 2, np.nan, x)[:k]),
+    "sort with NaN first": lambda x, k: np.sort(np.array([np.nan, 1.0, 2.0, 3.0])[:k]) * np.arange(4.0)[:k],
+    "sort of complex numbers": lambda x, k: np.sort((x * 1j)[:k]),
+    "sort of booleans": lambda x, k: np.sort((x > 0)[:k]),
+    "argsort with NaN": lambda x, k: np.argsort(np.array([np.nan, 1.0, np.inf, 3.0])[:k]),
+    "argsort of booleans": lambda x, k: np.argsort((x > 0)[:k], kind="stable"),
+    "median with NaN": lambda x, k: np.median(np.array([1.0, np.nan, 2.0, 3.0])[:k]),
+    "median": lambda x, k: np.median(x[:k]),
+    "quantile": lambda x, k: np.quantile(x[:k], 0.3),
+    "interp": lambda x, k: np.interp(x, np.arange(4.0)[:k], x[:k]),
+    "interp at one": lambda x, k: np.interp(1.4, np.arange(4.0)[:k], x[:k]),
+    "interp at a selection": lambda x, k: np.interp(x[:k], np.arange(4.0), x),
+    "polyval": lambda x, k: np.polyval(x[:k], 2.0),
+    "polyval at a selection": lambda x, k: np.polyval(x, x[:k]),
+    "searchsorted": lambda x, k: np.searchsorted(np.arange(4.0)[:k], x),
+    "searchsorted of one, right": lambda x, k: np.searchsorted(np.arange(4.0)[:k], 1.0, side="right"),
+    "searchsorted of a selection": lambda x, k: np.searchsorted(np.arange(4.0)[:k], x[:k]),
+    "searchsorted, other lengths": lambda x, k: np.searchsorted(np.arange(4.0)[:k], x[x > 0]),
+    "digitize of a selection": lambda x, k: np.digitize(x[:k], np.arange(4.0)),
+    "take": lambda x, k: np.take(x[:k], [0, 0]),
+    "an element": lambda x, k: x[:k][-1],
+    "trace": lambda x, k: np.trace(matrix(x)[:k]),
+    "cov": lambda x, k: np.cov(x[:k], ddof=0),
+    "more dimensions": lambda x, k: np.array(x[:k], ndmin=2).sum(axis=1),
+    "cumsum": lambda x, k: np.cumsum(x[:k]),
+    "flip": lambda x, k: np.flip(x[:k]),
+    "concatenate": lambda x, k: np.concatenate([x[k:], x[:k]]),
+    "argmax along": lambda x, k: np.argmax(matrix(x)[:k], axis=0),
+    "einsum": lambda x, k: np.einsum("ij,j->i", matrix(x)[:k], x),
+    "Python's max and sum": lambda x, k: (max(x[:k]), sum(x[:k])),
+    "where of what is known": lambda x, k: np.where(np.arange(4) > 1)[0] + k,
+}
+REFUSED = {
+    "norm, -inf": lambda x, k: np.linalg.norm(x[:k], -np.inf),
+    "norm, -1": lambda x, k: np.linalg.norm(x[:k], -1),
+    "norm of a matrix, -2": lambda x, k: np.linalg.norm(matrix(x)[:, :k], ord=-2),
+    "max of complex numbers": lambda x, k: np.max((x * 1j - 9)[:k]),
+    "argmax of complex numbers": lambda x, k: np.argmax((x * 1j - 9)[:k]),
+    "digitize by a selection": lambda x, k: np.digitize(x[:k], np.arange(4.0)[:k]),
+    "diagonal": lambda x, k: np.diagonal(matrix(x)[:k]),
+    "repeat": lambda x, k: np.repeat(x[:k], 2),
+    "Python's sorted": lambda x, k: sorted(x[:k])[0],
+}
+
+
+def arrays(found):
+    if isinstance(found, tuple):
+        return [part for one in found for part in arrays(one)]
+    return [np.asarray(found.padded())[: int(found.length)] if hasattr(found, "padded") else np.asarray(found)]
+
+
+@pytest.mark.parametrize("f", RIGHT.values(), ids=RIGHT.keys())
+def test_what_numpy_gives(f):
+    ported = ag.jit(ag.port(f, max_len=8))
+    for k in BOUNDS:
+        for got, want in zip(arrays(ported(jnp.asarray(X), jnp.asarray(k))), arrays(f(X, k)), strict=True):
+            assert got.shape == want.shape
+            np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("f", REFUSED.values(), ids=REFUSED.keys())
+def test_what_is_refused(f):
+    with pytest.raises(ag.PortingError):
+        ag.jit(ag.port(f, max_len=8))(jnp.asarray(X), jnp.asarray(2))
+
+
+def test_a_place_behind_the_bound():
+    with pytest.raises(IndexError, match="out of bounds"):
+        ag.jit(ag.port(lambda x, k: np.take(x[:k], [0, 2])))(jnp.asarray(X), jnp.asarray(2))
