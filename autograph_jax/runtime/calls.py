@@ -32,7 +32,7 @@ from autograph_jax.operators.effects.progress import bar_maker
 from autograph_jax.operators.sequences import iterables, lists, taking
 from autograph_jax.operators.tracing import holders, impure, state, views
 from autograph_jax.operators.values import selection
-from autograph_jax.operators.values.choices import Choice, check_callable
+from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import functions
 from autograph_jax.porting.names import is_numeric_function, jax_function
 from autograph_jax.runtime import classes, ported_builtins, strict
@@ -177,10 +177,13 @@ def _chosen(choice: Choice) -> Function:
     """Call the function that traced data has chosen: one lax.cond for each further option."""
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
-        first, *others = check_callable(choice)._options
+        function = selection.callable_of(choice)
+        if not isinstance(function, Choice):
+            return call(function)(*arguments, **keywords)
+        first, *others = function._options
         run = functools.partial(call(first), *arguments, **keywords)
         for position, option in enumerate(others, start=1):
-            run = functools.partial(_either, choice._index == position, option, run, arguments, keywords)
+            run = functools.partial(_either, function._index == position, option, run, arguments, keywords)
         return run()
 
     return apply

@@ -170,6 +170,15 @@ def swapped_in_a_loop(b):
 
 
 @program
+def called_where_it_is_there(b):
+    twice = None
+    for v in b:
+        if v > 0:
+            twice = lambda x: 2 * x  # noqa: E731
+    return twice(b) if b.max() > 0 else b
+
+
+@program
 def swapped_and_written_in_a_loop(b):
     old, new = b.copy(), b + 1
     for _ in range(8):

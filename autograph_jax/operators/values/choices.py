@@ -173,13 +173,6 @@ def refusal(choice: Choice, use: str) -> ChoiceError:
     )
 
 
-def check_callable(choice: Choice) -> Choice:
-    """A Choice that is about to be called: None, or a number, is no function."""
-    if not all(map(callable, choice._options)):
-        raise refusal(choice, "it is called")
-    return choice
-
-
 def _shown(option: Any) -> str:
     if isinstance(option, jax.Array):
         return "an array"

@@ -194,6 +194,17 @@ def not_none(value: Any) -> Any:
     return of_choice(value, _number, "as a number")
 
 
+def callable_of(choice: Choice) -> Any:
+    """A Choice that is about to be called: None, or a number, is no function."""
+    return choice if all(map(callable, choice._options)) else of_choice(choice, _function, "it is called")
+
+
+def _function(option: Any) -> Any:
+    if not callable(option):
+        raise TypeError(f"'{type(option).__name__}' object is not callable")
+    return option
+
+
 def unpacked(choice: Choice, count: int) -> list[Any]:
     """`a, b = choice` of tuples of several lengths: at run time an error, if it is one of another length."""
     if all(len(option) != count for option in choice._options):
