@@ -247,7 +247,7 @@ def _staged_for(
         given = {"arguments": arguments, "tainted_arguments": rows.traced_arrays, "over": rows.arrays}
         settled = settle(take, functions, names, **given, may_grow=grows, axes=axes)
     except AutographError as error:
-        if isinstance(error, StructureError) and not traced_length and _is_bounded_now(error, functions, rows.length):
+        if _is_bounded_now(error, functions, rows.length):
             return _staged_for(rows, body, functions, names, how=how, options=options)
         if must or rows.length > _UNROLL_LIMIT or is_strict(body) or isinstance(error, CollectiveError):
             raise
@@ -270,7 +270,7 @@ def _staged_for(
         return PYTHON
     settled.count_to(rows.length)
     if settled.has_exit or traced_length:
-        if settled.growing and not traced_length and _bounded_now(settled, functions, rows.length):
+        if settled.growing and _bounded_now(settled, functions, rows.length):
             return _staged_for(rows, body, functions, names, how=how, options=options)
         if settled.growing:
             raise lists.number_unknown("a list")
@@ -287,8 +287,8 @@ def _staged_for(
     return _for_scan(rows, settled, body)
 
 
-def _bounded_now(settled: Settled, functions: tuple[Block | None, ...], turns: int) -> bool:
-    """Are the lists that a turn makes longer such now of which a bound is known, since that of the turns is?"""
+def _bounded_now(settled: Settled, functions: tuple[Block | None, ...], turns: Any) -> bool:
+    """Are the lists that a turn makes longer such now of which a bound is known, by that of the turns or `max_len`?"""
     for place in settled.places:
         if place.key in settled.growing:
             values = place.target if isinstance(place, Content) else place.read()
@@ -299,7 +299,9 @@ def _bounded_now(settled: Settled, functions: tuple[Block | None, ...], turns: i
     return True
 
 
-def _is_bounded_now(error: StructureError, functions: tuple[Block | None, ...], turns: int) -> bool:
+def _is_bounded_now(error: Exception, functions: tuple[Block | None, ...], turns: Any) -> bool:
+    if not isinstance(error, StructureError) or is_traced(turns):
+        return lengthened.is_bounded_by_max_len(error, functions)
     with lengthened.unrolling(object(), turns):
         return lengthened.is_bounded_now(error, functions)
 

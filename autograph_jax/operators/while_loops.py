@@ -32,7 +32,7 @@ from autograph_jax.operators.loops import (
     run_turn,
     turn_begun,
 )
-from autograph_jax.operators.sequences import lists
+from autograph_jax.operators.sequences import lengthened, lists
 from autograph_jax.operators.staging.blocks import trace
 from autograph_jax.operators.staging.fixpoint import settle, settle_with_test
 from autograph_jax.operators.staging.settled import Settled
@@ -159,6 +159,8 @@ def _staged_while(
         ):  # a print, or an error: once for each time that Python asks
             return _staged_while_with_test_in_body(decide, body, functions, names, must=must, before=before)
     except Exception as error:
+        if lengthened.is_bounded_by_max_len(error, functions):
+            return _staged_while(test, body, functions, names, must=must, before=before)
         if must:
             raise
         if is_strict(body):

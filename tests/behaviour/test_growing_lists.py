@@ -458,6 +458,19 @@ row(kept_in_a_branch, [MIXED], [MIXED + 0.25])
 # ------------------------------------------------------------------ a bound
 
 
+def looped_over_before_there_is_any(v):
+    kept, total = ag.max_len([], 10), 0.0
+    for e in v:
+        for k in kept:
+            total = total + 0.5 * k
+        if e > 0:
+            kept.append(e)
+    return total, len(kept)
+
+
+row(looped_over_before_there_is_any, [VECTOR], [MIXED], [-VECTOR], staged="loop", batch=True)
+
+
 def appended_in_a_branch(v):
     kept = ag.max_len([], 10)
     for e in v:

@@ -146,7 +146,76 @@ def residuals(b):
     return r, sum(found), len(found)
 
 
-@pytest.mark.parametrize("function", [lengthened, emptied, until, until_others, residuals])
+class History:
+    def __init__(self):
+        self.steps = []
+
+    def note(self, step):
+        self.steps.append(step)
+        while len(self.steps) > 3:
+            self.steps.pop(0)
+
+
+class Slotted:
+    __slots__ = ("steps",)
+
+    def __init__(self):
+        self.steps = []
+
+    def note(self, step):
+        self.steps.append(step)
+
+
+def of_an_object(b):
+    history, x = History(), b
+    for _ in range(20):
+        if x[0] > 3:
+            break
+        for step in history.steps:
+            x = x + 0.3 * step
+        x = x + 0.1
+        history.note(x)
+    return x, len(history.steps), sum(history.steps)
+
+
+def of_an_object_with_slots(b):
+    history, x = Slotted(), b[0]
+    while x < 3:
+        x = x + 0.7
+        if b[1] > 0:
+            history.note(x)
+        if len(history.steps) > 3:
+            break
+    else:
+        history.note(b[2])
+    return x, len(history.steps)
+
+
+def of_an_object_in_a_branch(b):
+    history = Slotted()
+    if b[0] > 1:
+        history.note(b[1])
+    if b[0] > 0:
+        history.note(b[2])
+    return len(history.steps), sum(history.steps)
+
+
+def of_a_callers_object(b):
+    def noted(history):
+        for k in range(4):
+            if b[0] * k > 2:
+                return k
+            history.note(b[0] * k)
+        return -1
+
+    history = Slotted()
+    return noted(history), history.steps[-1], len(history.steps)
+
+
+OF_OBJECTS = [of_an_object, of_an_object_in_a_branch, of_a_callers_object]
+
+
+@pytest.mark.parametrize("function", [lengthened, emptied, until, until_others, residuals, *OF_OBJECTS])
 def test_a_list_that_a_branch_makes_longer_needs_no_bound(function: Any, x64: None):
     run = jax.jit(ag.port(function))
     for values in ([1.0, 3.0, 0.5], [-1.0, -3.0, 0.5], [2.0, 1.0, 0.0]):
@@ -154,6 +223,27 @@ def test_a_list_that_a_branch_makes_longer_needs_no_bound(function: Any, x64: No
             jax.tree.leaves(run(jnp.array(values))), jax.tree.leaves(function(np.array(values))), strict=True
         ):
             np.testing.assert_allclose(one, other)
+
+
+def test_a_list_of_an_object_in_a_loop_without_a_bound(x64: None):
+    run = jax.jit(ag.port(of_an_object_with_slots, max_len=9))
+    for values in ([1.0, 3.0, 0.5], [-1.0, -3.0, 0.5], [2.0, 1.0, 0.0]):
+        for one, other in zip(run(jnp.array(values)), of_an_object_with_slots(np.array(values)), strict=True):
+            np.testing.assert_allclose(one, other)
+    with pytest.raises(ag.StructureError, match="max_len"):
+        jax.jit(ag.port(of_an_object_with_slots))(jnp.ones(3))
+
+
+def test_a_list_of_two_objects_is_not_bounded(x64: None):
+    def f(b: Any) -> Any:
+        first, second = Slotted(), Slotted()
+        second.steps = first.steps
+        if b[0] > 0:
+            first.note(b[0])
+        return len(second.steps)
+
+    with pytest.raises(ag.StructureError, match="how many elements"):
+        jax.jit(ag.port(f))(jnp.ones(3))
 
 
 def test_a_list_that_somebody_else_holds_is_not_bounded(x64: None):

@@ -52,6 +52,11 @@ class Bounded:
         return jax.tree.map(lambda column: jnp.where(_over(self.mask, column), column, fill), self._known)
 
     @property
+    def has_elements(self) -> bool:
+        """Has anything ever been added? Before, it is known that there are no elements, and not of what kind they are."""
+        return self._known is not None
+
+    @property
     def _known(self) -> Any:
         """The columns; None before there is any element."""
         columns = self._columns
@@ -143,6 +148,8 @@ class Bounded:
         return self._length > 0
 
     def __iter__(self) -> Iterator[Any]:
+        if not self.has_elements:
+            return iter(())
         raise refused("is iterated by Python")
 
     def __len__(self) -> int:

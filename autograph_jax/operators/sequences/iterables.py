@@ -179,7 +179,7 @@ class BoundedRows(View):
     traced_arrays = True
 
     def __init__(self, values: bounded.Bounded) -> None:
-        self.values, self.arrays, self.length = values, values.leaves(), values.length
+        self.values, self.arrays, self.length = values, values.leaves(), values.length if values.has_elements else 0
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         return self.values.element(slices)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dis
+import gc
 import math
 import sys
 import threading
@@ -13,35 +14,57 @@ from collections.abc import Callable, Iterator
 from autograph_jax.errors import StructureError, is_user_frame
 from autograph_jax.operators import hooks
 from autograph_jax.operators.sequences import bounded
-from autograph_jax.operators.tracing import holders, state
+from autograph_jax.operators.tracing import holders, reach, state
 from autograph_jax.operators.tracing.cells import cells_of
-from autograph_jax.operators.tracing.places import Cell, Content
+from autograph_jax.operators.tracing.places import Attribute, Cell, Content
 
 _METHODS = ("append", "insert")
 _MOST = 1024  # further elements, where nested loops would make a larger bound
 
 
 def is_bounded_now(error: StructureError, functions: tuple[Callable[..., object] | None, ...]) -> bool:
-    """Has the list that an error is about been replaced in the one variable that holds it, so that blocks can be traced?"""
+    """Has the list that an error is about been replaced where it is held, so that blocks can be traced?
+
+    One variable or attribute holds it, then.
+    """
     if error.grown is None or not hooks.is_porting():
         return False
     (values, longest), error.grown = error.grown, None
     if type(values) is not list or state.traces() and id(values) in state.traces()[-1].older:
         error.grown = values, longest
         return False  # whoever has made the list will ask again
-    cells = _variables(functions, values)
-    if len(cells) != 1 or holders.held_elsewhere(Content(values), cells[0]):
+    places = [*_variables(functions, values), *_attributes(values)]
+    if len(places) != 1 or holders.held_elsewhere(Content(values), places[0]):
         return False
+    capacity = hooks.max_len()
+    if capacity is None:
+        further = max(_appending(places[0]), longest - len(values)) * _turns()
+        capacity = longest + min(further, _MOST)
     try:
-        made = bounded.of(list(values), [True] * len(values), longest + min(_appending() * _turns(), _MOST))
+        made = bounded.of(list(values), [True] * len(values), max(capacity, len(values)))
     except StructureError:
         return False
-    state.write(cells[0], made)
+    state.write(places[0], made)
     return True
+
+
+def is_bounded_by_max_len(error: Exception, functions: tuple[Callable[..., object] | None, ...]) -> bool:
+    """Has it been, in a loop of any number of turns?"""
+    return isinstance(error, StructureError) and hooks.max_len() is not None and is_bounded_now(error, functions)
 
 
 def _variables(functions: tuple[Callable[..., object] | None, ...], values: list[object]) -> list[Cell]:
     return [cell for cell in cells_of(functions).values() if cell.read() is values]
+
+
+def _attributes(values: list[object]) -> Iterator[Attribute]:
+    """The attributes of the user's objects that hold a list."""
+    for holder in gc.get_referrers(values):
+        owners = gc.get_referrers(holder) if type(holder) is dict else [holder]
+        for owner in owners:
+            if reach.is_record(owner) and (owner is holder or getattr(owner, "__dict__", None) is holder):
+                names = reach.attributes(owner)
+                yield from (Attribute(owner, name) for name in names if reach.attribute(owner, name, None) is values)
 
 
 class _Unrolled(threading.local):
@@ -70,8 +93,11 @@ def _turns() -> int:
     return math.prod(max(turns, 1) for turns in _unrolled.turns.values())
 
 
-def _appending() -> int:
-    """How many places of the running function make a list longer by one element."""
+def _appending(place: Cell | Attribute) -> int:
+    """How many places make a list longer by one element: of the running function, or of the methods of its object."""
+    if isinstance(place, Attribute):
+        members = [member for kind in type(place.target).__mro__ for member in vars(kind).values()]
+        return sum(_count(member.__code__) for member in members if isinstance(member, types.FunctionType))
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None and not is_user_frame(frame):
         frame = frame.f_back

@@ -150,9 +150,11 @@ def held_elsewhere(written: Place, place: Place) -> bool:
             if any(value is written.target for name, value in variables.items() if name not in captured):
                 return True
         frame = frame.f_back
+    owner = place.target if isinstance(place, Attribute) else None
+    own = (getattr(place, "cell", None), variables, owner, getattr(owner, "__dict__", None))
     ours = (Cell, Global, Attribute, Content, Static, Uncounted, types.FrameType, types.GeneratorType)
     holders = (holder for holder in gc.get_referrers(written.target) if not isinstance(holder, ours) and not _is_of_log(holder))
-    return any(holder is not getattr(place, "cell", None) and holder is not variables for holder in holders)
+    return any(all(holder is not one for one in own) for holder in holders)
 
 
 def _is_of_log(holder: Any) -> bool:
