@@ -190,6 +190,7 @@ def filter_(test: Any, values: Iterable[Any]) -> Any:
 
 
 def isinstance_(value: Any, kinds: Any) -> Any:
+    value = value._bound() if isinstance(value, Choice) else value
     if isinstance(value, Choice):
         return value._where(lambda option: isinstance_(option, kinds))
     return isinstance("" if type(value) is Text else value, kinds)

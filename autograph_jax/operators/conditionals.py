@@ -21,7 +21,7 @@ from autograph_jax.operators.staging.collectives import refuse
 from autograph_jax.operators.staging.writes import Slot, branch_writes, slots_of
 from autograph_jax.operators.tracing import aliasing, reach, same_containers, state
 from autograph_jax.operators.tracing.cells import arrays_held, bind, of_modules, standing_for, variables
-from autograph_jax.operators.tracing.places import Content, Place
+from autograph_jax.operators.tracing.places import Content, Place, held
 from autograph_jax.operators.values import facts, objects, references
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable, unflatten
@@ -273,7 +273,7 @@ class _Branch:
         for key, form in self._ends.items():
             if key not in self._written:
                 unread = self._branch.is_over and not isinstance(self._places[key], Carried)
-                end = values[key] if key in values else self._places[key].read()
+                end = values[key] if key in values else held(self._places[key])
                 leaves.append(zeros(form) if unread else coerce(end, form))
         return leaves
 
@@ -297,7 +297,7 @@ def _end(place: Place, branch: Traced) -> Form:
     if place.key in branch.ends:
         return branch.ends[place.key][1]
     take = flatten_inside if isinstance(place, Content) else flatten
-    return take(place.read(), is_mutable)[0]
+    return take(held(place), is_mutable)[0]
 
 
 def _named(block: Block | None, function: Any) -> Callable[[], Any]:

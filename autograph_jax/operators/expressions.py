@@ -117,6 +117,8 @@ def is_(left: Any, right: Any) -> Any:
             return is_(right, left)
         same_containers.check_identity(left, right)
         return left is right
+    if left._may_be_unbound():
+        return is_(left._bound(), right)
     result = left._where(lambda option: option is right)
     told = facts.Facts(
         if_true=((left, lambda option: option is right),), if_false=((left, lambda option: option is not right),)

@@ -19,6 +19,8 @@ from autograph_jax.porting.arrays import MutableArray
 
 def array_of(value: Any) -> Any:
     """The array that a value stands for; the value itself where it stands for none."""
+    if type(value) is Choice and value._may_be_unbound():
+        return array_of(value._bound())
     if type(value) is Choice:
         likes = any(map(is_array_like, value._options))
         return selection.of_choice(value, array_of, "as an array") if likes else value

@@ -64,6 +64,8 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.next: comprehensions.next_,
     builtins.setattr: lambda target, name, value: subscripts.set_attr(value, target, name),
     builtins.delattr: subscripts.del_attr,
+    builtins.hasattr: subscripts.has_attr,
+    builtins.getattr: subscripts.get_attr,
     copy.copy: lambda value: state.made(copy.copy(value)),
     copy.deepcopy: lambda value, memo=None: state.made(copy.deepcopy(value, memo)),
     dataclasses.replace: lambda value, /, **changes: state.made(dataclasses.replace(value, **changes)),

@@ -20,7 +20,7 @@ from autograph_jax.operators.effects.printing import plain
 from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.values import forms
-from autograph_jax.operators.values.choices import Choice, decided
+from autograph_jax.operators.values.choices import UNBOUND, Choice, decided
 from autograph_jax.operators.values.containers import flatten, is_mutable, unflatten
 from autograph_jax.runtime.opened import is_made
 
@@ -154,4 +154,6 @@ def _value(value: Any) -> Any:
     if not isinstance(value, Choice):
         return value
     option = decided(value._index, value._options)
+    if option is UNBOUND:
+        raise AttributeError("an attribute is returned that has no value: traced data took a path that does not set it")
     return option if isinstance(option, Choice) and option._index is value._index else unpacked(option)

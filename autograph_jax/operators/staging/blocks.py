@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import sys
+import types
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -275,14 +276,12 @@ class _Recorder:
         """The block's result. Some errors of Python's own are errors at run time in a branch.
 
         `old = None` before a loop, `if i > 0: y = x / old` in it: in the first round of tracing ported code old is None.
-        `sum(v + k for v in x if v > 0)` before there is a k.
+        So where `self.old` or `d["old"]` is not there yet. `sum(v + k for v in x if v > 0)` before there is a k.
         """
         try:
             return self._block(*arguments)
-        except (TypeError, NameError) as error:
-            is_none = "NoneType" in str(error) and hooks.is_porting()
-            is_unbound = isinstance(error, NameError) and str(error).startswith("cannot access")
-            if self._memory is not None or not (is_none or is_unbound):
+        except (TypeError, NameError, AttributeError, KeyError) as error:
+            if self._memory is not None or not _is_of_run_time(error):
                 raise
             error.__context__ = None
             raise checks.raised(error.with_traceback(None)) from None
@@ -408,6 +407,18 @@ def _made_in(trace: state.Trace) -> Callable[[Any], bool]:
         return any(map(jax_private.is_own, parts)) and not any(id(part) in noted for part in parts)
 
     return is_new
+
+
+def _is_of_run_time(error: Exception) -> bool:
+    """Does this error tell of a value that is not there at this moment of tracing?"""
+    match error:
+        case NameError():
+            return str(error).startswith("cannot access")
+        case AttributeError() if not isinstance(error.obj, jax.Array | types.ModuleType | None):
+            return True
+        case KeyError():
+            return True
+    return "NoneType" in str(error) and hooks.is_porting()
 
 
 def joined(place: str, first: Form, second: Form, *, before: str, after: str, target: Any = None) -> Form:

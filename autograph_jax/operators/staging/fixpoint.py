@@ -26,7 +26,7 @@ from autograph_jax.operators.staging.collectives import refuse
 from autograph_jax.operators.staging.settled import NO_EXIT, Settled, exit_of
 from autograph_jax.operators.tracing import aliasing, state
 from autograph_jax.operators.tracing.cells import variables
-from autograph_jax.operators.tracing.places import Cell, Content, Place
+from autograph_jax.operators.tracing.places import Cell, Content, Place, held
 from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable
 from autograph_jax.operators.values.forms import Array, Form, Mismatch, Options, Static, Tree, array_forms, widened
 from autograph_jax.operators.values.joins import join, number_as_array
@@ -146,7 +146,7 @@ class _Settling:
 
     def settled(self, arguments: int, tainted_arguments: bool) -> Settled:
         growing = self._growing or {}
-        entries = [growing[place.key].entered() if place.key in growing else place.read() for place in self.places]
+        entries = [growing[place.key].entered() if place.key in growing else held(place) for place in self.places]
         if self._key is not None:
             kept = zip(self.places, self._forms, strict=True)
             last = {_lasting(place): form for place, form in kept if not _holds_object(form)}
@@ -220,7 +220,7 @@ def _alone(body: Block) -> Block:
 def _start(place: Place) -> Form:
     """A Python number that the loop writes is traced from the start: it is a counter, as a rule."""
     take = flatten_inside if isinstance(place, Content) else flatten
-    return number_as_array(take(place.read(), is_mutable)[0])
+    return number_as_array(take(held(place), is_mutable)[0])
 
 
 def _next_forms(

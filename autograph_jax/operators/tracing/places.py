@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import inspect
 import sys
 import types
 from collections.abc import Hashable
@@ -82,6 +83,11 @@ class Attribute:
     def read(self) -> Any:
         return reach.attribute(self.target, self.attribute, UNBOUND)
 
+    def of_class(self) -> Any:
+        """What reading it gives where the object itself has no such attribute: a value of its class."""
+        value = inspect.getattr_static(type(self.target), self.attribute, UNBOUND)
+        return UNBOUND if hasattr(type(value), "__get__") else value
+
     def write(self, value: Any) -> None:
         if isinstance(self.target, type | types.ModuleType):
             setattr(self.target, self.attribute, value)
@@ -153,6 +159,12 @@ def _plain_methods(target: Any) -> Any:
 
 
 Place = Cell | Global | Attribute | Content
+
+
+def held(place: Place) -> Any:
+    """What reading a place gives: of an attribute that an object does not have itself, what its class has."""
+    value = place.read()
+    return place.of_class() if value is UNBOUND and isinstance(place, Attribute) else value
 
 
 def outliving(places: list[Place]) -> list[Place]:

@@ -60,8 +60,9 @@ def handed_over(value: Any) -> frozenset[int]:
     others: set[int] = set()
     pending = [value]
     for one in pending:  # which grows; loops in loops may hand two arrays over to each other
-        entry = _entry(one)
-        for base in entry.bases if entry is not None else ():
+        if (entry := _entry(one)) is None:
+            continue
+        for base in entry.bases:
             if id(base) not in entry.handed:
                 others.update(map(id, (base, *bases(base))))
             elif id(base) not in handed:

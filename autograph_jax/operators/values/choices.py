@@ -85,6 +85,8 @@ class Choice:
 
     def _compared(self, other: object, compare: Callable[[Any, Any], Any]) -> Any:
         """Option by option, and the one that is taken decides."""
+        if self._may_be_unbound():
+            return compare(self._bound(), other)
         if isinstance(other, Choice):
             return _taken(other, [self._compared(option, compare) for option in other._options])
         return _taken(self, [compare(option, other) for option in self._options])
@@ -100,17 +102,29 @@ class Choice:
             raise AttributeError(name)
         return _selection().of_choice(self, lambda option: getattr(option, name), f"its attribute `{name}` is read")
 
+    def _may_be_unbound(self) -> bool:
+        """Is it of an attribute that some path does not set?"""
+        return any(option is UNBOUND for option in self._options)
+
+    def _bound(self) -> Any:
+        """The value, where it is used: at run time an error, if there is none."""
+        return _selection().bound(self)
+
     def _is_array_or_none(self) -> bool:
-        others = [option for option in self._options if option is not None]
+        others = [option for option in self._options if option is not None and option is not UNBOUND]
         return len(others) == 1 < len(self._options) and isinstance(others[0], jax.Array)
 
     def __len__(self) -> int:
+        if self._may_be_unbound():
+            return len(self._bound())
         lengths = {len(option) if isinstance(option, tuple | list | dict | str) else None for option in self._options}
         if len(lengths) > 1 or None in lengths:
             raise refusal(self, "`len`")
         return lengths.pop() or 0
 
     def __iter__(self) -> Iterator[Any]:
+        if self._may_be_unbound():
+            return iter(self._bound())
         if not all(isinstance(option, tuple | list) for option in self._options):
             raise refusal(self, "`iter`")
         if (count := _unpacked_to(sys._getframe(1))) is not None and any(len(option) != count for option in self._options):
@@ -121,6 +135,8 @@ class Choice:
         raise refusal(self, "as a key of a dict, or in a set")
 
     def __str__(self) -> str:
+        if self._may_be_unbound():
+            return str(self._bound())
         if _is_open(self._index):
             raise refusal(self, "`str`")
         return str(self.value)
@@ -184,6 +200,8 @@ def _shown(option: Any) -> str:
 
 def _refusing(name: str) -> Callable[..., Any]:
     def operation(self: Choice, *others: Any) -> Any:
+        if self._may_be_unbound() and name in _OPERATORS:
+            return _OPERATORS[name](self._bound(), *others)
         if name in _OF_TEXT and all(isinstance(one, str) for one in (*self._options, *others)):
             return self._map(lambda option: _OPERATORS[name](option, *others))
         number = _selection().not_none(self) if name in _OPERATORS and hooks.is_porting() else self
@@ -209,7 +227,7 @@ for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv m
     setattr(Choice, f"__{_name}__", _refusing(_name))
 
 
-_OWN = ("_index", "_options", "_where", "_only", "_map", "_is_array_or_none")
+_OWN = ("_index", "_options", "_where", "_only", "_map", "_may_be_unbound", "_bound", "_is_array_or_none")
 
 
 def _is_open(index: Any) -> bool:

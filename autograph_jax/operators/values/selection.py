@@ -160,8 +160,19 @@ def _at_key(container: dict[Any, Any], index: jax.Array) -> Any:
     return pick(jnp.argmax(found), [container[key] for key in keys])
 
 
+def bound(choice: Choice) -> Any:
+    """The value of an attribute, where it is used: at run time an error, if no path before has set it."""
+    if not choice._may_be_unbound():
+        return choice
+    error = AttributeError("an attribute has no value here: traced data took a path that does not set it")
+    checks.raise_where(jnp.asarray(choice._where(lambda option: option is UNBOUND)), error)
+    return choice._only(lambda option: option is not UNBOUND)
+
+
 def of_choice(choice: Choice, read: Callable[[Any], Any], use: str) -> Any:
     """What is read of the option taken. An option that has no such element raises at run time, if it is the one."""
+    if not isinstance(choice := bound(choice), Choice):
+        return read(choice)
     values: dict[int, Any] = {}
     errors: dict[int, Exception] = {}
     for position, option in enumerate(choice._options):
@@ -170,7 +181,7 @@ def of_choice(choice: Choice, read: Callable[[Any], Any], use: str) -> Any:
         except LookupError as error:
             errors[position] = _alone(error)
         except (TypeError, AttributeError) as error:
-            if option is not None and option is not UNBOUND or not hooks.is_porting():
+            if option is not None or not hooks.is_porting():
                 raise refusal(choice, use) from None
             errors[position] = _alone(error)
     if not values:
@@ -189,7 +200,7 @@ def _alone(error: Exception) -> Exception:
 
 def not_none(value: Any) -> Any:
     """A value that is None on some path, where a number or an array is needed: at run time an error, if it is the None."""
-    if not isinstance(value, Choice) or not any(option is None or option is UNBOUND for option in value._options):
+    if not isinstance(value, Choice) or not any(option is None for option in value._options):
         return value
     return of_choice(value, _number, "as a number")
 
@@ -217,6 +228,8 @@ def unpacked(choice: Choice, count: int) -> list[Any]:
 
 def array_of(choice: Choice) -> jax.Array:
     """The array of a value that is None on another path: at run time an error, if it is the None."""
+    if not isinstance(choice := bound(choice), Choice):
+        return jnp.asarray(choice)
     there = choice._only(lambda option: option is not None)
     if isinstance(there, Choice):
         raise refusal(choice, "as an array")
@@ -225,7 +238,7 @@ def array_of(choice: Choice) -> jax.Array:
 
 
 def _number(option: Any) -> Any:
-    if option is None or option is UNBOUND:
+    if option is None:
         raise TypeError("unsupported operand type: 'NoneType'")
     return option
 

@@ -1,0 +1,230 @@
+"""Attributes that traced data sets on some paths only: their value, or Python's error at run time. Never a wrong value."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph_jax as ag
+
+
+class Plain:
+    pass
+
+
+class WithDefault:
+    gain = 3.0
+
+    def gained(self, x):
+        return x * self.gain
+
+
+class Slotted:
+    __slots__ = ("gain",)
+
+
+def asked(x):
+    o = Plain()
+    if x > 0:
+        o.gain = x
+    return 1 if hasattr(o, "gain") else 0
+
+
+def asked_and_read(x):
+    o = Plain()
+    for k in range(3):
+        if x > k:
+            if hasattr(o, "gain"):
+                x = x - o.gain
+            o.gain = 0.5 * x
+    return x
+
+
+def asked_with_slots(x):
+    o = Slotted()
+    if x > 0:
+        o.gain = x
+    return (o.gain if hasattr(o, "gain") else -1.0), not hasattr(o, "gain")
+
+
+def asked_for_with_a_default(x):
+    o = Plain()
+    if x > 0:
+        o.gain = x
+    return getattr(o, "gain", -7.0) + 1
+
+
+def read_under_the_same_condition(x):
+    o = Plain()
+    if x > 0:
+        o.gain = x
+    if x > 0:
+        return o.gain
+    return -x
+
+
+def read_from_the_second_turn_on(x):
+    o, n = Plain(), 0
+    while x < 10:
+        if n > 0:
+            x = x + o.gain
+        o.gain = x * x + 1
+        n += 1
+        x = x + 1
+    return x
+
+
+def read_in_a_loop_of_known_length(x):
+    o = Plain()
+    for k in range(3):
+        if x > k:
+            if k > 0:
+                x = x - o.gain
+            o.gain = x
+    return x
+
+
+def of_its_class(x):
+    o = WithDefault()
+    if x > 0:
+        o.gain = x
+    return o.gain * 2 + o.gained(x)
+
+
+def of_its_class_in_a_loop(x):
+    o = WithDefault()
+    for k in range(3):
+        if x > k:
+            o.gain = o.gain + x
+    return o.gain
+
+
+def multiplied(x):
+    o = Plain()
+    if x > 0:
+        o.gain = x
+    return o.gain * 2
+
+
+def deleted(x):
+    o = Plain()
+    o.gain = 1.0
+    if x > 0:
+        del o.gain
+    return o.gain * 2
+
+
+def an_element_and_a_sum(x):
+    o = Plain()
+    if x > 0:
+        o.gain = jnp.ones(3) * x
+    return o.gain[0] + o.gain.sum() + jnp.sum(o.gain)
+
+
+def unpacked(x):
+    o = Plain()
+    if x > 0:
+        o.gain = (x, 2)
+    a, b = o.gain
+    return a + b
+
+
+def called(x):
+    o = Plain()
+    if x > 0:
+        o.gain = lambda y: y * 2
+    return o.gain(x)
+
+
+def compared(x):
+    o = Plain()
+    if x > 0:
+        o.gain = x
+    return o.gain == 2.5
+
+
+def its_truth(x):
+    o = Plain()
+    if x > 0:
+        o.gain = x
+    return 1 if o.gain else 0
+
+
+def its_identity(x):
+    o = Plain()
+    if x > 0:
+        o.gain = None
+    return 1 if o.gain is None else 0
+
+
+def its_kind(x):
+    o = Plain()
+    if x > 0:
+        o.gain = "two"
+    return 1 if isinstance(o.gain, str) else 0
+
+
+def returned(x):
+    o = Plain()
+    if x > 0:
+        o.gain = x
+    return o.gain
+
+
+PROGRAMS = [
+    asked, asked_and_read, asked_with_slots, asked_for_with_a_default, read_under_the_same_condition, of_its_class,
+    read_from_the_second_turn_on, read_in_a_loop_of_known_length, of_its_class_in_a_loop, multiplied, deleted, called,
+    an_element_and_a_sum, unpacked, compared, its_truth, its_identity, its_kind, returned,
+]  # fmt: skip
+
+
+def outcome(function, x):
+    try:
+        return function(x)
+    except AttributeError:
+        return AttributeError
+
+
+@pytest.mark.parametrize("way", [lambda f: f, ag.port], ids=["JAX code", "ported"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_as_in_python(program, way):
+    compiled = ag.jit(way(program))
+    for x in (1.0, 2.5) if program is read_from_the_second_turn_on else (1.0, -2.0, 2.5):
+        want, got = outcome(program, x), outcome(compiled, x)
+        if want is AttributeError or got is AttributeError:
+            assert got is want
+        else:
+            np.testing.assert_allclose(got, want)
+
+
+def test_a_handler_does_not_see_it():
+    """Which would have to be staged: an error, and no value."""
+
+    def f(x):
+        o = Plain()
+        if x > 0:
+            o.gain = x
+        try:
+            return o.gain
+        except AttributeError:
+            return -7.0
+
+    compiled = ag.jit(f)
+    assert compiled(2.0) == 2.0
+    with pytest.raises(AttributeError, match="has no value"):
+        compiled(-2.0)
+
+
+def test_a_key_that_comes_in_a_later_turn():
+    @ag.jit
+    def f(x):
+        d, n = {}, 0
+        while x < 10:
+            if n > 0:
+                x = x + d["gain"]
+            d["gain"] = x
+            n += 1
+            x = x + 1
+        return x
+
+    with pytest.raises(ag.StructureError, match="dict"):
+        f(1.0)
