@@ -196,6 +196,18 @@ def isinstance_(value: Any, kinds: Any) -> Any:
     return isinstance("" if type(value) is Text else value, kinds)
 
 
+def callable_(value: Any) -> Any:
+    value = value._bound() if isinstance(value, Choice) else value
+    return value._where(callable) if isinstance(value, Choice) else callable(value)
+
+
+def type_(value: Any, *rest: Any, **keywords: Any) -> Any:
+    if rest or keywords:
+        return builtins.type(value, *rest, **keywords)
+    value = value._bound() if isinstance(value, Choice) else value
+    return value._map(type_) if isinstance(value, Choice) else builtins.type("" if type(value) is Text else value)
+
+
 def len_(value: Any) -> Any:
     lists.check_known(value)
     return value.length if isinstance(value, iterables.View | bounded.Bounded) else objects.asked(value, "__len__", len)
@@ -270,6 +282,7 @@ OVERRIDES: dict[Any, Callable[..., Any]] = {
     builtins.max: max_, builtins.min: min_, builtins.sum: sum_, builtins.any: any_, builtins.all: all_,
     builtins.sorted: sorted_, builtins.len: len_, builtins.int: int_, builtins.float: float_, builtins.complex: complex_,
     builtins.bool: bool_, builtins.round: round_, builtins.list: list_, builtins.tuple: tuple_, builtins.filter: filter_,
+    builtins.callable: callable_, builtins.type: type_,
     functools.reduce: lambda f, *rest: functools.reduce(hooks.call(f), *map(views.rows, rest)),
     builtins.map: lambda f, *rest: builtins.map(hooks.call(f), *map(views.rows, rest)),
 }  # fmt: skip

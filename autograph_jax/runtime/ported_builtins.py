@@ -41,7 +41,7 @@ def isinstance_(value: Any, kinds: Any) -> Any:
 
 
 def type_(value: Any, *rest: Any, **keywords: Any) -> Any:
-    return builtins.type(value, *rest, **keywords) if rest or keywords else builtins.type(stands_for(value))
+    return operator_builtins.type_(value if rest or keywords else stands_for(value), *rest, **keywords)
 
 
 def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:

@@ -15,6 +15,16 @@ row = table.row
 # ------------------------------------------------------------------ dicts
 
 
+def what_it_is(x):
+    function, text, number = None, None, 1
+    if x > 0:
+        function, text, number = math.sin, "a", "one"
+    return (1 if callable(function) else 0, 1 if type(text) is str else 0, 1 if type(number) == int else 0)  # noqa: E721
+
+
+row(what_it_is, [0.5], [-3.0], batch=True)
+
+
 def rate_by_name(x):
     method = "slow" if x < 1 else "fast"
     return {"slow": 1.0, "fast": 2.5}[method] * x
