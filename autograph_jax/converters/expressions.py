@@ -61,6 +61,7 @@ _SINGLE = {gast.Is: "is_", gast.IsNot: "is_not", gast.In: "in_", gast.NotIn: "no
 _TEXT = Template("ag__.text(PARTS)")
 _FIELD = Template("ag__.field(VALUE, CONVERSION, SPEC)")
 _PERCENT = Template("ag__.percent(TEMPLATE, VALUES)")
+_OF_OBJECT = {"__class__": Template("ag__.class_of(VALUE)"), "__dict__": Template("ag__.dict_of(VALUE)")}
 
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names, *, ported: bool = False) -> gast.AST:
@@ -92,6 +93,13 @@ class _Expressions(Pass):
         node.bases = [self.visit(base) for base in node.bases]
         node.keywords = [self.visit(keyword) for keyword in node.keywords]
         self._decorators(node)
+        return node
+
+    def visit_Attribute(self, node: gast.Attribute) -> gast.AST:
+        """Where traced data chooses an object, we have something in its place that has a class and attributes of its own."""
+        self.generic_visit(node)
+        if isinstance(node.ctx, gast.Load) and node.attr in _OF_OBJECT:
+            return _OF_OBJECT[node.attr].expression(at=node, VALUE=node.value)
         return node
 
     def _decorators(self, node: gast.FunctionDef | gast.ClassDef) -> None:

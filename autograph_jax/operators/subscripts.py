@@ -19,12 +19,12 @@ from autograph_jax.errors import ImmutableError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import if_expr, if_stmt
 from autograph_jax.operators.effects import attempts
-from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers, state, views
+from autograph_jax.operators.tracing import aliasing, holders, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import Attribute, Content
-from autograph_jax.operators.values import facts, selection
+from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
-from autograph_jax.operators.values.choices import UNBOUND, Choice, Unbound, refusal
+from autograph_jax.operators.values.choices import Choice, Unbound, refusal
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.operators.values.updated import updated
 
@@ -147,33 +147,6 @@ def _write_chosen(choice: Choice, write: Callable[[Any], None], kinds: tuple[typ
 
 
 _WITHOUT_ATTRIBUTES = (bool, int, float, complex, str, bytes, list, dict, tuple, jax.Array, Unbound)
-
-
-def has_attr(target: Any, name: str) -> Any:
-    """`hasattr(target, name)`; where some path does not set it, a traced bool."""
-    value = _own(target, name)
-    if value is None:
-        return hasattr(target, name)
-    told = facts.Facts(if_true=((value, _is_set),), if_false=((value, lambda option: not _is_set(option)),))
-    return facts.tell(value._where(_is_set), told)
-
-
-def get_attr(target: Any, name: str, *default: Any) -> Any:
-    """`getattr(target, name, default)`."""
-    value = _own(target, name) if default else None
-    if value is None:
-        return getattr(target, name, *default)
-    return selection.pick(value._index, [option if _is_set(option) else default[0] for option in value._options])
-
-
-def _own(target: Any, name: str) -> Choice | None:
-    """The attribute that an object has itself, if some path does not set it."""
-    value = reach.attribute(target, name, None) if isinstance(name, str) else None
-    return value if type(value) is Choice and value._may_be_unbound() else None
-
-
-def _is_set(option: Any) -> bool:
-    return option is not UNBOUND
 
 
 def del_attr(target: Any, name: str) -> None:

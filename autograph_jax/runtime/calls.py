@@ -24,8 +24,8 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.errors import PortingError
+from autograph_jax.operators import attributes, comprehensions, hooks, jax_private, subscripts
 from autograph_jax.operators import builtins as operator_builtins
-from autograph_jax.operators import comprehensions, hooks, jax_private, subscripts
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import printing, texts
 from autograph_jax.operators.effects.progress import bar_maker
@@ -64,8 +64,10 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.next: comprehensions.next_,
     builtins.setattr: lambda target, name, value: subscripts.set_attr(value, target, name),
     builtins.delattr: subscripts.del_attr,
-    builtins.hasattr: subscripts.has_attr,
-    builtins.getattr: subscripts.get_attr,
+    builtins.hasattr: attributes.has_attr,
+    builtins.getattr: attributes.get_attr,
+    builtins.vars: attributes.vars_,
+    builtins.dir: attributes.dir_,
     copy.copy: lambda value: state.made(copy.copy(value)),
     copy.deepcopy: lambda value, memo=None: state.made(copy.deepcopy(value, memo)),
     dataclasses.replace: lambda value, /, **changes: state.made(dataclasses.replace(value, **changes)),

@@ -6,6 +6,7 @@ import functools
 import types
 
 from autograph_jax.operators import (
+    attributes,
     comprehensions,
     conditionals,
     exits,
@@ -21,7 +22,7 @@ from autograph_jax.operators.sequences import iterables, limits
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values import selection
 
-_MODULES = (conditionals, while_loops, for_loops, expressions, paths, patterns, subscripts)
+_MODULES = (attributes, conditionals, while_loops, for_loops, expressions, paths, patterns, subscripts)
 
 
 class Operators(types.SimpleNamespace):

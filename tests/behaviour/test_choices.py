@@ -25,6 +25,23 @@ def what_it_is(x):
 row(what_it_is, [0.5], [-3.0], batch=True)
 
 
+class Up:
+    step = 1.0
+
+
+class Down:
+    step = -2.0
+
+
+def class_of_an_object(x):
+    direction = Up() if x > 0 else Down()
+    kind = direction.__class__
+    return (1 if kind is Up else 0, kind.step * x, 1 if type(direction) == Down else 0)  # noqa: E721
+
+
+row(class_of_an_object, [0.5], [-3.0], batch=True)
+
+
 def rate_by_name(x):
     method = "slow" if x < 1 else "fast"
     return {"slow": 1.0, "fast": 2.5}[method] * x

@@ -29,6 +29,16 @@ def asked(x):
     return 1 if hasattr(o, "gain") else 0
 
 
+def asked_of_the_class(x):
+    class Own:
+        pass
+
+    o = Own()
+    if x > 0:
+        Own.gain = 5
+    return 1 if hasattr(o, "gain") else 0
+
+
 def asked_and_read(x):
     o = Plain()
     for k in range(3):
@@ -171,7 +181,8 @@ def returned(x):
 
 
 PROGRAMS = [
-    asked, asked_and_read, asked_with_slots, asked_for_with_a_default, read_under_the_same_condition, of_its_class,
+    asked, asked_of_the_class, asked_and_read, asked_with_slots, asked_for_with_a_default, of_its_class,
+    read_under_the_same_condition,
     read_from_the_second_turn_on, read_in_a_loop_of_known_length, of_its_class_in_a_loop, multiplied, deleted, called,
     an_element_and_a_sum, unpacked, compared, its_truth, its_identity, its_kind, returned,
 ]  # fmt: skip
@@ -227,4 +238,17 @@ def test_a_key_that_comes_in_a_later_turn():
         return x
 
     with pytest.raises(ag.StructureError, match="dict"):
+        f(1.0)
+
+
+@pytest.mark.parametrize("look", [vars, dir, lambda o: o.__dict__])
+def test_all_attributes_at_once(look):
+    @ag.jit
+    def f(x):
+        o = Plain()
+        if x > 0:
+            o.gain = x
+        return "gain" in look(o)
+
+    with pytest.raises(ag.StructureError, match="which attributes this Plain has"):
         f(1.0)

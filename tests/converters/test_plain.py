@@ -266,7 +266,7 @@ ROWS = {
             c = ag__.call(Celsius)()
             ag__.set_attr(t, c, 't')
             ag__.update_attr(c, 't', '+=', 1)
-            return (c.t, c.__dict__)
+            return (c.t, ag__.dict_of(c))
         """,
         [(20,), (-500,)],
     ),

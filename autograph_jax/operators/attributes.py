@@ -1,0 +1,78 @@
+"""What Python is asked about the attributes of an object, where traced data has chosen the object, or decides which it has."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+from typing import Any
+
+from autograph_jax.errors import StructureError, user_location
+from autograph_jax.operators.builtins import type_
+from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.values import facts, selection
+from autograph_jax.operators.values.choices import UNBOUND, Choice
+
+
+def has_attr(target: Any, name: str) -> Any:
+    """`hasattr(target, name)`; where some path does not set it, a traced bool."""
+    value = _not_on_every_path(target, name)
+    if value is None:
+        return hasattr(target, name)
+    told = facts.Facts(if_true=((value, _is_set),), if_false=((value, lambda option: not _is_set(option)),))
+    return facts.tell(value._where(_is_set), told)
+
+
+def get_attr(target: Any, name: str, *default: Any) -> Any:
+    """`getattr(target, name, default)`."""
+    value = _not_on_every_path(target, name) if default else None
+    if value is None:
+        return getattr(target, name, *default)
+    return selection.pick(value._index, [option if _is_set(option) else default[0] for option in value._options])
+
+
+def class_of(value: Any) -> Any:
+    """`value.__class__`."""
+    return type_(value) if type(value) is Choice else value.__class__
+
+
+def dict_of(value: Any) -> Any:
+    """`value.__dict__`."""
+    _check_set(value)
+    return value.__dict__
+
+
+def vars_(*values: Any) -> Any:
+    for value in values:
+        _check_set(value)
+    return builtins.vars(*values)
+
+
+def dir_(*values: Any) -> Any:
+    for value in values:
+        _check_set(value)
+    return builtins.dir(*values)
+
+
+def _not_on_every_path(target: Any, name: str) -> Choice | None:
+    """The attribute of an object, or of its class, that some path does not set; None where it is another one."""
+    if not isinstance(name, str) or type(target) is Choice:
+        return None
+    value = reach.attribute(target, name, None)
+    if value is None:
+        value = inspect.getattr_static(type(target), name, None)
+    return value if type(value) is Choice and value._may_be_unbound() else None
+
+
+def _is_set(option: Any) -> bool:
+    return option is not UNBOUND
+
+
+def _check_set(target: Any) -> None:
+    for name in reach.attributes(target) if type(target) is not Choice else ():
+        if _not_on_every_path(target, name) is not None:
+            raise StructureError(
+                f"which attributes this {type(target).__name__} has is only known at run time",
+                location=user_location(),
+                details=[f"Traced data decides whether `{name}` is set."],
+                help=f"set `{name}` on every path, for example to zero before the `if` or loop",
+            )
