@@ -235,7 +235,7 @@ class _Expressions(Pass):
 
     def _comparison(self, node: gast.Compare) -> gast.AST:
         [operator], [right] = node.ops, node.comparators
-        of_tables = self._tables.may_be_table(node.left) or self._tables.may_be_table(right)
+        of_tables = any(self._tables.may_be_table(side) or self._is_shape(side) for side in (node.left, right))
         self.generic_visit(node)
         [right] = node.comparators
         if type(operator) in _SINGLE:
@@ -244,6 +244,10 @@ class _Expressions(Pass):
             return node
         symbol = template.constant(_SYMBOLS[type(operator)], at=node)
         return _COMPARE.expression(at=node, PARTS=[node.left, symbol, right])
+
+    def _is_shape(self, node: gast.expr) -> bool:
+        """In ported code a shape may be a tuple with a traced number in it."""
+        return self._ported and isinstance(node, gast.Attribute) and node.attr == "shape"
 
     def visit_JoinedStr(self, node: gast.JoinedStr) -> gast.AST:
         """An f-string is text and fields: a traced value has its text at run time."""

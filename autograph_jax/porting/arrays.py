@@ -102,8 +102,15 @@ class MutableArray(Methods):
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> MutableArray:
         sizes = shape[0] if len(shape) == 1 else shape
+        if any(isinstance(value_of(size), Tracer) for size in (sizes if isinstance(sizes, tuple | list) else (sizes,))):
+            return self._reshaped_by_data(sizes, order)
         shadow = np.reshape(self._shadow, static(sizes), order=order, copy=copy)  # type: ignore[arg-type]
         return self._stepped(Reshape(shadow.shape, self._order(order)), shadow)
+
+    def _reshaped_by_data(self, shape: Any, order: str) -> Any:
+        from . import reshaping  # of what is selected, which are arrays
+
+        return reshaping.reshaped(self, shape, order)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -186,14 +193,15 @@ class MutableArray(Methods):
         if layout is MASKED:
             selecting.put_into(self, actual, new)
             return
-        if isinstance(new, Selection):
-            sizes = np.shape(self._shadow[layout])
-            new = new.exactly(sizes[new.axis - new.ndim] if len(sizes) >= new.ndim - new.axis else 1)
+        sizes = np.shape(self._shadow[layout])
+        while isinstance(new, Selection):
+            axis = next(iter(new.rows))
+            new = new.exactly(sizes[axis - new.ndim] if len(sizes) >= new.ndim - axis else 1, axis)
         new = casting.to(new, self._shadow.dtype)
         value, key = self.value, actual[0] if len(actual) == 1 else None
         if np.ndim(new) > 1 and np.ndim(key) == self.ndim > 0 and key.dtype == bool:
             raise TypeError(f"NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, not {np.ndim(new)}")
-        changed = Index(actual).set(value, casting.fitted(new, np.shape(self._shadow[layout])))
+        changed = Index(actual).set(value, casting.fitted(new, sizes))
         self._buffer.put(written(self._buffer.value, self._path, changed))
 
     def __len__(self) -> int:

@@ -62,7 +62,7 @@ def concatenated(maker: Any, key: Any) -> Any:
 
 
 def _part_for(maker: Any, part: Any) -> Any:
-    made = wrap(np.r_[part]) if isinstance(part, slice) else asarray(part)
+    made: Any = part if isinstance(part, Selection) else wrap(np.r_[part]) if isinstance(part, slice) else asarray(part)
     missing = maker.ndmin - made.ndim
     if missing <= 0:
         return made

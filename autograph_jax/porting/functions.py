@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import AutographError, PortingError, user_location
-from . import casting, foreign, hooks, linear_algebra, ordering, polynomials, selecting_functions, ufuncs
+from . import casting, foreign, hooks, linear_algebra, making, ordering, polynomials, selecting_functions, ufuncs
 from .arrays import MutableArray, result, static, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
@@ -133,19 +133,21 @@ def _one(x: Any) -> Any:
 def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """What `function(*args, **kwargs)` of NumPy gives where an argument is, or holds, a MutableArray or a traced value."""
     if function in _MAKING and args and not is_static(values(args[0])) and is_static(values((args[1:], kwargs))):
-        return selecting_functions.made(function, args[0], values(args[1:]), values(kwargs))
+        return making.made(function, args[0], values(args[1:]), values(kwargs))
+    if function in (np.eye, np.identity) and not is_static(values(args)):
+        return making.identity(function, *values(args), **values(kwargs))
     if function is np.arange and len(args) == 1 and isinstance(stop := values(args[0]), jax.Array) and stop.dtype.kind in "iu":
-        return selecting_functions.counted(stop, **values(kwargs))
+        return making.counted(stop, **values(kwargs))
     if function is np.broadcast_shapes:
-        return selecting_functions.broadcast_shapes(*values(args))
+        return making.broadcast_shapes(*values(args))
     if function is np.broadcast_to and not is_static(values(args[1:])):
-        return selecting_functions.broadcast_to(asarray(args[0]) if np.ndim(args[0]) == 0 else args[0], args[1])
+        return making.broadcast_to(asarray(args[0]) if np.ndim(args[0]) == 0 else args[0], args[1])
     if (function not in _FACTS or function in (np.shape, np.size)) and selecting_functions.holds_selection((args, kwargs)):
         return selecting_functions.call(function, args, kwargs)
     if function in (np.nonzero, np.flatnonzero) or function is np.where and len(args) == 1:
         (array,) = map(asarray, args)
         if not is_static(array.value):
-            return selecting_functions.indices(array) if function is np.flatnonzero else selecting_functions.nonzero(array)
+            return making.indices(array) if function is np.flatnonzero else making.nonzero(array)
     if function is np.unique and not is_static(values(args[0])):
         return ordering.unique(*args, **kwargs)
     if function in _OWN:
@@ -319,7 +321,7 @@ def _places(x: MutableArray) -> Any:
 _OWN: dict[Function, Function] = {
     np.asarray: asarray, np.array: array, np.asanyarray: asarray, **WRITING,
     np.full_like: full_like, np.diag: diag, np.trim_zeros: polynomials.trim_zeros, np.roots: polynomials.roots,
-    np.compress: selecting_functions.compressed, np.argwhere: lambda a: np.column_stack(np.nonzero(a)),
+    np.compress: making.compressed, np.argwhere: lambda a: np.column_stack(np.nonzero(a)),
     np.sort: _sort, np.argsort: _argsort, np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
     np.reshape: lambda a, shape, order="C", *, copy=None: asarray(a).reshape(shape, order=order, copy=copy),
     np.ravel: lambda a, order="C": asarray(a).ravel(order), np.copy: lambda a, order="K", subok=False: asarray(a).copy(order),

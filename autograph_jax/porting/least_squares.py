@@ -7,6 +7,7 @@ is none. By the pseudo-inverse, whose derivative holds while the rank stays what
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -16,9 +17,10 @@ import numpy as np
 from . import hooks
 from .arrays import value_of, wrap
 from .casting import canonical
+from .computing import together
 from .creating import asarray
 from .rows import Window, refusal
-from .selections import Selection
+from .selections import Selection, selected
 
 
 def numpys(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
@@ -29,7 +31,7 @@ def numpys(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     x, left, rank, singular = _solved(a, b, given)
     sums = jnp.atleast_1d(jnp.sum(jnp.abs(left) ** 2, axis=0))
     is_full = (rank == shape[1]) & (jnp.asarray(shape[0]) > shape[1])
-    return x, Selection(wrap(sums), 0, Window(0, jnp.where(is_full, len(sums), 0))), rank, singular
+    return x, Selection(wrap(sums), {0: Window(0, jnp.where(is_full, len(sums), 0))}), rank, singular
 
 
 def scipys(a: Any, b: Any, cond: Any = None, *_: Any, **__: Any) -> tuple[Any, Any, Any, Any]:
@@ -64,23 +66,22 @@ def _solved(a: Any, b: Any, rcond: Any) -> tuple[Any, jax.Array, jax.Array, Any]
     left = right - matrix @ x
     if not isinstance(a, Selection):
         return wrap(x), left, rank, wrap(singular)
-    x = Selection(wrap(x), 0, a.rows.own()) if a.axis == 1 else wrap(x)
-    return x, left, rank, Selection(wrap(singular), 0, Window(0, jnp.minimum(a.count, len(singular))))
+    rows = {0: a.rows[1].own()} if 1 in a.rows else {}
+    rows |= {1: b.rows[1].own()} if isinstance(b, Selection) and 1 in b.rows else {}
+    count = functools.reduce(jnp.minimum, map(a.count, a.rows), len(singular))
+    return selected(x, rows), left, rank, Selection(wrap(singular), {0: Window(0, count)})
 
 
 def _rows_alike(a: Any, b: Any) -> tuple[Any, Any]:
     """Where traced data picks rows, both have the same ones."""
-    if isinstance(b, Selection) and b.axis == 0 and not (isinstance(a, Selection) and a.axis == 0):
-        b = b.exactly(a.array.shape[0] if isinstance(a, Selection) else len(a))
-    if not (isinstance(a, Selection) and a.axis == 0):
-        return a, b
-    if not isinstance(b, Selection):
-        return a.exactly(len(b)), b
-    if a.rows.is_same(b.rows) and a.capacity == b.capacity:
-        return a, b
-    hooks.raise_where(a.count != b.count, ValueError("incompatible dimensions"))
-    size = min(a.capacity, b.capacity)
-    return tuple(Selection(wrap(s.compact().values[:size]), 0, Window(0, a.count)) for s in (a, b))  # type: ignore[return-value]
+    of_a, of_b = (isinstance(x, Selection) and 0 in x.rows for x in (a, b))
+    if of_b and not of_a:
+        b = b.exactly(a.array.shape[0] if isinstance(a, Selection) else len(a), 0)
+    elif of_a and not of_b:
+        a = a.exactly(b.array.shape[0] if isinstance(b, Selection) else len(b), 0)
+    elif of_a:
+        _, (a, b) = together([a, b], [(0, 0), (1, 0)])
+    return a, b
 
 
 def of_selection(name: str, a: Any, *rest: Any, **options: Any) -> Any:
@@ -88,12 +89,15 @@ def of_selection(name: str, a: Any, *rest: Any, **options: Any) -> Any:
     mode = options.get("mode", rest[-1] if rest else "full" if name == "scipy.linalg" else "reduced")
     if a.ndim != 2 or options.get("pivoting") or mode in ("r", "raw"):
         raise refusal("`qr` is called with it in another way than for Q and R")
-    rows = a.compact()
-    is_full, size = mode in ("full", "complete"), rows.array.shape[1 - a.axis]
-    q, r = jnp.linalg.qr(_matrix(rows), mode="complete" if is_full else "reduced")
-    if a.axis == 1 and is_full:
-        return wrap(q), Selection(wrap(r), 1, Window(0, rows.count))
-    if a.axis == 0 and not is_full:
-        hooks.raise_where(rows.count < size, ValueError("fewer rows than columns"))
-        return Selection(wrap(q), 0, Window(0, rows.count)), wrap(r)
-    raise refusal("`qr` gives a matrix of which two axes are not known")
+    whole = a.compact()
+    is_full = mode in ("full", "complete")
+    if is_full and 0 in whole.rows:
+        raise refusal("`qr` gives a square matrix of which it is not known how large it is")
+    q, r = jnp.linalg.qr(_matrix(whole), mode="complete" if is_full else "reduced")
+    counts = [whole.count(axis) if axis in whole.rows else whole.capacity(axis) for axis in (0, 1)]
+    if 0 in whole.rows:
+        hooks.raise_where(counts[0] < counts[1], ValueError("fewer rows than columns"))
+    of_q, of_r = ({axis: whole.rows[axis]} if axis in whole.rows else {} for axis in (0, 1))
+    if 1 in whole.rows and not is_full:
+        of_q[1] = of_r[0] = Window(0, jnp.minimum(*counts))
+    return selected(q, of_q), selected(r, of_r)

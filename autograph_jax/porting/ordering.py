@@ -9,9 +9,10 @@ import numpy as np
 
 from . import hooks
 from .arrays import value_of, wrap
+from .computing import together
 from .creating import asarray
 from .rows import Mask, greatest, last, least, refusal
-from .selections import Selection, together
+from .selections import Selection, selected
 
 
 def unique(
@@ -36,20 +37,20 @@ def unique(
         same = same | jnp.isnan(ordered[1:]) & jnp.isnan(ordered[:-1])
     first = jnp.concatenate([jnp.ones(min(1, flat.size), bool), ~same])
     number = jnp.cumsum(first) - 1  # of the element that stands here, among those that are not the same
-    rows = Mask(first, (first,))
-    parts: list[Any] = [Selection(wrap(ordered), 0, rows)]
+    rows = {0: Mask(first, (first,))}
+    parts: list[Any] = [Selection(wrap(ordered), rows)]
     if return_index:
-        parts.append(Selection(wrap(order), 0, rows))
+        parts.append(Selection(wrap(order), rows))
     if return_inverse:
         parts.append(wrap(jnp.zeros_like(order).at[order].set(number).reshape(array.shape)))
     if return_counts:
-        parts.append(Selection(wrap(jnp.zeros_like(order).at[number].add(1)[number]), 0, rows))
+        parts.append(Selection(wrap(jnp.zeros_like(order).at[number].add(1)[number]), rows))
     return tuple(parts) if len(parts) > 1 else parts[0]
 
 
 def quantile(selection: Selection, share: Any) -> Any:
     """Between the two elements around this share of the others, linearly."""
-    end = selection.count - 1
+    end = selection.count(0) - 1
     hooks.raise_where(end < 0, IndexError("a quantile of no elements"))
     ordered = jnp.sort(selection.compact().filled(last(selection.dtype)))
     place = share * end
@@ -60,24 +61,29 @@ def quantile(selection: Selection, share: Any) -> Any:
 
 
 def extreme(selection: Selection, name: str, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    """`np.argmax`, `np.argmin`."""
+    if out is not None or keepdims is True:
+        raise refusal(f"`np.{name}` is called with it and `out` or `keepdims`")
+    if axis is None:
+        selection, axis = np.ravel(selection) if selection.ndim > 1 else selection, 0  # pyright: ignore
+    axis = axis % selection.ndim
+    rows = {one - (axis < one): own for one, own in selection.own().items() if one != axis}
+    if axis not in selection.rows:
+        return selected(getattr(jnp, name)(selection.values, axis=axis), rows)
+    compact = selection.compact((axis,))
+    hooks.raise_where(compact.count(axis) == 0, ValueError(f"attempt to get {name} of an empty sequence"))
     fill = least(selection.dtype) if name == "argmax" else greatest(selection.dtype)
-    compact = selection.compact()
-    if axis is None and selection.ndim > 1:
-        raise refusal(f"`np.{name}` is called with it")
-    axis = 0 if axis is None else axis % selection.ndim
-    if axis != selection.axis:
-        return selection.like(getattr(jnp, name)(selection.values, axis=axis), selection.axis - (axis < selection.axis))
-    hooks.raise_where(selection.count == 0, ValueError(f"attempt to get {name} of an empty sequence"))
-    found = getattr(jnp, name)(compact.filled(fill), axis=axis)
-    return wrap(found) if found.ndim else found
+    return selected(getattr(jnp, name)(compact.filled(fill, (axis,)), axis=axis), rows)
 
 
 def in_order(function: Any, selection: Selection, axis: Any = -1, kind: Any = None, **options: Any) -> Selection:
-    if (axis if axis is not None else 0) % selection.ndim != selection.axis:
-        raise refusal(f"`np.{function.__name__}` is called along another axis")
-    compact = selection.compact()
-    found = function(wrap(compact.filled(last(selection.dtype))), axis=selection.axis, kind="stable")
-    return compact.like(found)
+    """`np.sort`, `np.argsort`."""
+    if axis is None:
+        selection, axis = np.ravel(selection) if selection.ndim > 1 else selection, 0  # pyright: ignore
+    axis = axis % selection.ndim
+    compact = selection.compact((axis,))
+    value = compact.filled(last(selection.dtype), (axis,)) if axis in compact.rows else compact.values
+    return selected(function(wrap(value), axis=axis, kind="stable"), compact.own())
 
 
 def searched(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
@@ -88,7 +94,7 @@ def searched(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     wanted = v.values if isinstance(v, Selection) else jnp.asarray(value_of(v))
     among = a.compact().filled(last(a.dtype)) if is_selection else jnp.asarray(value_of(a))
     places = jnp.searchsorted(among, wanted, side=side)
-    places = jnp.minimum(places, a.count) if is_selection else places
+    places = jnp.minimum(places, a.count(0)) if is_selection else places
     return v.like(places) if isinstance(v, Selection) else wrap(places) if places.ndim else places
 
 
@@ -97,12 +103,12 @@ def interpolated(x: Any, xp: Any, fp: Any, *rest: Any, **options: Any) -> Any:
     if isinstance(xp, Selection) or isinstance(fp, Selection):
         if not (isinstance(xp, Selection) and isinstance(fp, Selection)):
             known = len(fp if isinstance(xp, Selection) else xp)
-            xp, fp = (one.exactly(known) if isinstance(one, Selection) else one for one in (xp, fp))
+            xp, fp = (one.exactly(known, 0) if isinstance(one, Selection) else one for one in (xp, fp))
         else:
-            rows, values = together([xp.compact(), fp.compact()])
+            rows, points = together([xp.compact(), fp.compact()], [(0, 0), (1, 0)])
             hooks.raise_where(rows.count == 0, ValueError("array of sample points is empty"))
-            places = jnp.clip(jnp.arange(len(values[0])), 0, rows.count - 1)
-            xp, fp = (wrap(one[places]) for one in values)
+            places = jnp.clip(jnp.arange(points[0].capacity(0)), 0, rows.count - 1)
+            xp, fp = (wrap(one.values[places]) for one in points)
     if not isinstance(x, Selection):
         return np.interp(x, xp, fp, *rest, **options)
     return x.like(np.interp(wrap(x.values), xp, fp, *rest, **options))
@@ -111,5 +117,5 @@ def interpolated(x: Any, xp: Any, fp: Any, *rest: Any, **options: Any) -> Any:
 def polynomial(p: Any, x: Any) -> Any:
     """`np.polyval(p, x)`, either of them a selection: the coefficients stand at the end, behind zeros."""
     if isinstance(p, Selection):
-        p = wrap(jnp.roll(p.compact().filled(0), p.capacity - p.count))
+        p = wrap(jnp.roll(p.compact().filled(0), p.capacity(0) - p.count(0)))
     return x.like(np.polyval(p, wrap(x.values))) if isinstance(x, Selection) else np.polyval(p, x)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import weakref
 from typing import Any
 
 import jax
@@ -11,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import PortingError, user_location
-from .replacing import literal, parent_of, staged
+from .numbers import is_same_number
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -45,6 +44,10 @@ class Window:
     start: Any
     count: Any
 
+    @property
+    def starts_first(self) -> bool:
+        return isinstance(self.start, int) and self.start == 0
+
     def of(self, capacity: int) -> jax.Array:
         return jnp.arange(capacity) < self.count
 
@@ -56,47 +59,10 @@ class Window:
         return Window(0, self.count)
 
     def is_same(self, other: Any) -> bool:
-        return isinstance(other, Window) and self.count is other.count
+        return isinstance(other, Window) and is_same_number(self.count, other.count)
 
 
-# Module state: for the id of a traced number, itself and what it never exceeds. An entry goes when the number goes.
-_bounds: dict[int, tuple[weakref.ref[Any], int]] = {}
-
-
-def bounded(count: Any, bound: int) -> Any:
-    """The number, of which is remembered that it never exceeds the bound: `np.zeros(len(x[m]))`."""
-    for number in {id(one): one for one in (count, staged(count)) if isinstance(one, jax.Array)}.values():
-        key = id(number)
-        _bounds[key] = weakref.ref(number, lambda _, key=key: _bounds.pop(key, None)), bound
-    return count
-
-
-def bound_of(count: Any) -> int | None:
-    """What a traced number never exceeds, if that is known: of `k + 1`, if it is known of k."""
-    known = _bounds.get(id(count))
-    if known is not None and known[0]() is count:
-        return known[1]
-    if (value := literal(count)) is not None:
-        return value
-    number = staged(count)
-    if number is not count and number is not None:
-        return bound_of(number)
-    parent = parent_of(number)
-    if parent is None or number is None or number.ndim or number.dtype.kind not in "iu":
-        return None
-    name = str(parent.primitive)
-    if name not in ("add", "sub", "min", "convert_element_type"):
-        return None
-    first, second = (*map(bound_of, parent.in_tracers), None)[:2]
-    if name == "convert_element_type":
-        return first
-    if name == "min":
-        return min((bound for bound in (first, second) if bound is not None), default=None)
-    if name == "sub":
-        second = literal(parent.in_tracers[1])
-    if first is None or second is None:
-        return None
-    return first - second if name == "sub" else first + second
+Rows = Mask | Window
 
 
 def refusal(use: str) -> PortingError:
@@ -107,14 +73,33 @@ def refusal(use: str) -> PortingError:
     )
 
 
-def others(ndim: int, axis: int) -> tuple[int, ...]:
-    return tuple(other for other in range(ndim) if other != axis)
+def taken(array: jax.Array, places: jax.Array, axis: int) -> jax.Array:
+    """The rows at these places, of those beyond the ends the first or last one."""
+    have = array.shape[axis]
+    if not have:
+        return jnp.zeros((*array.shape[:axis], len(places), *array.shape[axis + 1 :]), array.dtype)
+    return jnp.take(array, jnp.clip(places, 0, have - 1), axis=axis)
 
 
 def padded(array: jax.Array, axis: int, size: int) -> jax.Array:
     """`size` rows along an axis: the first ones, or these and as many of the last."""
-    have = array.shape[axis]
-    return array if have == size else jnp.take(array, jnp.clip(jnp.arange(size), 0, max(have - 1, 0)), axis=axis)
+    return array if array.shape[axis] == size else taken(array, jnp.arange(size), axis)
+
+
+def over(mask: jax.Array, axis: int, ndim: int) -> jax.Array:
+    """The mask of an axis, for arrays of so many."""
+    return jnp.expand_dims(mask, tuple(other for other in range(ndim) if other != axis))
+
+
+def spread(array: jax.Array, axis: int, mask: jax.Array) -> jax.Array:
+    """One of the rows that count in place of each other one; where none counts, numbers that most functions are smooth at."""
+    if not mask.size:
+        return array
+    one = jnp.take(array, jnp.argmax(mask)[None], axis=axis)
+    if array.dtype.kind in "fc":
+        near = jnp.nan_to_num(jax.lax.stop_gradient(one), posinf=0.0, neginf=0.0)
+        one = jnp.where(jnp.any(mask), one, 0.75 + 0.2 * near / (1 + jnp.abs(near)))
+    return jnp.where(over(mask, axis, array.ndim), array, one)
 
 
 def least(dtype: np.dtype) -> Any:

@@ -16,6 +16,7 @@ from . import casting
 from .arrays import MutableArray, keys, result, static, value_of
 from .casting import canonical, kind_of
 from .names import numpy_ufunc
+from .numbers import bounded
 from .selections import Selection
 from .views import Value, is_static
 
@@ -186,8 +187,10 @@ def _reduce(
     given = {} if initial is _UNSET or initial is np._NoValue else {"initial": initial}
     masked = {} if where is True or where is np._NoValue else {"where": jnp.asarray(where)}
     if ufunc in _REDUCTIONS:
-        array = array if into.kind == "b" else array.astype(into)
-        return _REDUCTIONS[ufunc](array, axis=axis, keepdims=bool(keepdims), **given, **masked)
+        numbers = array if into.kind == "b" else array.astype(into)
+        found = _REDUCTIONS[ufunc](numbers, axis=axis, keepdims=bool(keepdims), **given, **masked)
+        is_count = ufunc is np.add and array.dtype == bool and into.kind in "iu" and not given and not found.ndim
+        return bounded(found, array.size) if is_count else found  # `np.eye(mask.sum())`
     return _jax_ufunc(ufunc).reduce(array.astype(into), axis=axis, keepdims=bool(keepdims), **given, **masked).astype(into)
 
 

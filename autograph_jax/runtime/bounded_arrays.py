@@ -30,7 +30,7 @@ def _stacked(values: Bounded) -> Selection:
     column = _column(values)
     if isinstance(column, Padded):
         raise refused("holds arrays of which only a bound is known, and is made into one array")
-    return Selection(wrap(column), 0, Window(0, values.length))
+    return Selection(wrap(column), {0: Window(0, values.length)})
 
 
 def _joined(function: Callable[..., Any], values: Bounded, axis: int | None = None) -> Selection:
@@ -43,13 +43,13 @@ def _joined(function: Callable[..., Any], values: Bounded, axis: int | None = No
         axis = 1 if function is np.hstack and array.ndim > 2 else 0
     rows = jnp.broadcast_to(values.mask[:, None], (array.shape[0], array.shape[axis + 1]))
     if isinstance(column, Padded):
-        if column.axis != axis:
+        if list(column.lengths) != [axis]:
             raise refused("holds arrays of which only a bound is known, and is joined along another axis")
         rows = rows & (jnp.arange(array.shape[axis + 1]) < column.length[:, None])
     joined = jnp.moveaxis(array, 0, axis)
     joined = joined.reshape(*joined.shape[:axis], -1, *joined.shape[axis + 2 :])
     mask = rows.reshape(-1)
-    return Selection(wrap(joined), axis, Mask(mask, (mask,)))
+    return Selection(wrap(joined), {axis: Mask(mask, (mask,))})
 
 
 def _column(values: Bounded) -> jax.Array | Padded:

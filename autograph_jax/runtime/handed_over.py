@@ -145,8 +145,11 @@ def _value(value: Any) -> Any:
             help="`ag.port(f, max_len=100)` gives up to so many, padded, with a length",
         )
     rows = value.compact()
-    raise_where(rows.count > capacity, full(capacity))
-    return Padded(padded(rows.filled(0), rows.axis, capacity), rows.count, rows.axis)
+    array = rows.filled(0)
+    for axis in rows.rows:
+        raise_where(rows.count(axis) > capacity, full(capacity))
+        array = padded(array, axis, capacity)
+    return Padded(array, {axis: rows.count(axis) for axis in rows.rows})
 
 
 def _of_choice(choice: Choice) -> Any:
@@ -155,15 +158,17 @@ def _of_choice(choice: Choice) -> Any:
         return choice._map(lambda option: option.value if isinstance(option, MutableArray) else option)
     options = choice._options
     arrays = {number: _value(option) for number, option in enumerate(options) if isinstance(option, Selection)}
-    kinds = {(part._values.shape, part._values.dtype, part.axis) for part in arrays.values()}
+    kinds = {(part._values.shape, part._values.dtype, tuple(part.lengths)) for part in arrays.values()}
     if len(kinds) != 1 or not all(isinstance(option, Selection | Bounded | list) for option in options):
         return choice
-    values, count = next(iter(arrays.values()))._values, jnp.zeros((), int)
+    first = next(iter(arrays.values()))
+    values, lengths = first._values, dict.fromkeys(first.lengths, jnp.zeros((), int))
     for number, option in enumerate(options):
         here = choice._index == number
         if number in arrays:
-            values, count = jnp.where(here, arrays[number]._values, values), jnp.where(here, arrays[number].length, count)
+            values = jnp.where(here, arrays[number]._values, values)
+            lengths = {axis: jnp.where(here, arrays[number].lengths[axis], length) for axis, length in lengths.items()}
         else:
             length = option.length if isinstance(option, Bounded) else len(option)
             raise_where(here & (length > 0), TypeError("a list on one path, an array on another"))
-    return Padded(values, count, kinds.pop()[2])
+    return Padded(values, lengths)

@@ -45,6 +45,9 @@ RIGHT = {
     "trace": lambda x, k: np.trace(matrix(x)[:k]),
     "cov": lambda x, k: np.cov(x[:k], ddof=0),
     "more dimensions": lambda x, k: np.array(x[:k], ndmin=2).sum(axis=1),
+    "diagonal": lambda x, k: np.diagonal(matrix(x)[:k]),
+    "diagonal of columns": lambda x, k: np.diagonal(matrix(x)[1:, :k]),
+    "trace beside the middle": lambda x, k: np.trace(matrix(x)[:k, 1:], 1),
     "cumsum": lambda x, k: np.cumsum(x[:k]),
     "flip": lambda x, k: np.flip(x[:k]),
     "concatenate": lambda x, k: np.concatenate([x[k:], x[:k]]),
@@ -60,7 +63,6 @@ REFUSED = {
     "max of complex numbers": lambda x, k: np.max((x * 1j - 9)[:k]),
     "argmax of complex numbers": lambda x, k: np.argmax((x * 1j - 9)[:k]),
     "digitize by a selection": lambda x, k: np.digitize(x[:k], np.arange(4.0)[:k]),
-    "diagonal": lambda x, k: np.diagonal(matrix(x)[:k]),
     "repeat": lambda x, k: np.repeat(x[:k], 2),
     "Python's sorted": lambda x, k: sorted(x[:k])[0],
 }

@@ -52,11 +52,11 @@ def _take(value: Any) -> Any:
         return value.value
     if isinstance(value, Selection):
         rows = value.compact()
-        return Padded(rows.values, rows.count, rows.axis)
+        return Padded(rows.values, {axis: rows.count(axis) for axis in rows.rows})
     return value
 
 
 def _give(value: Any) -> Any:
     if isinstance(value, Padded):
-        return Selection(wrap(value.padded()), value.axis, Window(0, value.length))
+        return Selection(wrap(value.padded()), {axis: Window(0, length) for axis, length in value.lengths.items()})
     return wrap(value) if isinstance(value, jax.Array) and value.ndim else value

@@ -191,11 +191,13 @@ class SelectedRows(View):
     traced_arrays = True
 
     def __init__(self, selection: Selection) -> None:
-        self.rows = selection if isinstance(selection.rows, Window) else selection.compact()
-        self.length = selection.count
+        self.rows = selection if isinstance(selection.rows[0], Window) else selection.compact((0,))
+        self.length = selection.count(0)
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
-        return self.rows.array[index + self.rows.rows.start]
+        first, *others = self.rows.rows.items()
+        row = self.rows.array[index + first[1].start]
+        return Selection(row, {axis - 1: own for axis, own in others}) if others else row
 
 
 class Rest(View):
@@ -330,7 +332,7 @@ def _is_traced_iterable(value: Any) -> bool:
 
 
 def _is_selection(value: Any) -> TypeGuard[Selection]:
-    return isinstance(value, Selection) and value.axis == 0
+    return isinstance(value, Selection) and 0 in value.rows
 
 
 # Python's builtins of the same names

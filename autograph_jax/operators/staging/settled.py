@@ -26,7 +26,7 @@ from autograph_jax.operators.values.containers import expanded, flatten, unflatt
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
 from autograph_jax.operators.values.joins import coerce
 from autograph_jax.porting.arrays import MutableArray
-from autograph_jax.porting.rows import bounded
+from autograph_jax.porting.numbers import bounded
 
 NO_EXIT = Static(None)
 

@@ -210,8 +210,8 @@ def coerce(value: Any, form: Form) -> list[Any]:
         case Options(forms, axes):
             index, *leaves = _coerce_choice(value, forms)
             return [vary(index, axes), *leaves]
-        case Tree(kind, children) if (axis := selected.axis_of(form)) is not None:
-            pairs = zip(selected.parts(value, axis, children), children, strict=True)
+        case Tree(kind, children) if selected.is_selection(form):
+            pairs = zip(selected.parts(value, form), children, strict=True)
             return [leaf for part, child in pairs for leaf in coerce(part, child)]
         case Tree(kind, children):
             return [leaf for part, child in zip(_parts_for(value, kind), children, strict=True) for leaf in coerce(part, child)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -13,55 +13,67 @@ import numpy as np
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import children_of
 from autograph_jax.operators.values.forms import Array, Form, Mismatch, Number, Static, Tree
-from autograph_jax.porting.arrays import MutableArray, wrap
+from autograph_jax.porting.arrays import value_of, wrap
 from autograph_jax.porting.casting import canonical
-from autograph_jax.porting.rows import Window, padded
+from autograph_jax.porting.rows import Mask, Rows, Window, padded
 from autograph_jax.porting.selections import Selection
 
 
-def axis_of(form: Form) -> int | None:
-    """The selected axis, of the Form of a selection; None of any other."""
+def axes_of(form: Form) -> tuple[int, ...]:
+    """The selected axes, of the Form of a selection; none of any other."""
+    return tuple(axis for axis, _ in _kinds_of(form))
+
+
+def _kinds_of(form: Form) -> tuple[tuple[int, type], ...]:
     treedef = getattr(form.kind, "treedef", None) if isinstance(form, Tree) else None
     data = treedef.node_data() if treedef is not None else None
-    return data[1][0] if data is not None and data[0] is Selection else None
+    return data[1] if data is not None and data[0] is Selection else ()
 
 
 def is_selection(form: Form) -> bool:
-    return axis_of(form) is not None
+    return bool(axes_of(form))
 
 
 def joined(first: Form, second: Form) -> Form:
     """The Form of the rows that count, in order, with as many behind them as the longer one has."""
-    axis = axis_of(first) if is_selection(first) else axis_of(second)
+    axes = sorted({*axes_of(first), *axes_of(second)})
     one, other = _array(first), _array(second)
-    if axis is None or is_selection(first) and is_selection(second) and axis_of(first) != axis_of(second):
-        raise Mismatch("structure", str(first), str(second))
     if one is not None and other is not None and () in (one.shape, other.shape):  # `t = 0.5` before a loop, a vector in it
         shape = one.shape or other.shape
         one, other = (dataclasses.replace(form, shape=shape) for form in (one, other))
-    if one is None or other is None or _without(one.shape, axis) != _without(other.shape, axis):
+    if one is None or other is None or len(one.shape) != len(other.shape) or _differ(one.shape, other.shape, axes):
         raise Mismatch("shape", str(first), str(second))
-    shape = (*one.shape[:axis], max(one.shape[axis], other.shape[axis]), *one.shape[axis + 1 :])
+    shape = tuple(max(sizes) for sizes in zip(one.shape, other.shape, strict=True))
     array = Array(shape, np.result_type(one.dtype, other.dtype), False, one.axes | other.axes)
     count = Array((), canonical(int), False, one.axes | other.axes)
-    return Tree(_window_kind(axis), (Tree(references.Fresh(), (array,)), count, Static(0)))
+    rows = [part for _ in axes for part in (count, Static(0))]
+    return Tree(_window_kind(axes), (Tree(references.Fresh(), (array,)), *rows))
 
 
-def parts(value: Any, axis: int, children: Sequence[Form]) -> Sequence[Any]:
-    """The array, the count and the start of a value that has such a Form, or is joined into one."""
-    if len(children) < 3:
-        return value.array, value.mask  # by a mask, as the other
+def parts(value: Any, form: Tree) -> Sequence[Any]:
+    """The array, and for each axis the mask, or the count and the start, of a value that is brought to such a Form."""
+    kinds, children = _kinds_of(form), form.children
     (array,) = children[0].children if isinstance(children[0], Tree) and children[0].children else (None,)
-    if isinstance(value, Selection) and isinstance(value.rows, Window):
-        if not isinstance(array, Array) or value.array.shape == array.shape and not isinstance(children[2], Static):
-            return value.array, value.rows.count, value.rows.start
+    if isinstance(value, Selection) and tuple((axis, type(rows)) for axis, rows in value.rows.items()) == kinds:
+        if not isinstance(array, Array) or value.array.shape == array.shape:
+            starts_first = isinstance(array, Array) and any(isinstance(child, Static) for child in children)
+            first = value.like(value.values) if starts_first else value
+            return _parts_of(first.array, first.rows)
     assert isinstance(array, Array)
-    if isinstance(value, Selection):
-        rows = value.compact()
-        return wrap(padded(rows.values, axis, array.shape[axis])), rows.count, 0
-    whole = jnp.asarray(value.value if isinstance(value, MutableArray) else value)
-    whole = whole if whole.ndim else jnp.broadcast_to(whole, array.shape)
-    return wrap(padded(whole, axis, array.shape[axis])), whole.shape[axis], 0
+    axes = [axis for axis, _ in kinds]
+    whole = value.compact() if isinstance(value, Selection) else value
+    held = jnp.asarray(whole.values if isinstance(whole, Selection) else value_of(value))
+    held = held if held.ndim else jnp.broadcast_to(held, array.shape)
+    rows = whole.rows if isinstance(whole, Selection) else {}
+    rows = {axis: Window(0, rows[axis].count if axis in rows else held.shape[axis]) for axis in axes}
+    for axis in axes:
+        held = padded(held, axis, array.shape[axis])
+    return _parts_of(wrap(held), rows)
+
+
+def _parts_of(array: Any, rows: Mapping[int, Rows]) -> Sequence[Any]:
+    parts = [[own.mask] if isinstance(own, Mask) else [own.count, own.start] for own in rows.values()]
+    return array, *(part for own in parts for part in own)
 
 
 def _array(form: Form) -> Array | None:
@@ -76,12 +88,12 @@ def _array(form: Form) -> Array | None:
     return form if isinstance(form, Array) else None
 
 
-def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
-    return (*shape[:axis], *shape[axis + 1 :])
+def _differ(first: tuple[int, ...], second: tuple[int, ...], selected: Sequence[int]) -> bool:
+    return any(sizes[0] != sizes[1] for axis, sizes in enumerate(zip(first, second, strict=True)) if axis not in selected)
 
 
-def _window_kind(axis: int) -> Any:
-    one = Selection(wrap(np.zeros((1,) * (axis + 1))), axis, Window(0, jax.ShapeDtypeStruct((), int)))
+def _window_kind(axes: Sequence[int]) -> Any:
+    one = Selection(wrap(np.zeros((1,) * (axes[-1] + 1))), {axis: Window(0, jax.ShapeDtypeStruct((), int)) for axis in axes})
     taken = children_of(one)
     assert taken is not None
     return taken[0]

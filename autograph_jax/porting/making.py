@@ -1,0 +1,184 @@
+"""`np.zeros((2, k))`, `np.eye(k)`, `np.nonzero(x)`, `np.concatenate([a, b[:k]])`: arrays of which traced data says how long."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.core
+import jax.numpy as jnp
+import numpy as np
+
+from . import hooks, selecting
+from .arrays import MutableArray, static, value_of, wrap
+from .computing import by_element, together
+from .creating import as_canonical, asarray
+from .numbers import bound_of
+from .rows import Mask, Rows, Window, refusal
+from .selections import Selection, selected
+
+Function = Callable[..., Any]
+
+
+def made(function: Function, shape: Any, args: Any, kwargs: Any) -> Any:
+    """`np.zeros((2, k))` of a traced k, of which a bound is known."""
+    whole = value_of(shape)
+    whole = shape if isinstance(shape, tuple | list) else [whole] if np.ndim(whole) == 0 else list(whole)
+    sizes = [_size(size) for size in whole]
+    rows: dict[int, Rows] = {axis: Window(0, size) for axis, size in enumerate(sizes) if not isinstance(size, int)}
+    for own in rows.values():
+        hooks.raise_where(own.count < 0, ValueError("negative dimensions are not allowed"))
+    capacities = tuple(static(size) if isinstance(size, int) else _capacity(size) for size in sizes)
+    found = function(capacities, *args, **kwargs)
+    return Selection(wrap(as_canonical(found)), rows) if rows else found
+
+
+def identity(function: Function, size: Any, columns: Any = None, *rest: Any, **kwargs: Any) -> Any:
+    """`np.eye(k)`, `np.identity(k)` of a traced k."""
+    columns = kwargs.pop("M", columns)
+    size, columns = _size(size), _size(size if columns is None else columns)
+    if rest or kwargs.keys() - {"dtype", "order"} or function is np.identity and columns is not size:
+        raise refusal(f"`np.{function.__name__}` makes an array of that length")
+    one = made(lambda shape, **options: np.eye(*shape, **options), (size, columns), (), kwargs)
+    if isinstance(one, Selection) and columns is size:
+        one.rows[1] = one.rows[0]
+    return one
+
+
+def _capacity(count: Any) -> int:
+    capacity = bound_of(count)
+    if capacity is None:
+        capacity = hooks.max_len()
+        if capacity is None:
+            raise refusal("an array of that length is made")
+        hooks.raise_where(count > capacity, ValueError(f"an array longer than max_len={capacity}"))
+    return max(capacity, 0)
+
+
+def counted(stop: Any, **kwargs: Any) -> Any:
+    """`np.arange(k)` of a traced k, of which a bound is known."""
+    return made(lambda sizes, **options: np.arange(*sizes, **options), stop, (), kwargs)
+
+
+def _size(size: Any) -> Any:
+    size = value_of(size)
+    return size if isinstance(size, jax.core.Tracer) else operator.index(size)
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
+    """`np.broadcast_shapes`, of shapes with a traced number in them."""
+    shapes = tuple(shape if isinstance(shape, tuple | list) else (shape,) for shape in shapes)
+    ndim = max(map(len, shapes), default=0)
+    columns = zip(*[(1,) * (ndim - len(shape)) + tuple(shape) for shape in shapes], strict=True)
+    return tuple(map(_common_size, columns))
+
+
+def _common_size(sizes: Sequence[Any]) -> Any:
+    others = [size for size in sizes if not isinstance(size, int) or size != 1]
+    for other in others[1:]:
+        if other is not others[0]:
+            error = ValueError("shape mismatch: objects cannot be broadcast to a single shape")
+            hooks.raise_where(jnp.asarray(other != others[0]), error)
+    return others[0] if others else 1
+
+
+def broadcast_to(x: Any, shape: Any) -> Any:
+    """`np.broadcast_to(x, shape)`, of a shape with a traced number in it."""
+    target = made(np.zeros, shape, (), {"dtype": x.dtype})
+    return by_element(lambda one, other: np.where(True, other, one), (target, x))
+
+
+def indices(array: MutableArray) -> Selection:
+    """`np.flatnonzero(array)`."""
+    mask = jnp.asarray(array.value).ravel() != 0
+    return selecting.of_array(wrap(np.arange(array.size)), (mask,))
+
+
+def nonzero(array: MutableArray) -> tuple[Selection, ...]:
+    """`np.nonzero(array)`, an index of each axis."""
+    flat = indices(array)
+    places = np.unravel_index(np.arange(array.size), array.shape)
+    return tuple(flat.like(jnp.asarray(place)[flat.values]) for place in places)
+
+
+def compressed(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
+    """`np.compress`, `np.extract`: the elements, or rows along an axis, where a condition holds."""
+    array, holds = asarray(a), asarray(condition).astype(bool)
+    array, axis = (array.ravel(), 0) if axis is None else (array, axis % array.ndim)
+    found = array[(slice(None),) * axis + (holds.ravel() if len(holds) == array.shape[axis] else np.flatnonzero(holds),)]
+    if out is None:
+        return found
+    out[...] = found
+    return out
+
+
+def joined(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`np.concatenate([a[:k], b])`, `np.vstack`, `np.block`: one behind the other, and a mask says which rows count."""
+    if function is np.block:
+        return _block(args[0], _depth(args[0]))[0]
+    parts = list(args[:2]) if function is np.append else list(args[0])
+    rest = args[2:] if function is np.append else args[1:]
+    axis = rest[0] if rest else kwargs.get("axis", None if function is np.append else 0)
+    parts = [part if isinstance(part, Selection) else np.atleast_1d(asarray(part)) for part in parts]
+    if function is np.vstack:
+        parts = [np.atleast_2d(part) for part in parts]
+    elif function is np.hstack:
+        axis = 0 if parts[0].ndim == 1 else 1
+    elif function is np.column_stack:
+        parts, axis = [part[:, None] if part.ndim == 1 else part for part in parts], 1
+    elif axis is None:
+        parts, axis = [np.ravel(part) for part in parts], 0
+    return concatenated(parts, axis % parts[0].ndim)
+
+
+def stacked(parts: Any) -> Any:
+    """`np.array([a[:k], b[:k]])`."""
+    if not isinstance(parts, list | tuple):
+        return parts if isinstance(parts, Selection) else asarray(parts)
+    return np.stack([stacked(part) for part in parts])
+
+
+def concatenated(parts: Sequence[Any], axis: int) -> Any:
+    """Along this axis each part with rows of its own, along each other one with the same rows."""
+    ready, rows = list(parts), {}
+    if len({part.ndim for part in parts}) > 1:
+        raise ValueError("all the input array dimensions must match exactly")
+    for other in range(parts[0].ndim):
+        holders = [n for n, part in enumerate(ready) if isinstance(part, Selection) and other in part.rows]
+        if other == axis or not holders:
+            continue
+        if len(holders) == len(ready):
+            rows[other], ready = together(ready, [(n, other) for n in holders])
+            continue
+        size = next(_sizes(part)[other] for n, part in enumerate(ready) if n not in holders)
+        for n in holders:
+            ready[n] = ready[n].exactly(size, other)
+    whole = np.concatenate([wrap(part.values) if isinstance(part, Selection) else part for part in ready], axis=axis)
+    if any(isinstance(part, Selection) and axis in part.rows for part in ready):
+        masks = [
+            part.mask(axis) if isinstance(part, Selection) and axis in part.rows else jnp.ones(_sizes(part)[axis], bool)
+            for part in ready
+        ]
+        mask = jnp.concatenate(masks)
+        rows[axis] = Mask(mask, (mask,))
+    return selected(whole, rows)
+
+
+def _sizes(part: Any) -> tuple[int, ...]:
+    return part.array.shape if isinstance(part, Selection) else np.shape(value_of(part))
+
+
+def _depth(part: Any) -> int:
+    return 1 + max(map(_depth, part)) if isinstance(part, list) else 0
+
+
+def _block(part: Any, depth: int) -> tuple[Any, int]:
+    """What stands in nested lists, put together, and how many axes there are: the innermost lists along the last axis."""
+    if not isinstance(part, list):
+        return part if isinstance(part, Selection) else asarray(part), 0
+    found = [_block(inner, depth - 1)[0] for inner in part]
+    ndim = max(depth, *(one.ndim for one in found))
+    found = [one[(None,) * (ndim - one.ndim)] for one in found]
+    return concatenated(found, ndim - depth), ndim

@@ -1,0 +1,84 @@
+"""What is known of a traced number while a program is traced: that it never exceeds a bound, that it is the same as another."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import jax
+import numpy as np
+
+from .replacing import literal, parent_of, staged
+
+# Module state: for the id of a traced number, itself and what it never exceeds. An entry goes when the number goes.
+_bounds: dict[int, tuple[weakref.ref[Any], int]] = {}
+
+
+def bounded(count: Any, bound: int) -> Any:
+    """The number, of which is remembered that it never exceeds the bound: `np.zeros(len(x[m]))`."""
+    for number in {id(one): one for one in (count, staged(count)) if isinstance(one, jax.Array)}.values():
+        key = id(number)
+        _bounds[key] = weakref.ref(number, lambda _, key=key: _bounds.pop(key, None)), bound
+    return count
+
+
+def bound_of(count: Any) -> int | None:
+    """What a traced number never exceeds, if that is known: of `k + 1`, if it is known of k."""
+    known = _bounds.get(id(count))
+    if known is not None and known[0]() is count:
+        return known[1]
+    if (value := literal(count)) is not None:
+        return value
+    number = staged(count)
+    if number is not count and number is not None:
+        return bound_of(number)
+    parent = parent_of(number)
+    if parent is None or number is None or number.ndim or number.dtype.kind not in "iu":
+        return None
+    name = str(parent.primitive)
+    if name not in ("add", "sub", "min", "convert_element_type"):
+        return None
+    first, second = (*map(bound_of, parent.in_tracers), None)[:2]
+    if name == "convert_element_type":
+        return first
+    if name == "min":
+        return min((bound for bound in (first, second) if bound is not None), default=None)
+    if name == "sub":
+        second = literal(parent.in_tracers[1])
+    if first is None or second is None:
+        return None
+    return first - second if name == "sub" else first + second
+
+
+_PURE = frozenset(
+    "add sub mul neg min max sign clamp select_n lt le gt ge eq ne and or not convert_element_type reduce_sum jit pjit".split()
+)
+_DEEPEST = 8
+
+
+def is_same_number(first: Any, second: Any, depth: int = _DEEPEST) -> bool:
+    """Are these sure to be the same, as the two are in `A[k + 1 :, k + 1 :]`: computed alike from the same?"""
+    if first is second:
+        return True
+    one, other = (literal(x) if isinstance(x, jax.Array) else x for x in (first, second))
+    if isinstance(one, int | np.integer) and isinstance(other, int | np.integer):
+        return int(one) == int(other)
+    one, other = staged(first), staged(second)
+    if one is None or other is None:
+        return False
+    if one is other:
+        return True
+    made, like = parent_of(one), parent_of(other)
+    if made is None or like is None or made.primitive is not like.primitive or str(made.primitive) not in _PURE or not depth:
+        return False
+    if len(made.in_tracers) != len(like.in_tracers) or not _same_parameters(made.params, like.params):
+        return False
+    return all(is_same_number(*pair, depth - 1) for pair in zip(made.in_tracers, like.in_tracers, strict=True))
+
+
+def _same_parameters(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    return first.keys() == second.keys() and all(_is_same(first[name], second[name]) for name in first)
+
+
+def _is_same(first: Any, second: Any) -> bool:
+    return first is second or not isinstance(first, np.ndarray | jax.Array) and bool(first == second)
