@@ -218,9 +218,24 @@ def _lartg(f: Any, g: Any) -> Any:
 def _potrf(a: Any, lower: int = 0, clean: int = 1, overwrite_a: int = 0) -> Any:
     a = jnp.asarray(value_of(a))
     whole = jnp.tril(a) + jnp.tril(a, -1).conj().T if lower else jnp.triu(a) + jnp.triu(a, 1).conj().T
-    factor = jnp.linalg.cholesky(whole)
-    bad = jnp.isnan(factor).any()
-    return wrap(factor if lower else factor.conj().T), jnp.where(bad, 1, 0)
+    bad = jnp.isnan(jnp.linalg.cholesky(jax.lax.stop_gradient(whole))).any()
+    factor, info = jax.lax.cond(bad, _as_far_as_positive, lambda whole: (jnp.linalg.cholesky(whole), jnp.zeros((), int)), whole)
+    return wrap(factor if lower else factor.conj().T), info
+
+
+def _as_far_as_positive(whole: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The factor's columns, and of what follows the rows, before the first leading block that is not positive definite."""
+    rows = jnp.arange(len(whole))
+
+    def column(j: jax.Array, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        factor, info = state
+        rest = whole[:, j] - factor @ factor[j].conj()
+        is_positive = (info == 0) & (rest[j].real > 0)
+        scaled = rest / jnp.sqrt(jnp.where(is_positive, rest[j].real, 1.0))
+        new = jnp.where(is_positive & (rows >= j), scaled, factor[:, j])
+        return factor.at[:, j].set(new), jnp.where((info == 0) & ~is_positive, j + 1, info)
+
+    return jax.lax.fori_loop(0, len(whole), column, (jnp.zeros_like(whole), jnp.zeros((), int)))
 
 
 def _potrs(c: Any, b: Any, lower: int = 0, overwrite_b: int = 0) -> Any:
