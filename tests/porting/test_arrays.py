@@ -163,9 +163,6 @@ def test_under_jit_it_is_what_numpy_gives(function: Callable[[Any], Any], x64: N
 
 
 REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "another axis": (lambda x: x[x[:, 0] > 0] + x[:, x[0] > 1], "it is combined with elements along another axis"),
-    "two axes": (lambda x: x[x[:, 0] > 0, x[0] > 0], "it is selected along two axes"),
-    "reshaped": (lambda x: x[x > 0].reshape(2, 2), "it is reshaped"),
     "a function": (lambda x: np.linalg.eigvals(x[:, :2]) if False else np.busday_count(x, x), "has no counterpart"),
     "bytes": (lambda x: x.view("i8"), "the bytes of an array read as another dtype"),
 }
