@@ -155,9 +155,8 @@ def _standing_for(node: gast.stmt, statements: Suite) -> gast.stmt:
 
 
 def _raises(statements: Suite) -> bool:
-    """Does one of these raise, or call what may do so?"""
-    kinds = gast.Raise | gast.Assert | gast.Call
-    return any(isinstance(node, kinds) for statement in statements for node in walk_own(statement))
+    """Does one of these raise, by itself?"""
+    return any(isinstance(node, gast.Raise | gast.Assert) for statement in statements for node in walk_own(statement))
 
 
 def _may_be_noted(node: gast.Try) -> bool:

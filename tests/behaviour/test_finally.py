@@ -192,49 +192,7 @@ def of_a_callee_caught_around(x):
     return x
 
 
-def counted(x, most):
-    turns = 0
-    while x > 0 and turns < most:
-        turns += 1
-    if x < 0:
-        return 4.0
-    raise ValueError(turns)
-
-
-def by_a_callee(x):
-    try:
-        counted(x, 1)
-    finally:
-        counted(x, 0)
-    return x
-
-
-def by_a_callee_on_some_paths(x):
-    try:
-        counted(x, 1)
-    finally:
-        try:
-            if x > 2:
-                x = x + 1
-            else:
-                counted(x, 0)
-        finally:
-            x = x * 2
-    return x
-
-
-def by_a_callee_caught_around(x):
-    try:
-        by_a_callee(x)
-    except ValueError as error:
-        return error.args[0] + 10.0
-    return x
-
-
 for function in (
-    by_a_callee,
-    by_a_callee_on_some_paths,
-    by_a_callee_caught_around,
     always,
     where_the_data_says,
     after_two_errors,
