@@ -108,7 +108,7 @@ def with_diagonal(v: Selection, k: int = 0) -> Any:
 def triangle(function: Any, matrix: Selection, k: int = 0) -> Any:
     """`np.tril(A[:k, :m])`."""
     rows = matrix.rows
-    if 0 in rows and 1 in rows and rows[0].is_same(rows[1]) and matrix.capacity(0) == matrix.capacity(1):
-        return selected(function(wrap(matrix.values), k), matrix.own())
+    if not k and 0 in rows and 1 in rows and rows[0].is_same(rows[1]) and matrix.capacity(0) == matrix.capacity(1):
+        return selected(function(wrap(matrix.values)), matrix.own())
     whole = matrix.compact((matrix.ndim - 2, matrix.ndim - 1))
     return selected(function(wrap(whole.values), k), whole.own())
