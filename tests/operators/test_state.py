@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import autograph_jax as ag
 from autograph_jax import autograph, do_not_convert
 from autograph_jax.operators.tracing import state
 from autograph_jax.operators.tracing.cells import bind
@@ -342,3 +343,17 @@ def test_bind_drops_the_option_without_a_value():
 
     still, bound = outer()
     assert isinstance(still, Choice) and bound == 5
+
+
+def test_a_program_that_prints_keeps_no_tracer(capsys: Any):
+    @ag.autograph
+    def f(x: Any) -> Any:
+        if x > 0:
+            print("x is", x, None)
+        return x
+
+    with jax.checking_leaks():
+        compiled = jax.jit(f)
+        compiled(1.0), compiled(2.0)
+        jax.effects_barrier()
+    assert capsys.readouterr().out == "x is 1.0 None\nx is 2.0 None\n"

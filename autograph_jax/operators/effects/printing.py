@@ -29,15 +29,19 @@ def at_run_time(action: Any, values: Sequence[Any]) -> None:
     """Call `action` with the values that traced ones have at run time, if the code that asks is really reached."""
     leaves, tree = jax.tree.flatten(values, is_leaf=lambda value: value is None)
     traced = [position for position, leaf in enumerate(leaves) if isinstance(leaf, jax.Array)]
+    operands = [leaves[position] for position in traced]
+    for position in traced:  # the compiled program keeps the others, and must not keep a tracer
+        leaves[position] = None
 
     def run(active: Any, *known: Any) -> None:
         if not np.all(active):
             return
+        shown = list(leaves)
         for position, value in zip(traced, known, strict=True):
-            leaves[position] = plain(value)
-        action(jax.tree.unflatten(tree, leaves))
+            shown[position] = plain(value)
+        action(jax.tree.unflatten(tree, shown))
 
-    ordered.call(run, active_here(), *(leaves[position] for position in traced))
+    ordered.call(run, active_here(), *operands)
 
 
 def active_here() -> jax.Array:
