@@ -14,13 +14,15 @@ Each class also inherits the Python error that a user would catch.
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import linecache
 import os
 import sys
+import traceback
 import types
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 _FOLDERS = ("operators", "loops", "runtime", "syntax", "converters", "porting", "explaining")
@@ -194,10 +196,47 @@ for _class in _CLASSES:
 
 def user_location() -> Location | None:
     """Where the user's code is now: the innermost frame that is neither ours nor JAX's."""
-    frame = sys._getframe(1)
+    frame = _user_frame()
+    return frame_location(frame) if frame is not None else None
+
+
+def user_line() -> Location | None:
+    """The same without columns, which take longer to find."""
+    frame = _user_frame()
+    return Location(frame.f_code.co_filename, frame.f_lineno, function=frame.f_code.co_qualname) if frame is not None else None
+
+
+def _user_frame() -> types.FrameType | None:
+    frame: types.FrameType | None = sys._getframe(2)
     while frame is not None and not is_user_frame(frame):
         frame = frame.f_back
-    return frame_location(frame) if frame is not None else None
+    return frame
+
+
+def line_of(error: BaseException | type[BaseException]) -> Location | None:
+    """Where the user's code has raised an exception; None before it has."""
+    found = None
+    for frame, line in traceback.walk_tb(None if isinstance(error, type) else error.__traceback__):
+        if is_user_frame(frame):
+            found = Location(frame.f_code.co_filename, line, function=frame.f_code.co_qualname)
+    return found
+
+
+def raise_at(error: BaseException, location: Location | None) -> NoReturn:
+    """Raise an error at run time: its traceback ends in the line that asks for it, as if Python had run that."""
+    if location is None:
+        raise error
+    tree = ast.parse("raise error")
+    text = _text_of(location.filename, location.line).rstrip().encode()
+    start, end = len(text) - len(text.lstrip()), len(text)  # all of the line is marked, so that Python marks nothing
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt | ast.expr):
+            node.lineno = node.end_lineno = location.line
+            node.col_offset, node.end_col_offset = start, end
+    code = compile(tree, location.filename, "exec")
+    name = location.function or "<module>"
+    exec(code.replace(co_name=name.rpartition(".")[2], co_qualname=name), {"error": error})
+    raise AssertionError
 
 
 def is_user_frame(frame: types.FrameType) -> bool:

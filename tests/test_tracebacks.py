@@ -336,6 +336,116 @@ def test_traced(tmp_path: Path):
     assert not [e for e in shown if "autograph_jax" in e.filename], "frames of ours are shown"
 
 
+AT_RUN_TIME = {  # f(x) fails at run time, in the line that ends with `# here`
+    "raise": """
+        def f(x):
+            if x > 0:
+                raise ValueError("no")  # here
+            return x
+        """,
+    "raise of a class": """
+        def f(x):
+            if x > 0:
+                raise ArithmeticError  # here
+            return x
+        """,
+    "raise with a value": """
+        def f(x):
+            if x > 0:
+                raise ValueError(x)  # here
+            return x
+        """,
+    "assert": """
+        def f(x):
+            assert x < 0, "negative"  # here
+            return x
+        """,
+    "in a loop": """
+        def f(x):
+            while x < 9:
+                x = x + 1
+                assert x != 4  # here
+            return x
+        """,
+    "of two in a loop": """
+        def f(x):
+            for _ in range(5):
+                if x > 7:
+                    raise ValueError("seven")
+                if x > 3:
+                    raise ValueError("three")  # here
+                x = x + 1
+            return x
+        """,
+    "callee": """
+        def check(x):
+            if x > 0:
+                raise ValueError("no")  # here
+        def f(x):
+            check(x)
+            return x
+        """,
+    "handled elsewhere": """
+        def f(x):
+            try:
+                if x > 0:
+                    raise ValueError("no")
+            except ValueError:
+                raise KeyError("again")  # here
+            return x
+        """,
+    "missing attribute": """
+        class Settings:
+            gain = 1.0
+        def f(x):
+            if x > 0:
+                return Settings().gian * x  # here
+            return x
+        """,
+    "missing key": """
+        def f(x):
+            table = {"a": 1.0}
+            if x > 0:
+                x = x * table["b"]  # here
+            return x
+        """,
+    "attribute that a path does not set": """
+        class Settings:
+            pass
+        def f(x):
+            settings = Settings()
+            if x < 0:
+                settings.gain = x
+            return settings.gain * 2  # here
+        """,
+}
+
+
+@pytest.mark.parametrize("name", AT_RUN_TIME)
+def test_at_run_time(name: str, tmp_path: Path):
+    """The traceback of the user's error ends in the user's line; a second time, too."""
+    program = in_file(tmp_path, AT_RUN_TIME[name])
+    expected = raised(program["f"], 1.0)
+    compiled = ag.jit(program["f"])
+    for _ in range(2):
+        error = raised(compiled, 1.0)
+        assert type(error) is type(expected)
+        assert innermost(error, program["__file__"]) == innermost(expected, program["__file__"])
+        assert "# here" in innermost(error, program["__file__"]).text
+        assert marked(error, program["__file__"]) == [f"    {innermost(error, program['__file__']).text.strip()}"]
+        *_, last = traceback.extract_tb(error.__traceback__)
+        assert (last.filename, last.name) == (program["__file__"], last_entry(expected, program["__file__"]).name)
+
+
+@pytest.mark.parametrize("name", AT_RUN_TIME)
+def test_at_run_time_under_jax_jit(name: str, tmp_path: Path):
+    """JAX tells the user's error as text, with the traceback."""
+    program = in_file(tmp_path, AT_RUN_TIME[name])
+    line = innermost(raised(program["f"], 1.0), program["__file__"]).line
+    error = raised(lambda x: jax.block_until_ready(jax.jit(autograph(program["f"]))(x)), 1.0)
+    assert f'File "{program["__file__"]}", line {line}, in ' in str(error)
+
+
 def test_users_error_while_tracing_keeps_type_and_line(tmp_path: Path):
     program = in_file(
         tmp_path,

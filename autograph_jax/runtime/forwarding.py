@@ -109,7 +109,14 @@ def recover(error: Exception) -> None:
     if isinstance(error, jax.errors.UnexpectedTracerError):
         raise explained(error) from error
     if isinstance(error, jax.errors.JaxRuntimeError) and (raised := checks.take_raised()) is not None:
-        raise raised from None
+        raise raised.with_traceback(_innermost(raised.__traceback__)) from None
+
+
+def _innermost(entry: types.TracebackType | None) -> types.TracebackType | None:
+    """The user's line; around it stands how JAX calls Python."""
+    while entry is not None and entry.tb_next is not None:
+        entry = entry.tb_next
+    return entry
 
 
 def _give_defaults(made: types.FunctionType, parameters: list[Parameter], filled: Collection[str]) -> None:

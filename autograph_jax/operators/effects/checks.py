@@ -15,7 +15,16 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph_jax.errors import AutographError, StagingError, is_user_frame, user_location
+from autograph_jax.errors import (
+    AutographError,
+    Location,
+    StagingError,
+    is_user_frame,
+    line_of,
+    raise_at,
+    user_line,
+    user_location,
+)
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import attempts, handlers, ordered, printing, progress_bars
 from autograph_jax.operators.effects.attempts import Raised
@@ -72,7 +81,7 @@ def raised(error: Error, caught: bool = False) -> BaseException | type[BaseExcep
         return raised_here(error)
     if found is None and caught:
         raise attempts.uncatchable()
-    raise_where(jnp.asarray(True), error)
+    raise_where(jnp.asarray(True), error, _line_taken(error))
     return Raised()
 
 
@@ -125,9 +134,16 @@ def raised_later(error: Exception) -> bool:
         return False
     if any(map(jax_private.is_lost, jax.tree.leaves((error.args, vars(error))))):
         raise raised_by_itself() from None
-    error.__traceback__ = error.__cause__ = error.__context__ = None  # whose frames hold tracers
-    raise_where(jnp.asarray(True), error)
+    raise_where(jnp.asarray(True), error, _line_taken(error))
     return True
+
+
+def _line_taken(error: Error) -> Location | None:
+    """Where an exception has been raised, if it has. It forgets that: the frames of a traceback hold tracers."""
+    location = line_of(error)
+    if isinstance(error, BaseException):
+        error.__traceback__ = error.__cause__ = error.__context__ = None
+    return location
 
 
 def raised_by_itself() -> StagingError:
@@ -174,13 +190,13 @@ def checked(condition: Any, message: Callable[[], Any] | None = None, caught: st
 
 
 # Module state: what a callback raised last, for the caller of `ag.jit`; and how many checks have been staged so far.
-_raised: list[Error] = []
+_raised: list[BaseException] = []
 _checks_made = [0]
 
 jax_private.unlogged(lambda error: any(error is known for known in _raised))
 
 
-def take_raised() -> Error | None:
+def take_raised() -> BaseException | None:
     return _raised.pop() if _raised else None
 
 
@@ -205,10 +221,11 @@ def settle(out: Any) -> None:
         raise jax.errors.JaxRuntimeError(f"{type(error).__name__}: {error}")
 
 
-def raise_where(condition: Any, error: Error) -> None:
+def raise_where(condition: Any, error: Error, location: Location | None = None) -> None:
     """Raise an error at run time where a traced condition holds, and the code that asks is really reached.
 
-    In a staged loop that does not call Python, the loop ends there, and the error is raised when it is over.
+    In a staged loop that does not call Python, the loop ends there, and the error is raised when it is over. Its traceback
+    ends in the user's line: the one that asks, if no `location` is given.
     """
     condition = attempts.unless_failed(condition)
     if (found := attempts.catching(error)) is not None:
@@ -216,7 +233,7 @@ def raise_where(condition: Any, error: Error) -> None:
         return
     _checks_made[0] += 1
     handlers.refuse_if_caught(error)
-    failure, loop = Failure(error, user_location() if errors_are_values() else None), state.failures()
+    failure, loop = Failure(error, location or user_line()), state.failures()
     if loop is not None:
         loop.note(condition, failure)
     else:
@@ -231,7 +248,7 @@ def raise_after_loop(loop: Failures, after: dict[Any, Any]) -> None:
         _raise(code, loop.known, values)
         return
     for number, failure in enumerate(loop.known, 1):  # each may have a handler of its own, or be the loop around's
-        raise_where(code == number, failure.with_traced(values))
+        raise_where(code == number, failure.with_traced(values), failure.location)
 
 
 def _raise(code: Any, known: Sequence[Failure], values: Sequence[Any]) -> None:
@@ -246,9 +263,11 @@ def _raise(code: Any, known: Sequence[Failure], values: Sequence[Any]) -> None:
     def report(code: Any, *values: Any) -> None:
         if not code:
             return
-        final = known[int(code) - 1].with_values(values)
+        failure = known[int(code) - 1]
+        final = failure.with_values(values)
+        final = final() if isinstance(final, type) else final.with_traceback(None)
         _raised[:] = [final]
         progress_bars.close_all()
-        raise final
+        raise_at(final, failure.location)
 
     jax.lax.cond(code != 0, lambda: ordered.call(report, code, *values, raises=True), lambda: None)

@@ -283,8 +283,7 @@ class _Recorder:
         except (TypeError, NameError, AttributeError, KeyError) as error:
             if self._memory is not None or not _is_of_run_time(error):
                 raise
-            error.__context__ = None
-            raise checks.raised(error.with_traceback(None)) from None
+            raise checks.raised(error) from None
 
     def _write_inputs(self, leaves: Iterator[Any]) -> dict[Any, Any]:
         starts = {}
