@@ -222,6 +222,12 @@ def line_of(error: BaseException | type[BaseException]) -> Location | None:
     return found
 
 
+def is_raised_by_user(error: BaseException) -> bool:
+    """Has the user's own code raised this, and not something that it calls in here or in JAX?"""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return is_user_frame(frame)
+
+
 def raise_at(error: BaseException, location: Location | None) -> NoReturn:
     """Raise an error at run time: its traceback ends in the line that asks for it, as if Python had run that."""
     if location is None:

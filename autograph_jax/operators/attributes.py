@@ -7,23 +7,27 @@ import inspect
 from typing import Any
 
 from autograph_jax.errors import StructureError, user_location
+from autograph_jax.operators import hooks
 from autograph_jax.operators.builtins import type_
 from autograph_jax.operators.tracing import reach
-from autograph_jax.operators.values import facts, selection
-from autograph_jax.operators.values.choices import UNBOUND, Choice
+from autograph_jax.operators.values import selection
+from autograph_jax.operators.values.choices import UNBOUND, Choice, answered
 
 
 def has_attr(target: Any, name: str) -> Any:
     """`hasattr(target, name)`; where some path does not set it, a traced bool."""
+    target = target._bound() if type(target) is Choice else target
+    if type(target) is Choice:
+        return answered(target, [has_attr(option, name) for option in target._options])
     value = _not_on_every_path(target, name)
-    if value is None:
-        return hasattr(target, name)
-    told = facts.Facts(if_true=((value, _is_set),), if_false=((value, lambda option: not _is_set(option)),))
-    return facts.tell(value._where(_is_set), told)
+    return hasattr(target, name) if value is None else value._where(_is_set)
 
 
 def get_attr(target: Any, name: str, *default: Any) -> Any:
     """`getattr(target, name, default)`."""
+    target = target._bound() if type(target) is Choice else target
+    if type(target) is Choice and default:
+        return selection.of_choice(target, lambda option: get_attr(option, name, *default), f"its attribute `{name}` is read")
     value = _not_on_every_path(target, name) if default else None
     if value is None:
         return getattr(target, name, *default)
@@ -32,7 +36,7 @@ def get_attr(target: Any, name: str, *default: Any) -> Any:
 
 def class_of(value: Any) -> Any:
     """`value.__class__`."""
-    return type_(value) if type(value) is Choice else value.__class__
+    return type_(value) if type(value) is Choice else hooks.shown_as(value).__class__
 
 
 def dict_of(value: Any) -> Any:
@@ -55,11 +59,11 @@ def dir_(*values: Any) -> Any:
 
 def _not_on_every_path(target: Any, name: str) -> Choice | None:
     """The attribute of an object, or of its class, that some path does not set; None where it is another one."""
-    if not isinstance(name, str) or type(target) is Choice:
+    if not isinstance(name, str):
         return None
     value = reach.attribute(target, name, None)
     if value is None:
-        value = inspect.getattr_static(type(target), name, None)
+        value = inspect.getattr_static(target, name, None)
     return value if type(value) is Choice and value._may_be_unbound() else None
 
 

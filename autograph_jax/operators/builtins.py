@@ -190,22 +190,27 @@ def filter_(test: Any, values: Iterable[Any]) -> Any:
 
 
 def isinstance_(value: Any, kinds: Any) -> Any:
-    value = value._bound() if isinstance(value, Choice) else value
-    if isinstance(value, Choice):
+    value = value._bound() if type(value) is Choice else value
+    if type(value) is Choice:
         return value._where(lambda option: isinstance_(option, kinds))
-    return isinstance("" if type(value) is Text else value, kinds)
+    return isinstance("" if type(value) is Text else value, kinds) or isinstance(hooks.shown_as(value), kinds)
+
+
+def issubclass_(kind: Any, kinds: Any) -> Any:
+    kind = kind._bound() if type(kind) is Choice else kind
+    return kind._where(lambda option: issubclass(option, kinds)) if type(kind) is Choice else issubclass(kind, kinds)
 
 
 def callable_(value: Any) -> Any:
-    value = value._bound() if isinstance(value, Choice) else value
-    return value._where(callable) if isinstance(value, Choice) else callable(value)
+    value = value._bound() if type(value) is Choice else value
+    return value._where(callable) if type(value) is Choice else callable(value)
 
 
 def type_(value: Any, *rest: Any, **keywords: Any) -> Any:
     if rest or keywords:
         return builtins.type(value, *rest, **keywords)
-    value = value._bound() if isinstance(value, Choice) else value
-    return value._map(type_) if isinstance(value, Choice) else builtins.type("" if type(value) is Text else value)
+    value = value._bound() if type(value) is Choice else value
+    return value._map(type_) if type(value) is Choice else builtins.type("" if type(value) is Text else hooks.shown_as(value))
 
 
 def len_(value: Any) -> Any:
@@ -282,7 +287,7 @@ OVERRIDES: dict[Any, Callable[..., Any]] = {
     builtins.max: max_, builtins.min: min_, builtins.sum: sum_, builtins.any: any_, builtins.all: all_,
     builtins.sorted: sorted_, builtins.len: len_, builtins.int: int_, builtins.float: float_, builtins.complex: complex_,
     builtins.bool: bool_, builtins.round: round_, builtins.list: list_, builtins.tuple: tuple_, builtins.filter: filter_,
-    builtins.callable: callable_, builtins.type: type_,
+    builtins.callable: callable_, builtins.type: type_, builtins.isinstance: isinstance_, builtins.issubclass: issubclass_,
     functools.reduce: lambda f, *rest: functools.reduce(hooks.call(f), *map(views.rows, rest)),
     builtins.map: lambda f, *rest: builtins.map(hooks.call(f), *map(views.rows, rest)),
 }  # fmt: skip

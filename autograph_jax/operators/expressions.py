@@ -119,11 +119,7 @@ def is_(left: Any, right: Any) -> Any:
         return left is right
     if left._may_be_unbound():
         return is_(left._bound(), right)
-    result = left._where(lambda option: option is right)
-    told = facts.Facts(
-        if_true=((left, lambda option: option is right),), if_false=((left, lambda option: option is not right),)
-    )
-    return facts.tell(result, told) if isinstance(result, jax.Array) else result
+    return left._where(lambda option: option is right)
 
 
 def is_not(left: Any, right: Any) -> Any:

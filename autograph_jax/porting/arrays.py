@@ -237,7 +237,9 @@ def _key_part(part: Any) -> Any:
         return slice(*(_bound(bound) for bound in (part.start, part.stop, part.step)))
     part = value_of(part)
     if isinstance(part, jax.Array) and not isinstance(part, Tracer):
-        return np.asarray(part)[()] if part.ndim == 0 else np.asarray(part)
+        part = np.asarray(part)[()] if part.ndim == 0 else np.asarray(part)
+    if isinstance(part, np.bool_):  # which jax.numpy does not take
+        return bool(part)
     if isinstance(part, range):
         return np.array(part, np.intp)
     if isinstance(part, list):

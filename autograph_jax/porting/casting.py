@@ -17,7 +17,7 @@ def to(new: Any, dtype: np.dtype) -> Any:
     if not isinstance(new, jax.Array):
         return np.asarray(new, dtype=dtype) if not isinstance(new, np.ndarray) else new.astype(dtype, copy=False)
     if new.dtype.kind == "c" and dtype.kind != "c":
-        new = new.real
+        new = new.real if dtype.kind != "b" else new != 0
     return new.astype(canonical(dtype))
 
 

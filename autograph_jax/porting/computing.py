@@ -109,11 +109,13 @@ def reduced(
     values, where = s.values, options.pop("where", True)
     if where is not True:
         raise refusal(f"`np.{name}` is called with it and `where`")
+    if name in ("all", "any"):
+        dtype = np.dtype(bool)
     if name in ("sum", "prod"):
         into = getattr(np, name)(np.ones(1, s.dtype), dtype=dtype).dtype
-        values = values.astype(casting.canonical(into))
+        values = casting.to(values, casting.canonical(into))
     elif dtype is not None:
-        values = values.astype(casting.canonical(dtype))
+        values = casting.to(values, casting.canonical(dtype))
     if name in ("max", "min") and lost and "initial" not in options:
         empty = jnp.any(jnp.asarray([s.count(one) == 0 for one in lost]))
         hooks.raise_where(empty, ValueError("zero-size array to reduction operation"))

@@ -128,7 +128,7 @@ def resolved(
 def _as(argument: Any, dtype: np.dtype) -> Value:
     """What is known stays known: `x**2` is no power of a traced exponent."""
     if isinstance(argument, jax.Array):
-        return argument.astype(canonical(dtype))
+        return casting.to(argument, canonical(dtype))
     return np.asarray(np.asarray(argument, dtype=dtype if type(argument) in (int, float, complex) else None), canonical(dtype))
 
 
@@ -187,17 +187,16 @@ def _reduce(
     given = {} if initial is _UNSET or initial is np._NoValue else {"initial": initial}
     masked = {} if where is True or where is np._NoValue else {"where": jnp.asarray(where)}
     if ufunc in _REDUCTIONS:
-        numbers = array if into.kind == "b" else array.astype(into)
-        found = _REDUCTIONS[ufunc](numbers, axis=axis, keepdims=bool(keepdims), **given, **masked)
+        found = _REDUCTIONS[ufunc](casting.to(array, into), axis=axis, keepdims=bool(keepdims), **given, **masked)
         is_count = ufunc is np.add and array.dtype == bool and into.kind in "iu" and not given and not found.ndim
         return bounded(found, array.size) if is_count else found  # `np.eye(mask.sum())`
-    return _jax_ufunc(ufunc).reduce(array.astype(into), axis=axis, keepdims=bool(keepdims), **given, **masked).astype(into)
+    return _jax_ufunc(ufunc).reduce(casting.to(array, into), axis=axis, keepdims=bool(keepdims), **given, **masked).astype(into)
 
 
 def _accumulate(ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None) -> Any:
     array = jnp.asarray(array)
     into = canonical(ufunc.accumulate(np.ones((1,) * array.ndim, array.dtype), dtype=dtype).dtype)
-    array, axis = array.astype(into), static(axis) % array.ndim
+    array, axis = casting.to(array, into), static(axis) % array.ndim
     known = {np.add: jax.lax.cumsum, np.multiply: jax.lax.cumprod, np.maximum: jax.lax.cummax, np.minimum: jax.lax.cummin}
     return (
         known[ufunc](array, axis=axis)
@@ -214,7 +213,7 @@ def _outer(ufunc: np.ufunc, inputs: Any, options: dict[str, Any]) -> Any:
 def _reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
     array = jnp.asarray(array)
     into = canonical(ufunc.reduce(np.ones((1,) * array.ndim, array.dtype), axis=axis, dtype=dtype).dtype)
-    return _jax_ufunc(ufunc).reduceat(array.astype(into), jnp.asarray(indices), axis=static(axis)).astype(into)
+    return _jax_ufunc(ufunc).reduceat(casting.to(array, into), jnp.asarray(indices), axis=static(axis)).astype(into)
 
 
 def _at(ufunc: np.ufunc, array: Any, key: Any, *operand: Any) -> Any:

@@ -51,7 +51,7 @@ def _putmask(a: MutableArray, mask: Any, values: Any) -> None:
 
 def _place(arr: MutableArray, mask: Any, vals: Any) -> None:
     """The elements where the mask holds, one after the other, and from the first again where there are no more."""
-    mask, given = asarray(mask).value.astype(bool), asarray(vals).value.ravel()
+    mask, given = asarray(mask).astype(bool).value, asarray(vals).value.ravel()
     if not given.size:
         raise ValueError("Cannot insert from an empty array!")
     places = (mask.ravel().cumsum() - 1) % given.size

@@ -54,7 +54,6 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.enumerate: iterables.enumerate_,
     builtins.zip: iterables.zip_,
     builtins.reversed: iterables.reversed_,
-    builtins.isinstance: operator_builtins.isinstance_,
     builtins.print: printing.print_,
     builtins.str: texts.str_,
     builtins.repr: texts.repr_,
@@ -231,6 +230,13 @@ def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -
     if not isinstance(arguments, tuple):
         return arguments
     keywords = {name: selection.not_none(value) for name, value in keywords.items()}
+    if (place := _of_several_kinds(function, arguments, keywords)) is not None:
+        before, choice, after = arguments[:place], arguments[place], arguments[place + 1 :]
+        return selection.of_choice(
+            choice,
+            lambda option: _ported_call(function, (*before, option, *after), keywords),
+            f"`{function.__name__}` is called",
+        )
     given = [_with_arrays(argument) if type(argument) is types.FunctionType else argument for argument in arguments]
     try:
         return functions.ported(function, tuple(given), keywords)
@@ -243,6 +249,14 @@ def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -
         return convert_function(inner)(*arguments, **keywords)
     finally:
         _own_code.under_way.pop()
+
+
+def _of_several_kinds(function: Function, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> int | None:
+    """Which argument may be an array or a list, say, where the function can be called with each: it writes none."""
+    if function in functions.WRITING or keywords.get("out") is not None:
+        return None
+    of_kinds = (place for place, one in enumerate(arguments) if type(one) is Choice and not any(map(callable, one._options)))
+    return next(of_kinds, None)
 
 
 class _OwnCode(threading.local):

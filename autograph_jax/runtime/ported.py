@@ -15,7 +15,7 @@ from autograph_jax.operators.tracing import state
 from autograph_jax.operators.values import selection
 from autograph_jax.porting import hooks as porting_hooks
 from autograph_jax.porting.refusals import refusing
-from autograph_jax.runtime import libraries
+from autograph_jax.runtime import libraries, ported_builtins
 from autograph_jax.runtime.calls import call
 from autograph_jax.runtime.convert import deep_recursion
 from autograph_jax.runtime.handed_over import entering, left, references, written_back
@@ -24,6 +24,7 @@ from autograph_jax.runtime.unconverted import do_not_convert
 
 F = TypeVar("F", bound=Callable[..., Any])
 hooks.is_porting = is_porting
+hooks.shown_as = ported_builtins.shown_as
 hooks.max_len = porting_hooks.max_len = libraries.max_len
 porting_hooks.number = selection.not_none
 _DEPTH = 5_000  # of calls: a solver's early returns are functions inside each other while they are traced

@@ -19,29 +19,22 @@ from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import creating, functions
 from autograph_jax.porting.arrays import MutableArray, result, value_of, wrap
 from autograph_jax.porting.selections import Selection
+from autograph_jax.runtime import libraries
 
 Function = Callable[..., Any]
 _TRACED_KINDS = (MutableArray, Selection, jax.Array)
 
 
-def stands_for(value: Any) -> Any:
+def shown_as(value: Any) -> Any:
     """What NumPy would have where there is a traced scalar or an array of ours: of the same type, shape and dtype.
 
     A weakly typed scalar has been a Python number.
     """
+    if not libraries.is_porting():
+        return value
     if isinstance(value, jax.Array) and not value.ndim and getattr(jax.typeof(value), "weak_type", False):
         return {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}[value.dtype.kind]
     return creating.layouts(value) if isinstance(value, _TRACED_KINDS) else value
-
-
-def isinstance_(value: Any, kinds: Any) -> Any:
-    if isinstance(value, _TRACED_KINDS) and isinstance(stands_for(value), kinds):
-        return True
-    return operator_builtins.isinstance_(value, kinds)
-
-
-def type_(value: Any, *rest: Any, **keywords: Any) -> Any:
-    return operator_builtins.type_(value if rest or keywords else stands_for(value), *rest, **keywords)
 
 
 def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:
@@ -84,8 +77,7 @@ def _of_sequence(function: Function, name: str) -> Function:
 _NUMBERS = (builtins.bool, builtins.int, builtins.float, builtins.complex, builtins.round)
 _SEQUENCES = (builtins.max, builtins.min, builtins.sum, builtins.any, builtins.all, builtins.sorted)
 OVERRIDES: dict[Any, Function] = {
-    builtins.isinstance: isinstance_,
-    builtins.type: type_,
+    **{function: operator_builtins.OVERRIDES[function] for function in (builtins.isinstance, builtins.type)},
     builtins.len: len_,
     warnings.warn: warn,
     **{function: _of_numbers(operator_builtins.OVERRIDES[function]) for function in _NUMBERS},

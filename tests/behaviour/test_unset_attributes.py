@@ -159,6 +159,13 @@ def its_truth(x):
     return 1 if o.gain else 0
 
 
+def its_truth_beside_another(x):
+    o = Plain()
+    if x > 0:
+        o.gain = True
+    return 1 if o.gain and x > 1 else 0
+
+
 def its_identity(x):
     o = Plain()
     if x > 0:
@@ -184,7 +191,7 @@ PROGRAMS = [
     asked, asked_of_the_class, asked_and_read, asked_with_slots, asked_for_with_a_default, of_its_class,
     read_under_the_same_condition,
     read_from_the_second_turn_on, read_in_a_loop_of_known_length, of_its_class_in_a_loop, multiplied, deleted, called,
-    an_element_and_a_sum, unpacked, compared, its_truth, its_identity, its_kind, returned,
+    an_element_and_a_sum, unpacked, compared, its_truth, its_truth_beside_another, its_identity, its_kind, returned,
 ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.extend
 
-from autograph_jax.errors import ShapeError, StructureError, user_location
+from autograph_jax.errors import ShapeError, StructureError, is_raised_by_user, user_location
 from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import attempts, checks
@@ -414,9 +414,9 @@ def _is_of_run_time(error: Exception) -> bool:
         case NameError():
             return str(error).startswith("cannot access")
         case AttributeError() if not isinstance(error.obj, jax.Array | types.ModuleType | None):
-            return True
+            return is_raised_by_user(error)
         case KeyError():
-            return True
+            return is_raised_by_user(error)
     return "NoneType" in str(error) and hooks.is_porting()
 
 

@@ -61,4 +61,4 @@ def _may_be_unbound(value: Any) -> bool:
 
 def _filled(kept: Choice, evaluate: Callable[[], Any]) -> Any:
     unbound = kept._where(lambda option: option is UNBOUND)
-    return if_expr(unbound, evaluate, lambda: kept._only(lambda option: option is not UNBOUND))
+    return if_expr(unbound, evaluate, lambda: kept)  # which is known there not to be UNBOUND

@@ -50,12 +50,12 @@ class Choice:
         return self._options[int(self._index)] if not _is_open(self._index) else self.__getattr__("value")
 
     def _where(self, test: Callable[[Any], bool]) -> jax.Array | bool:
-        """Whether the option taken is one that passes the test: a traced bool, or a bool where all agree."""
+        """Whether the option taken is one that passes the test: a traced bool, which tells that; a bool where all agree."""
         passing = [bool(test(option)) for option in self._options]
         if all(passing) or not any(passing):
             return passing[0]
         taken = [self._index == position for position, passes in enumerate(passing) if passes]
-        return functools.reduce(jnp.logical_or, taken)
+        return _facts().tell(functools.reduce(jnp.logical_or, taken), _facts().by_option(self, passing))
 
     def _only(self, test: Callable[[Any], bool]) -> Any:
         """This value where it is known that the option taken passes the test."""
@@ -88,8 +88,8 @@ class Choice:
         if self._may_be_unbound():
             return compare(self._bound(), other)
         if isinstance(other, Choice):
-            return _taken(other, [self._compared(option, compare) for option in other._options])
-        return _taken(self, [compare(option, other) for option in self._options])
+            return answered(other, [self._compared(option, compare) for option in other._options])
+        return answered(self, [compare(option, other) for option in self._options])
 
     def __getitem__(self, index: Any) -> Any:
         return _selection().get_item(self, index)
@@ -98,6 +98,8 @@ class Choice:
         """The attribute of the option taken, where all have one."""
         if name == "__jax_array__" and self._is_array_or_none():
             return functools.partial(_selection().array_of, self)
+        if name in ("__name__", "__qualname__") and all(hasattr(option, name) for option in self._options):
+            return self._map(operator.attrgetter(name))
         if name.startswith("__") or name in ("aval", "dtype") and self._is_array_or_none():  # JAX tells by them what this is
             raise AttributeError(name)
         return _selection().of_choice(self, lambda option: getattr(option, name), f"its attribute `{name}` is read")
@@ -172,7 +174,7 @@ def _selection() -> Any:
     return selection
 
 
-def _taken(choice: Choice, answers: list[Any]) -> Any:
+def answered(choice: Choice, answers: list[Any]) -> Any:
     """The answer of the option taken: True or False itself where all options agree."""
     if all(isinstance(answer, bool) and answer is answers[0] for answer in answers):
         return answers[0]

@@ -22,7 +22,9 @@ def is_traced(value: Any) -> bool:
 def truth(value: Any) -> jax.Array:
     """The truth value of a traced value, as a bool array of no dimensions."""
     if isinstance(value, Choice) and value._may_be_unbound():
-        return truth(value._bound())
+        value = value._bound()
+        if not is_traced(value):
+            return jnp.asarray(bool(value))
     if isinstance(value, Choice):
         return jnp.asarray(value._where(_truth_of_option)) if _decidable(value) else _truth_of_array_choice(value)
     if value.size != 1:
