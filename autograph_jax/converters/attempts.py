@@ -41,7 +41,7 @@ import gast
 
 from autograph_jax.converters import exits
 from autograph_jax.converters.base import Pass
-from autograph_jax.converters.guarding import Guard, Suite, may_fail, walk_own
+from autograph_jax.converters.guarding import Guard, Suite, may_fail
 from autograph_jax.converters.unsupported import is_generator
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
@@ -49,6 +49,7 @@ from autograph_jax.syntax.template import Template
 from autograph_jax.syntax.walk import Rewriter, walk
 
 _BEGIN = Template("NAME_ = ag__.attempt(HANDLERS)")
+_BEGIN_FINAL = Template("NAME_ = ag__.final()")
 _BODY = Template("""
     with ATTEMPT:
         BODY
@@ -60,6 +61,10 @@ _UNLESS = Template("""
 _HANDLED = Template("""
     if ag__.handled(ATTEMPT, NUMBER):
         BODY
+""")
+_AGAIN = Template("""
+    if ag__.fails(ATTEMPT):
+        raise ag__.error_of(ATTEMPT, 0)
 """)
 _ERROR = Template("ag__.error_of(ATTEMPT, NUMBER)")
 _PYTHONS_OWN = frozenset({
@@ -85,7 +90,7 @@ class _Attempts(Pass):
         return node
 
     def visit_Try(self, node: gast.Try) -> gast.AST | list[gast.stmt]:
-        if _raises(node.finalbody) and not exits.may_exit(node.finalbody) and may_fail([*node.body, *node.handlers]):
+        if may_fail(node.finalbody) and not exits.may_exit(node.finalbody) and may_fail([*node.body, *node.handlers]):
             return self._with_final(node)
         if exits.may_exit(node.finalbody) or not _may_be_noted(node) or not may_fail(node.body):
             return self.generic_visit(node)
@@ -115,14 +120,10 @@ class _Attempts(Pass):
         self.generic_visit(node)
         attempt = self._names.attempt(next(self._attempts))
         name = lambda store=False: template.name(attempt, at=node, store=store)  # noqa: E731
-        begin = _BEGIN(at=node, NAME_=name(True), HANDLERS=[template.constant(None, at=node)])
         body = Guard(attempt, self._fresh, self._names).suite(node.body)
         node.body = _BODY(at=body[0], ATTEMPT=name(), BODY=body)
         _standing_for(node.body[0], body)
-        last, number = node.finalbody[-1], template.constant(0, at=node.finalbody[-1])
-        error = _ERROR.expression(at=last, ATTEMPT=name(), NUMBER=number)
-        again = gast.copy_location(gast.Raise(error, None), last)
-        return [*begin, node, *_HANDLED(at=last, ATTEMPT=name(), NUMBER=number, BODY=[again])]
+        return [*_BEGIN_FINAL(at=node, NAME_=name(True)), node, *_AGAIN(at=_after(node.finalbody[-1]), ATTEMPT=name())]
 
     def _staged(self, attempt: str, number: int, handler: gast.ExceptHandler, others: Suite) -> Suite:
         """The handler as a block of its own, and the others as its `else`."""
@@ -154,9 +155,11 @@ def _standing_for(node: gast.stmt, statements: Suite) -> gast.stmt:
     return node
 
 
-def _raises(statements: Suite) -> bool:
-    """Does one of these raise, by itself?"""
-    return any(isinstance(node, gast.Raise | gast.Assert) for statement in statements for node in walk_own(statement))
+def _after(node: gast.stmt) -> gast.stmt:
+    """The place where a statement ends."""
+    place: Any = gast.copy_location(gast.Pass(), node)
+    place.lineno, place.col_offset = place.end_lineno, place.end_col_offset
+    return place
 
 
 def _may_be_noted(node: gast.Try) -> bool:

@@ -9,7 +9,7 @@ y = f(x); z = g(y)   ->   value = f(x)
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -17,9 +17,9 @@ import gast
 from autograph_jax.analysis import writes
 from autograph_jax.converters.places import augmented, index_of, is_pure_value, old_value, path_of
 from autograph_jax.syntax import template
-from autograph_jax.syntax.names import Names
+from autograph_jax.syntax.names import Names, is_operator
 from autograph_jax.syntax.template import Template
-from autograph_jax.syntax.walk import children, walk
+from autograph_jax.syntax.walk import walk, walk_own
 
 _CHECK = Template("""
     if ag__.failed(ATTEMPT):
@@ -97,7 +97,8 @@ class Guard:
 
     def _first(self, node: Any, field: str) -> Suite:
         """Compute a value before the statement that takes it, which is left out where that fails."""
-        computed, name = self._kept(getattr(node, field), node)
+        value = getattr(node, field)
+        computed, name = self._kept(value, value)
         setattr(node, field, name)
         return [computed, *self._check(node)]
 
@@ -105,22 +106,22 @@ class Guard:
         """Python reads the target first, then the value is computed, then the target is written."""
         target = node.target
         if isinstance(target, gast.Name):
-            before, old = self._kept(template.name(target.id, at=target), node)
-            again = template.assign([template.name(target.id, at=target, store=True)], old, at=node)
+            before, old = self._kept(template.name(target.id, at=target), node.value)
+            again = template.assign([template.name(target.id, at=target, store=True)], old, at=node.value)
             return [before, *self._first(node, "value"), again, node]
         indices = []
         for step in path_of(target)[1]:
             if isinstance(step, gast.Subscript) and not is_pure_value(step.slice) and not writes(step.slice):
                 index, step.slice = self._kept(index_of(step.slice), node)
                 indices.append(index)
-        before, old = self._kept(old_value(target), node)
+        before, old = self._kept(old_value(target), node.value)
         first = self._first(node, "value")
         return [*indices, before, *first, template.assign([target], augmented(old, node, node.value), at=node)]
 
-    def _kept(self, value: gast.expr, statement: gast.stmt) -> tuple[gast.stmt, gast.Name]:
-        """A variable for a value, and what gives it that: part of a statement, where that stands."""
+    def _kept(self, value: gast.expr, place: gast.AST) -> tuple[gast.stmt, gast.Name]:
+        """A variable for a value, and what gives it that: part of a statement, at a place in that."""
         name = self._fresh()
-        kept = template.assign([template.name(name, at=value, store=True)], value, at=statement)
+        kept = template.assign([template.name(name, at=value, store=True)], value, at=place)
         return kept, template.name(name, at=value)
 
     def _raise(self, node: gast.Raise) -> Suite:
@@ -134,11 +135,9 @@ class Guard:
 
 
 def _beginning(node: Any) -> gast.AST:
-    """Where a statement begins. At the end of one over several lines a call would seem to be a part of it."""
-    if node.lineno == node.end_lineno:
-        return node
-    start = gast.copy_location(gast.Pass(), node)
-    start.end_lineno, start.end_col_offset = node.lineno, node.col_offset + 1
+    """Where a statement begins: a check is no part of it, after which what it keeps is read later."""
+    start: Any = gast.copy_location(gast.Pass(), node)
+    start.end_lineno, start.end_col_offset = node.lineno, node.col_offset
     return start
 
 
@@ -151,13 +150,9 @@ def _own_parts(node: gast.stmt) -> list[gast.AST]:
 
 def may_fail(nodes: Sequence[gast.AST]) -> bool:
     """Is anything called or raised in these, but for the functions in them?"""
-    return any(isinstance(node, _MAY_FAIL) for root in nodes for node in walk_own(root))
+    return any(isinstance(node, _MAY_FAIL) and not _is_of_attempt(node) for root in nodes for node in walk_own(root))
 
 
-def walk_own(root: gast.AST) -> Iterator[gast.AST]:
-    """A node and those in it, but for those of functions and classes."""
-    pending = [root]
-    while pending:
-        yield (node := pending.pop())
-        if not isinstance(node, gast.FunctionDef | gast.AsyncFunctionDef | gast.ClassDef | gast.Lambda):
-            pending += children(node)
+def _is_of_attempt(node: gast.AST) -> bool:
+    """Is it what a `try` inside has become, which asks about its own attempt?"""
+    return isinstance(node, gast.Call) and is_operator(node.func, "attempt", "final", "failed", "handled", "fails", "error_of")

@@ -5,10 +5,12 @@ slice, becomes `ag__.get_item(x, i)` where
 - x is a display, `{'a': 1.0, 'b': 2.0}[method]`, or the element itself is called, `steps[k](x)`;
 - x is no variable of the function: a table of the module, `TABLE[method]`;
 - x is an element of such a table, `rows[k][i]`;
+- x is an attribute, `self.rates[i]`, but for those that arrays have: `x.T[i]`, `x.at[i]`;
 - i is a list, `x[[j, k]]`, or has one in it, which NumPy's arrays take as an index and JAX's do not;
 - x is NumPy's `r_` or `c_`, which make an array of what stands in the brackets;
 - x, or i, is a variable that the function assigns such a thing: a tuple, list or dict, a comprehension, a string,
-  one of several of these (`'a' if x > 0 else 'b'`), what `+` or `*` makes of them, or another such variable.
+  one of several of these (`'a' if x > 0 else 'b'`), what `+` or `*` makes of them, a part or copy of one, or another such
+  variable; or what a function gives that is not of NumPy's or JAX's arrays.
 
 In ported code `x[i]` may be a list's element anywhere: `self.graph[node][i]`.
 
@@ -29,6 +31,14 @@ from autograph_jax.syntax.walk import walk
 _DISPLAYS = (gast.Tuple, gast.List, gast.Dict, gast.ListComp, gast.DictComp)
 _MAKERS = frozenset({"list", "tuple", "dict", "sorted", "range"})
 _FUNCTIONS = (gast.FunctionDef, gast.Lambda)
+_OF_ARRAYS = frozenset({"T", "mT", "at", "shape", "strides", "real", "imag", "flat"})
+_GIVING_ARRAYS = frozenset(
+    """all any argmax argmin argsort astype clip conj conjugate cumprod cumsum diagonal dot flatten item max mean min prod ptp
+    ravel repeat reshape round set add multiply divide power min max apply sort squeeze std sum swapaxes take trace transpose
+    var view""".split()
+)
+_GIVING_NUMBERS = frozenset({"abs", "float", "int", "bool", "complex", "round", "len", "sum", "pow"})
+_LIBRARIES = frozenset({"jnp", "np", "numpy", "jax", "lax", "scipy", "jsp", "math"})
 _CONCATENATING = frozenset({"r_", "c_"})
 Names = frozenset[str]
 Test = Callable[[gast.AST, Names], bool]
@@ -46,6 +56,7 @@ class Tables:
         self._bound |= {name for function in functions for name in writes(function.body)}
         assigned = list(_assigned(tree))
         self._tables = _closure(assigned, self._is_table)
+        self._given = _closure(assigned, self._is_given)
         self._keys = _closure(assigned, _is_string)
 
     def is_lookup(self, node: gast.Subscript) -> bool:
@@ -62,7 +73,7 @@ class Tables:
         if isinstance(container, gast.Name) and container.id not in self._bound:
             return True
         is_key = _is_string(node.slice, self._keys) or isinstance(node.slice, gast.expr) and self.may_be_table(node.slice)
-        return is_key or self._is_part(container) or _is_string(container, self._keys)
+        return is_key or self._is_part(container) or self._is_given(container, self._given) or _is_string(container, self._keys)
 
     def may_be_table(self, node: gast.expr) -> bool:
         """Is this a tuple, list or dict, or a variable that may hold one?"""
@@ -75,11 +86,40 @@ class Tables:
         return self.may_be_table(node)
 
     def _is_table(self, node: gast.AST, known: Names) -> bool:
-        if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
-            return node.func.id in _MAKERS and node.func.id not in self._bound
-        if isinstance(node, gast.Call) and (is_operator(node.func, "kept_list") or is_operator(node.func, "growing")):
-            return True
+        match node:
+            case gast.Call(func=gast.Name(id=name)):
+                return name in _MAKERS and name not in self._bound
+            case gast.Call(func=gast.Attribute(value=owner, attr="copy")) if self._is_table(owner, known):
+                return True
+            case gast.Call(func=function):
+                if is_operator(function, "view"):
+                    return self._is_table(node.args[0], known)
+                return is_operator(function, "kept_list", "growing")
+            case gast.Subscript(slice=gast.Slice()):
+                return self._is_table(node.value, known)
         return isinstance(node, _DISPLAYS) or _one_of(node, known, self._is_table)
+
+    def _is_given(self, node: gast.AST, known: Names) -> bool:
+        """Is this what a function gives, or an element or part of that or of a table? It may be a table, too."""
+        match node:
+            case gast.Call(func=gast.Name(id=name)):
+                return name in self._bound or name not in _GIVING_NUMBERS
+            case gast.Call(func=function) if is_operator(function):
+                return is_operator(function, "view", "view_at") and self._is_given(node.args[0], known)
+            case gast.Call(func=gast.Attribute(value=owner, attr=name)):
+                return name not in _GIVING_ARRAYS and _root(owner) not in _LIBRARIES
+            case gast.Attribute(attr=name):
+                return name not in _OF_ARRAYS and not is_operator(node)
+            case gast.Subscript():
+                return self._is_given(node.value, known) or self.may_be_table(node.value)
+        return _one_of(node, known, self._is_given)
+
+
+def _root(node: gast.AST) -> str | None:
+    """The name that `a.b.c` begins with."""
+    while isinstance(node, gast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, gast.Name) else None
 
 
 def _is_string(node: gast.AST, known: Names) -> bool:
@@ -111,15 +151,37 @@ def _closure(assigned: Sequence[tuple[str, gast.expr]], test: Test) -> Names:
 
 
 def _assigned(tree: gast.AST) -> Iterator[tuple[str, gast.expr]]:
+    """Each variable, with what is assigned to it somewhere. Loops are functions of an element by now."""
+    blocks = [node for node in walk(tree) if isinstance(node, gast.FunctionDef)]  # several may have one name
     for node in walk(tree):
-        if not isinstance(node, gast.Assign | gast.NamedExpr):
-            continue
-        for target in node.targets if isinstance(node, gast.Assign) else [node.target]:
-            if isinstance(target, gast.Name):
-                yield target.id, node.value
-            elif isinstance(target, gast.Tuple | gast.List) and isinstance(node.value, gast.Tuple | gast.List):
-                pairs = zip(target.elts, node.value.elts, strict=False)
-                yield from ((name.id, value) for name, value in pairs if isinstance(name, gast.Name))
+        match node:
+            case gast.Call(func=function, args=[values, gast.Name(id=name), *_]) if is_operator(function, "for_stmt"):
+                elements = [parameter for block in blocks if block.name == name for parameter in parameters(block)]
+                yield from ((element.id, _element(values)) for element in elements)
+            case gast.Assign(targets=targets, value=value):
+                for target in targets:
+                    yield from _paired(target, value)
+            case gast.NamedExpr(target=target, value=value):
+                yield from _paired(target, value)
+            case gast.For(target=target, iter=values) | gast.comprehension(target=target, iter=values):
+                yield from _paired(target, _element(values))
+
+
+def _paired(target: gast.expr, value: gast.expr) -> Iterator[tuple[str, gast.expr]]:
+    match target:
+        case gast.Name(id=name):
+            yield name, value
+        case gast.Starred(value=gast.Name(id=name)):
+            yield name, gast.List([], gast.Load())
+        case gast.Tuple(elts=parts) | gast.List(elts=parts):
+            known = value.elts if isinstance(value, gast.Tuple | gast.List) else [_element(value)] * len(parts)
+            for part, own in zip(parts, known, strict=False):
+                yield from _paired(part, own)
+
+
+def _element(values: gast.expr) -> gast.expr:
+    """Any element of something."""
+    return gast.Subscript(values, gast.Constant(0, None), gast.Load())
 
 
 def _is_fixed(index: gast.AST) -> bool:

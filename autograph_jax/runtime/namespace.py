@@ -17,7 +17,7 @@ from autograph_jax.operators import (
     subscripts,
     while_loops,
 )
-from autograph_jax.operators.effects import attempts, checks, texts
+from autograph_jax.operators.effects import attempts, checks, finals, texts
 from autograph_jax.operators.sequences import iterables, limits
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values import selection
@@ -47,6 +47,7 @@ def operators() -> Operators:
     names |= {
         name: getattr(attempts, name) for name in ("attempt", "failed", "handled", "noted", "error_of", "went_on", "unguarded")
     }
+    names |= {"final": finals.final, "fails": finals.fails}
     names |= {"live": iterables.live, "growing": limits.growing}
     names |= {name: getattr(comprehensions, name) for name in ("kept", "kept_list", "kept_ones")}
     names |= {"text": texts.text, "field": texts.field, "percent": texts.percent}

@@ -9,7 +9,8 @@ import gast
 
 from autograph_jax.analysis import Facts, writes
 from autograph_jax.syntax import emit
-from autograph_jax.syntax.walk import walk
+from autograph_jax.syntax.names import is_operator
+from autograph_jax.syntax.walk import walk, walk_own
 
 Position = tuple[int, int]
 _COMPOUND = (gast.If, gast.While, gast.For, gast.With, gast.Try, gast.TryStar)
@@ -74,8 +75,13 @@ def _returned(node: gast.Try | gast.TryStar) -> list[gast.expr]:
 
 def _caught(node: gast.Try | gast.TryStar) -> list[str]:
     """What the handlers of a `try` catch. A `finally` that leaves ends every exception."""
-    everything = [""] if any(isinstance(inner, gast.Return) for s in node.finalbody for inner in walk(s)) else []
+    everything = [""] if any(_leaves(inner) for s in node.finalbody for inner in walk_own(s)) else []
     return [emit.to_text(handler.type) if handler.type is not None else "" for handler in node.handlers] + everything
+
+
+def _leaves(node: gast.AST) -> bool:
+    """Is it a `return` of the user's? Of ours leaves what has failed."""
+    return isinstance(node, gast.Return) and not (node.value is not None and is_operator(node.value, "failure"))
 
 
 def _span(start: Position, end: Position, statements: list[tuple[gast.stmt, Facts]]) -> Span:

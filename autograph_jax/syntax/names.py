@@ -86,11 +86,11 @@ def _rename(tree: gast.AST, new: dict[str, str]) -> None:
                 node.value = value.replace(value.rstrip("?"), new[value.rstrip("?")])
 
 
-def is_operator(function: gast.AST, name: str | None = None) -> bool:
-    """Is this an operator of ours, `ag__.call`? With a name: is it that one?"""
+def is_operator(function: gast.AST, *names: str) -> bool:
+    """Is this an operator of ours, `ag__.call`? With names: is it one of those?"""
     return (
         isinstance(function, gast.Attribute)
         and isinstance(function.value, gast.Name)
         and function.value.id == OPERATORS
-        and name in (None, function.attr)
+        and (not names or function.attr in names)
     )

@@ -6,7 +6,7 @@ operators, which are nodes by type alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import gast
@@ -43,6 +43,15 @@ def walk(node: gast.AST) -> list[Any]:
     for known in found:  # which grows meanwhile
         found += children(known)
     return found
+
+
+def walk_own(root: gast.AST) -> Iterator[gast.AST]:
+    """A node and those in it, but for those of functions and classes."""
+    pending = [root]
+    while pending:
+        yield (node := pending.pop())
+        if not isinstance(node, gast.FunctionDef | gast.AsyncFunctionDef | gast.ClassDef | gast.Lambda):
+            pending += children(node)
 
 
 class Rewriter:

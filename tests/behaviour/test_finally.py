@@ -1,5 +1,12 @@
 """A `finally` that raises takes the place of the error that it runs for; a handler raises again what it handles."""
 
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph_jax as ag
+
 from .harness import Table, check
 
 table = Table(__name__)
@@ -192,7 +199,82 @@ def of_a_callee_caught_around(x):
     return x
 
 
+def check_above(x, bound):
+    if x > bound:
+        raise ValueError(x)
+
+
+def other_check_above(x, bound):
+    if x > bound:
+        raise KeyError(x)
+
+
+def callees_of_both(x):
+    try:
+        check_above(x, 0)
+        x = x + 1
+    finally:
+        other_check_above(x, 1)
+    return x
+
+
+def callees_of_both_in_a_loop(x):
+    for k in range(3):
+        try:
+            check_above(x, k)
+            x = x + 1
+        finally:
+            other_check_above(x, 2)
+    return x
+
+
+def callees_of_both_caught_around(x):
+    try:
+        callees_of_both(x)
+    except KeyError:
+        return -1.0
+    except ValueError:
+        return -2.0
+    return x
+
+
+def a_callee_after_a_handler(x):
+    try:
+        check_above(x, 0)
+    except ValueError:
+        x = x + 1
+    finally:
+        other_check_above(x, 2)
+    return x
+
+
+def a_callee_in_a_finally_in_a_finally(x):
+    try:
+        check_above(x, 2)
+    finally:
+        try:
+            check_above(x, 1)
+        finally:
+            other_check_above(x, 0)
+    return x
+
+
+def a_walrus_that_may_not_be_left(x):
+    try:
+        if (y := x + 1) > 2:
+            raise ValueError(y)
+    finally:
+        abs(x)
+    return y
+
+
 for function in (
+    callees_of_both,
+    callees_of_both_in_a_loop,
+    callees_of_both_caught_around,
+    a_callee_after_a_handler,
+    a_callee_in_a_finally_in_a_finally,
+    a_walrus_that_may_not_be_left,
     always,
     where_the_data_says,
     after_two_errors,
@@ -215,3 +297,68 @@ row(caught_around_a_branch, [-1.0], [0.5], [1.5], [2.5], [3.5], own_jit=True, wa
 @table.each_way
 def test_finally(row, way, record_property):
     check(row, way, record_property)
+
+
+def test_what_is_written_in_a_finally():
+    """The error after it is raised at another place, so that the write is known to give the variable its new value."""
+
+    def f(a, n):
+        for _ in a:
+            try:
+                check_above(n, 5)
+                a[1:] = a[:2].copy()
+                n = n + 1
+            finally:
+                a[0] = abs(n)
+        return a
+
+    np.testing.assert_array_equal(ag.jit(f)(jnp.arange(3.0), 1.0), f(np.arange(3.0), 1.0))
+
+
+def test_what_is_augmented_by_a_call_in_a_body():
+    """What is kept of the variable before the call is not read any more when that is written."""
+
+    def f(a, n):
+        try:
+            a -= abs(n)
+            a[a > 2] -= abs(n)
+        finally:
+            n = abs(n)
+        return a, n
+
+    got, expected = ag.jit(f)(jnp.arange(9.0), -2.0), f(np.arange(9.0), -2.0)
+    np.testing.assert_array_equal(got[0], expected[0])
+    assert got[1] == expected[1]
+
+
+def test_prints_before_the_error(capsys):
+    def f(x):
+        try:
+            check_above(x, 0)
+        finally:
+            print("over", x)
+        return x
+
+    with pytest.raises(ValueError, match="1"):
+        ag.jit(f)(1.0)
+    assert capsys.readouterr().out == "over 1.0\n"
+
+
+def test_a_body_that_jax_scans_raises_at_once():
+    """Then the `finally` must not fail too: which error is first, the compiled program could not tell."""
+
+    def f(xs, check):
+        def body(carry, x):
+            check_above(x, 2)
+            return carry + x, None
+
+        try:
+            total, _ = jax.lax.scan(body, 0.0, xs)
+        finally:
+            check(xs[0])
+        return total
+
+    with pytest.raises(ValueError, match="3"):
+        ag.jit(lambda xs: f(xs, abs))(jnp.arange(4.0))
+    with pytest.raises(ag.StagingError, match="and its `finally` too"):
+        ag.jit(lambda xs: f(xs, lambda x: other_check_above(x, 1)))(jnp.arange(4.0))

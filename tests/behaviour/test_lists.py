@@ -481,6 +481,72 @@ def reads_what_has_no_value(x, v):
 row(reads_what_has_no_value, [-1.0, np.array([1.0, 2.0])], [3.0, np.array([1.0, 2.0])], own_jit=True)
 
 
+# ------------------------------------------------------------------ a traced index, of lists that come from somewhere
+def multiples(x):
+    return [x, 2 * x, 3 * x]
+
+
+class Holder:
+    def __init__(self, x):
+        self.table = multiples(x)
+        self.named = {"a": (x, -x, 0 * x)}
+
+    def made(self):
+        return self.table
+
+
+def element_of_an_attribute(x, k):
+    holder = Holder(x)
+    named = holder.named["a"]
+    return holder.table[k] + named[k] + holder.made()[k]
+
+
+def element_of_what_a_callee_gives(x, k):
+    table, (first, *others) = multiples(x), multiples(-x)
+    return table[k] + multiples(x)[k] + first + others[k % 2]
+
+
+def element_of_a_part(x, k):
+    table = multiples(x)
+    part, turned, copied = table[1:], table[::-1], table.copy()
+    return part[k % 2] + turned[k] + copied[k]
+
+
+def element_of_rows(x, k):
+    rows = [[x, 1.0], [2 * x, 2.0], [0 * x, 4.0]]
+    row_ = rows[0]
+    total = row_[k % 2]
+    for one in rows:
+        total = total + one[k % 2]
+    for _, values in {"a": multiples(x)}.items():
+        total = total + values[k]
+    return total
+
+
+def element_of_one_of_two(x, k):
+    table = multiples(x) if k > 1 else multiples(-x)
+    return table[k]
+
+
+def element_of_what_a_loop_has_filled(x, k):
+    table = []
+    for one in jnp.stack([x, 2 * x, 3 * x]):
+        table.append(one)
+    turned = table[::-1]
+    return turned[k]
+
+
+for function in (
+    element_of_an_attribute,
+    element_of_what_a_callee_gives,
+    element_of_a_part,
+    element_of_rows,
+    element_of_one_of_two,
+    element_of_what_a_loop_has_filled,
+):
+    row(function, [2.0, 1], [2.0, 2], [-1.0, 0])
+
+
 @table.each_way
 def test_lists(row, way, record_property):
     check(row, way, record_property)

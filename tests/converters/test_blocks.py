@@ -598,57 +598,81 @@ ROWS = {
         """
         def f(x):
             y = 'none'
-            attempt = ag__.attempt(lambda: Failure)
+            attempt_2 = ag__.final()
             exit = None
             try:
-                exit = None
-                try:
-                    with attempt:
-                        def then():
-                            ag__.call(fail)()
-                            return ag__.if_stmt(ag__.failed(attempt), lambda: ag__.failure)
-                        left = ag__.if_stmt(x == 1, then)
+                with attempt_2:
+                    attempt = ag__.attempt(lambda: Failure)
+                    exit = None
+                    try:
+                        with attempt:
+                            def then():
+                                ag__.call(fail)()
+                                return ag__.if_stmt(ag__.failed(attempt), lambda: ag__.failure)
+                            left = ag__.if_stmt(x == 1, then)
+                            def rest():
+                                nonlocal y
+                                def otherwise_2():
+                                    nonlocal y
+                                    def otherwise_3():
+                                        nonlocal y
+                                        y = 'body went on'
+                                    return ag__.if_stmt(x == 2, lambda: ag__.Return('body'), otherwise_3, 'y')
+                                return ag__.if_stmt(ag__.failed(attempt), lambda: ag__.failure, otherwise_2, 'y')
+                            exit = ag__.unless(left, rest, 'y')
+                    except Failure as error:
+                        ag__.caught()
+                        value = ag__.call(str)(error)
+                        def otherwise():
+                            nonlocal y
+                            y = value
+                            return ag__.if_stmt(x == 1, lambda: ag__.Return(y))
+                        exit = ag__.if_stmt(ag__.failed(attempt_2), lambda: ag__.failure, otherwise, 'y')
+                    else:
                         def rest():
                             nonlocal y
-                            def otherwise_2():
+                            def then_2():
                                 nonlocal y
                                 def otherwise_3():
                                     nonlocal y
-                                    y = 'body went on'
-                                return ag__.if_stmt(x == 2, lambda: ag__.Return('body'), otherwise_3, 'y')
-                            return ag__.if_stmt(ag__.failed(attempt), lambda: ag__.failure, otherwise_2, 'y')
-                        exit = ag__.unless(left, rest, 'y')
-                except Failure as error:
-                    ag__.caught()
-                    y = ag__.call(str)(error)
-                    exit = ag__.if_stmt(x == 1, lambda: ag__.Return(y))
-                else:
+                                    value_2 = ag__.call(say)(y)
+                                    def otherwise_4():
+                                        nonlocal y
+                                        y = value_2
+                                    return ag__.if_stmt(ag__.failed(attempt_2), lambda: ag__.failure, otherwise_4, 'y')
+                                return ag__.if_stmt(x == 3, lambda: ag__.Return('else'), otherwise_3, 'y')
+                            left = ag__.if_stmt(ag__.not_(ag__.failed(attempt)), then_2, None, 'y')
+                            return ag__.unless(left, lambda: ag__.if_stmt(ag__.failed(attempt_2), lambda: ag__.failure))
+                        exit = ag__.unless(exit, rest, 'y')
+                    left = ag__.went_on(attempt, exit)
                     def rest():
-                        nonlocal y
-                        def then_2():
-                            nonlocal y
-                            def otherwise_3():
-                                nonlocal y
-                                y = ag__.call(say)(y)
-                            return ag__.if_stmt(x == 3, lambda: ag__.Return('else'), otherwise_3, 'y')
-                        return ag__.if_stmt(ag__.not_(ag__.failed(attempt)), then_2, None, 'y')
-                    exit = ag__.unless(exit, rest, 'y')
-                left = ag__.went_on(attempt, exit)
-                def rest():
-                    nonlocal error, y
-                    def then_2():
                         nonlocal error, y
-                        error = ag__.error_of(attempt, 0)
-                        y = ag__.call(str)(error)
-                        def otherwise_3():
-                            nonlocal error
-                            del error
-                        return ag__.if_stmt(x == 1, lambda: ag__.Return(y), otherwise_3)
-                    return ag__.if_stmt(ag__.handled(attempt, 0), then_2, None, 'y')
-                exit = ag__.unless(left, rest, 'y')
+                        def otherwise_2():
+                            nonlocal error, y
+                            def then_3():
+                                nonlocal error, y
+                                error = ag__.error_of(attempt, 0)
+                                value_3 = ag__.call(str)(error)
+                                def otherwise_4():
+                                    nonlocal error, y
+                                    y = value_3
+                                    def otherwise_5():
+                                        nonlocal error
+                                        del error
+                                    return ag__.if_stmt(x == 1, lambda: ag__.Return(y), otherwise_5)
+                                return ag__.if_stmt(ag__.failed(attempt_2), lambda: ag__.failure, otherwise_4, 'y')
+                            return ag__.if_stmt(ag__.handled(attempt, 0), then_3, None, 'y')
+                        return ag__.if_stmt(ag__.failed(attempt_2), lambda: ag__.failure, otherwise_2, 'y')
+                    exit = ag__.unless(left, rest, 'y')
             finally:
                 ag__.call(say)('finally')
-            return ag__.returned(exit, lambda: y)
+            left = ag__.went_on(attempt_2, exit)
+            def rest():
+                def then_2():
+                    raise ag__.raised(ag__.error_of(attempt_2, 0))
+                ag__.if_stmt(ag__.fails(attempt_2), then_2)
+                return y
+            return ag__.returned(left, rest)
         """,
         [(0,), (1,), (2,), (3,)],
     ),
@@ -1161,17 +1185,46 @@ ROWS = {
         """,
         """
         def f(a, b, c):
+            attempt_2 = ag__.final()
             exit = None
             try:
-                exit = None
-                try:
-                    exit = ag__.if_stmt(a, lambda: ag__.Return(ag__.call(say)('inner')))
-                finally:
-                    ag__.call(say)('inner finally')
-                exit = ag__.unless(exit, lambda: ag__.if_stmt(b, lambda: ag__.Return(ag__.call(say)('outer'))))
+                with attempt_2:
+                    attempt = ag__.final()
+                    exit = None
+                    try:
+                        with attempt:
+                            def then():
+                                value = ag__.call(say)('inner')
+                                return ag__.if_stmt(ag__.failed(attempt), lambda: ag__.failure, lambda: ag__.Return(value))
+                            exit = ag__.if_stmt(a, then)
+                    finally:
+                        ag__.unguarded(attempt_2, True)
+                        ag__.call(say)('inner finally')
+                        ag__.unguarded(attempt_2, False)
+                    left = ag__.went_on(attempt, exit)
+                    def rest():
+                        def otherwise_2():
+                            def then_3():
+                                def otherwise_4():
+                                    raise ag__.raised(ag__.error_of(attempt, 0))
+                                return ag__.if_stmt(ag__.noted(attempt_2, lambda: ag__.error_of(attempt, 0)), lambda: ag__.failure, otherwise_4)
+                            def otherwise_3():
+                                def otherwise_4():
+                                    def then_5():
+                                        value_2 = ag__.call(say)('outer')
+                                        return ag__.if_stmt(ag__.failed(attempt_2), lambda: ag__.failure, lambda: ag__.Return(value_2))
+                                    return ag__.if_stmt(b, then_5)
+                                return ag__.if_stmt(ag__.failed(attempt_2), lambda: ag__.failure, otherwise_4)
+                            return ag__.if_stmt(ag__.fails(attempt), then_3, otherwise_3)
+                        return ag__.if_stmt(ag__.failed(attempt_2), lambda: ag__.failure, otherwise_2)
+                    exit = ag__.unless(left, rest)
             finally:
                 ag__.call(say)('outer finally')
+            left = ag__.went_on(attempt_2, exit)
             def rest():
+                def then_2():
+                    raise ag__.raised(ag__.error_of(attempt_2, 0))
+                ag__.if_stmt(ag__.fails(attempt_2), then_2)
                 exit = None
                 with ag__.call(ctx)(1):
                     exit = None
@@ -1183,8 +1236,8 @@ ROWS = {
                     exit = ag__.unless(exit, rest_2)
                 ag__.caught()
                 return ag__.returned(exit, lambda: 'end')
-            return ag__.returned(exit, rest)
-        """,
+            return ag__.returned(left, rest)
+        """,  # noqa: E501
         [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)],
     ),
     "raise again": Row(

@@ -78,7 +78,7 @@ class Attempt:
 
         A staged loop of a function that is called ends first, and tells when it is over.
         """
-        if not self._is_reached() or any(own.is_unguarded for own in state.attempts()):
+        if not self.can_note():
             raise uncatchable()
         loop = state.failures()
         if loop is not None and loop is not self.loop and not self._checks_loop():
@@ -93,6 +93,13 @@ class Attempt:
         """Does the innermost staged loop stand in the body itself, whose checks leave it?"""
         turns = [trace.block for trace in state.traces()[self._depth :] if trace.is_turn]
         return bool(turns) and self._frame is not None and turns[-1].__qualname__ == self._frame.f_code.co_qualname
+
+    def takes(self) -> bool:
+        """Is an error that it has a handler for its own? So it is, though it cannot be noted, which is an error of ours."""
+        return True
+
+    def can_note(self) -> bool:
+        return self._is_reached() and not any(own.is_unguarded for own in state.attempts())
 
     def _is_reached(self) -> bool:
         """Do only blocks of ours stand between the attempt and here, and nothing that JAX maps or compiles by itself?"""
@@ -203,7 +210,7 @@ def catching(error: Error) -> tuple[Attempt, int] | None:
     """The innermost attempt that has a handler for an error, and the handler's number."""
     kind = error if isinstance(error, type) else type(error)
     for own in reversed(state.attempts()):
-        if (number := own.handler(kind)) is not None:
+        if (number := own.handler(kind)) is not None and own.takes():
             return own, number
     return None
 
