@@ -16,8 +16,9 @@ from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.sequences import lengthened, lists
 from autograph_jax.operators.staging import joined_aliases
-from autograph_jax.operators.staging.blocks import RESULT, Traced, is_users, joined, shown, trace
+from autograph_jax.operators.staging.blocks import RESULT, Traced, trace
 from autograph_jax.operators.staging.collectives import refuse
+from autograph_jax.operators.staging.mismatches import is_users, joined, shown
 from autograph_jax.operators.staging.writes import Slot, branch_writes, slots_of
 from autograph_jax.operators.tracing import aliasing, reach, same_containers, state
 from autograph_jax.operators.tracing.cells import arrays_held, bind, of_modules, standing_for, variables

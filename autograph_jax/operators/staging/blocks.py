@@ -12,22 +12,20 @@ from typing import Any, NamedTuple
 import jax
 import jax.extend
 
-from autograph_jax.errors import ShapeError, StructureError, is_raised_by_user, user_location
+from autograph_jax.errors import is_raised_by_user
 from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried
-from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging.varied import varied
 from autograph_jax.operators.staging.writes import with_outputs
 from autograph_jax.operators.tracing import aliasing, kept, nnx, reach, recursion, same_containers, state, views
 from autograph_jax.operators.tracing.cells import noted
 from autograph_jax.operators.tracing.holders import Uncounted
-from autograph_jax.operators.tracing.places import Aside, Content, Place, outliving
+from autograph_jax.operators.tracing.places import Place, outliving
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import flatten, unflatten
-from autograph_jax.operators.values.forms import Form, Mismatch, Options, Static, Tree, array_forms
-from autograph_jax.operators.values.joins import join
+from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
 from autograph_jax.porting.arrays import MutableArray
 
 RESULT = "result"  # in place of a key: what the block returns
@@ -418,38 +416,3 @@ def _is_of_run_time(error: Exception) -> bool:
         case KeyError():
             return is_raised_by_user(error)
     return "NoneType" in str(error) and hooks.is_porting()
-
-
-def joined(place: str, first: Form, second: Form, *, before: str, after: str, target: Any = None) -> Form:
-    """`join`, with a Mismatch told in the user's words. `before` and `after` say where each of the two comes from.
-
-    `target` is the object that is one or the other, if it is known.
-    """
-    try:
-        return join(first, second)
-    except Mismatch as mismatch:
-        if lists.is_longer(first, second) or lists.is_longer(second, first):
-            error = lists.number_unknown(place)
-            if hooks.is_porting():
-                error.grown = target, max(len(form.children) for form in (first, second) if isinstance(form, Tree))
-            raise error from None
-        raise mismatch_error(place, mismatch, before, after) from None
-
-
-def mismatch_error(name: str, mismatch: Mismatch, before: str, after: str) -> ShapeError | StructureError:
-    kind, what = (ShapeError, "shapes") if mismatch.kind == "shape" else (StructureError, "structures")
-    return kind(
-        f"{name} has two {what}, and which one is only known at run time",
-        location=user_location(),
-        details=[f"{before} {mismatch.first}, {after} {mismatch.second}."],
-        help="give it one shape and structure on every path, for example by padding or by filling with zeros",
-    )
-
-
-def is_users(place: Place) -> bool:
-    """Is this a place of the user's, and not where we note errors or how far a progress bar has come?"""
-    return not isinstance(place, Aside) and not type(place.target).__module__.startswith("autograph_jax")
-
-
-def shown(place: Place) -> str:
-    return f"`{place.name}`" if not isinstance(place, Content) else place.name

@@ -21,8 +21,9 @@ from autograph_jax.operators.effects.failures import Failures, notes_errors_and_
 from autograph_jax.operators.loops import run_turn
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence, loop_aliases
-from autograph_jax.operators.staging.blocks import Aliases, Traced, joined, shown, trace
+from autograph_jax.operators.staging.blocks import Aliases, Traced, trace
 from autograph_jax.operators.staging.collectives import refuse
+from autograph_jax.operators.staging.mismatches import joined, shown
 from autograph_jax.operators.staging.settled import NO_EXIT, Settled, exit_of
 from autograph_jax.operators.tracing import aliasing, state
 from autograph_jax.operators.tracing.cells import variables

@@ -17,7 +17,8 @@ from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.failures import Carried, Failures, errors_are_values
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
-from autograph_jax.operators.staging.blocks import RESULT, Shares, Traced, is_users
+from autograph_jax.operators.staging.blocks import RESULT, Shares, Traced
+from autograph_jax.operators.staging.mismatches import is_users
 from autograph_jax.operators.tracing import aliasing, reach, same_containers, state, views
 from autograph_jax.operators.tracing.places import Aside, Content, Place
 from autograph_jax.operators.values import references

@@ -56,6 +56,9 @@ def hand_over(value: Any, base: Any) -> None:
 
 def handed_over(value: Any) -> frozenset[int]:
     """The ids of the arrays that loops hand over to this one, and in no other way are its bases."""
+    entry = _entry(value)
+    if entry is None or not entry.handed:
+        return frozenset()
     handed: dict[int, Any] = {}
     others: set[int] = set()
     pending = [value]
@@ -68,8 +71,6 @@ def handed_over(value: Any) -> frozenset[int]:
             elif id(base) not in handed:
                 handed[id(base)] = base
                 pending.append(base)
-        if not handed:
-            break
     return frozenset(handed) - others
 
 

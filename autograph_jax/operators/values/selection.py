@@ -15,7 +15,7 @@ from autograph_jax.operators import hooks
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
-from autograph_jax.operators.staging.blocks import joined
+from autograph_jax.operators.staging.mismatches import joined
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, refusal

@@ -1,0 +1,47 @@
+"""One place that two paths leave in two forms: their join, or an error in the user's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph_jax.errors import ShapeError, StructureError, user_location
+from autograph_jax.operators import hooks
+from autograph_jax.operators.sequences import lists
+from autograph_jax.operators.tracing.places import Aside, Content, Place
+from autograph_jax.operators.values.forms import Form, Mismatch, Tree
+from autograph_jax.operators.values.joins import join
+
+
+def joined(place: str, first: Form, second: Form, *, before: str, after: str, target: Any = None) -> Form:
+    """`join`, with a Mismatch told in the user's words. `before` and `after` say where each of the two comes from.
+
+    `target` is the object that is one or the other, if it is known.
+    """
+    try:
+        return join(first, second)
+    except Mismatch as mismatch:
+        if lists.is_longer(first, second) or lists.is_longer(second, first):
+            error = lists.number_unknown(place)
+            if hooks.is_porting():
+                error.grown = target, max(len(form.children) for form in (first, second) if isinstance(form, Tree))
+            raise error from None
+        raise mismatch_error(place, mismatch, before, after) from None
+
+
+def mismatch_error(name: str, mismatch: Mismatch, before: str, after: str) -> ShapeError | StructureError:
+    kind, what = (ShapeError, "shapes") if mismatch.kind == "shape" else (StructureError, "structures")
+    return kind(
+        f"{name} has two {what}, and which one is only known at run time",
+        location=user_location(),
+        details=[f"{before} {mismatch.first}, {after} {mismatch.second}."],
+        help="give it one shape and structure on every path, for example by padding or by filling with zeros",
+    )
+
+
+def is_users(place: Place) -> bool:
+    """Is this a place of the user's, and not where we note errors or how far a progress bar has come?"""
+    return not isinstance(place, Aside) and not type(place.target).__module__.startswith("autograph_jax")
+
+
+def shown(place: Place) -> str:
+    return f"`{place.name}`" if not isinstance(place, Content) else place.name
