@@ -221,7 +221,7 @@ def len_(value: Any) -> Any:
 def int_(*arguments: Any, **keywords: Any) -> Any:
     if len(arguments) == 1 and _is_traced_scalar(arguments[0]):
         whole = jnp.trunc(arguments[0]) if jnp.issubdtype(arguments[0].dtype, jnp.inexact) else arguments[0]
-        return _as_number(whole, int)
+        return as_number(whole, int)
     if len(arguments) == 1 and not keywords:
         return objects.asked(arguments[0], "__int__", builtins.int)
     return builtins.int(*arguments, **keywords)
@@ -231,7 +231,7 @@ def float_(*arguments: Any) -> Any:
     if len(arguments) != 1:
         return builtins.float(*arguments)
     if _is_traced_scalar(arguments[0]):
-        return _as_number(arguments[0], float)
+        return as_number(arguments[0], float)
     return objects.asked(arguments[0], "__float__", builtins.float)
 
 
@@ -253,10 +253,10 @@ def round_(number: Any, ndigits: Any = None) -> Any:
     """Half to even, as Python's; an integer where no digits are asked for."""
     if not _is_traced_scalar(number):
         return builtins.round(number) if ndigits is None else builtins.round(number, ndigits)
-    return _as_number(jnp.round(number), int) if ndigits is None else jnp.round(number, ndigits)
+    return as_number(jnp.round(number), int) if ndigits is None else jnp.round(number, ndigits)
 
 
-def _as_number(array: Any, kind: type) -> jax.Array:
+def as_number(array: Any, kind: type) -> jax.Array:
     """A traced array in the place of a Python number: weakly typed, as that would be."""
     dtype = jax.dtypes.canonicalize_dtype(kind)
     return jax_private.as_weak(jnp.reshape(array, ()), dtype)

@@ -47,7 +47,7 @@ def nested(values: Any) -> Any:
     parts = [nested(part) for part in values]
     if not any(isinstance(part, jax.Array) for part in parts):
         return np.array(parts)
-    dtype = np.result_type(*(kind_of(part) for part in parts))
+    dtype = np.result_type(*(dtype_of(part) for part in parts))
     return jnp.stack([jnp.asarray(to(part, dtype)) for part in parts])
 
 
@@ -59,6 +59,12 @@ def kind_of(x: Any) -> Any:
     if isinstance(x, (np.ndarray, np.generic)):
         return x.dtype
     return x if type(x) in (int, float, complex) else np.asarray(x).dtype
+
+
+def dtype_of(x: Any) -> np.dtype:
+    """The dtype that NumPy gives an array of it; a Python number, traced or not, is an array of 64 bits."""
+    kind = kind_of(x)
+    return kind if isinstance(kind, np.dtype) else np.dtype(type(kind))
 
 
 def canonical(dtype: Any) -> np.dtype:

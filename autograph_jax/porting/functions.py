@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -53,8 +54,13 @@ _PROMOTING = (
 
 
 _JOINING = (np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack)
-_INEXACT = (np.mean, np.var, np.std, np.median, np.average, np.quantile, np.percentile, np.nanmean, np.interp, np.trapezoid)
+_INEXACT = (
+    np.mean, np.var, np.std, np.median, np.average, np.quantile, np.percentile, np.nanmean, np.interp, np.trapezoid, np.sinc,
+    np.i0, np.linspace, np.logspace, np.geomspace, np.cov, np.corrcoef, np.gradient, np.histogram, np.angle, np.unwrap,
+)  # fmt: skip
+_OF_DOUBLES = (np.cov, np.corrcoef, np.histogram)
 _KEEPING = (np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack, np.where, np.round, np.append, np.mean)
+_WIDE = {np.dtype(kind) for kind in (bool, np.int64, float, complex)}  # of 64 bits: JAX and NumPy agree about these
 _BY_UFUNC = {
     np.sum: np.add.reduce, np.prod: np.multiply.reduce, np.max: np.maximum.reduce, np.min: np.minimum.reduce,
     np.all: np.logical_and.reduce, np.any: np.logical_or.reduce,
@@ -178,13 +184,25 @@ def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     given, options = args, kwargs
     args, kwargs = values(args), values(kwargs)
     known = is_static((args, kwargs))
-    found = function(*args, **kwargs) if known else _by_jax(function, args, kwargs)
+    if known:
+        found = like = function(*args, **kwargs)
+    else:
+        found, like = _as_numpy_has_it(_by_jax(function, args, kwargs), function, given, options)
     if out is None and function in _KEEPING and not isinstance(found, tuple):  # `np.where(mask)` gives indices
-        return stored(found, None, _like(function, given, options))
+        return stored(found, None, like)
     if out is None:
-        small = any(np.ndim(part) == 0 for part in jax.tree.leaves(found))
-        return _results(found, found if known else _like(function, given, options) if small else None)
+        return _results(found, like)
     return stored(found, out, rule="unsafe" if function is np.mean else "same_kind")
+
+
+def _as_numpy_has_it(found: Any, function: Function, given: Any, options: Any) -> tuple[Any, Any]:
+    """What JAX has computed, with NumPy's dtypes; and what NumPy gives for arguments of this layout, where that matters."""
+    dtypes = {jnp.result_type(leaf) for leaf in jax.tree.leaves((found, values((given, options)))) if hasattr(leaf, "dtype")}
+    is_small = any(np.ndim(part) == 0 for part in jax.tree.leaves(found))
+    like = _like(function, given, options) if is_small or function in (*_KEEPING, np.histogram) or dtypes - _WIDE else None
+    if like is None or jax.tree.structure(like) != jax.tree.structure(found):
+        return found, like
+    return jax.tree.map(lambda one, other: casting.to(one, canonical(casting.dtype_of(other))), found, like), like
 
 
 def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -195,12 +213,15 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     if function in _JOINING and args and isinstance(args[0], list | tuple):
         args = ([casting.nested(part) for part in args[0]], *args[1:])
     if function in _PROMOTING:
-        args = _promoted(args)
+        operands = 1 if function in (*_JOINING, np.block) else 2
+        args = (*_promoted(args[:operands], numbers_adapt=False), *args[operands:])
     if function is np.where and len(args) == 3:
-        args = (args[0], *_promoted(args[1:]))
+        args = (args[0], *_promoted(args[1:], numbers_adapt=True))
     module = getattr(function, "__module__", None) or ""
     if function in _INEXACT or module in ("numpy.linalg", "numpy.fft"):
         args = jax.tree.map(_inexact, args)
+    if function in _OF_DOUBLES:
+        args = jax.tree.map(_double, args)
     if module.startswith("scipy.linalg"):
         args = tuple(map(_inexact, args))
     args, kwargs = spelt(function, counterpart, tuple(args), kwargs)
@@ -239,7 +260,9 @@ def _results(found: Any, like: Any = None) -> Any:
 def _like(function: Function, given: Any, options: Any) -> Any:
     """What NumPy gives for arguments of this layout; None where their values matter: ones are no positive definite matrix."""
     try:
-        return function(*_ones(given), **_ones(options))
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return function(*_ones(given), **_ones(options))
     except (np.linalg.LinAlgError, ValueError, ArithmeticError):
         return None
 
@@ -265,16 +288,16 @@ def _inexact(x: Any) -> Any:
     return jnp.asarray(x).astype(canonical(float)) if integers else x
 
 
-def _promoted(args: Any) -> Any:
-    leaves = [leaf for leaf in jax.tree.leaves(args) if not isinstance(leaf, str)]
-    arrays = [leaf for leaf in leaves if isinstance(leaf, (jax.Array, np.ndarray, np.generic))]
-    dtype = canonical(np.result_type(*map(kind_of, leaves if len(leaves) == len(args) else arrays)))
+def _double(x: Any) -> Any:
+    is_array = isinstance(x, (jax.Array, np.ndarray))
+    return jnp.asarray(x).astype(canonical(np.result_type(x.dtype, float))) if is_array and x.dtype.kind in "fc" else x
 
-    def cast(leaf: Any) -> Any:
-        array = isinstance(leaf, (jax.Array, np.ndarray, np.generic))
-        return jnp.asarray(leaf, dtype=dtype) if array else leaf
 
-    return jax.tree.map(cast, args)
+def _promoted(operands: Any, *, numbers_adapt: bool) -> Any:
+    """All as arrays of one dtype. A Python number is an array too, of the dtype that NumPy gives one, if it does not adapt."""
+    kinds = map(kind_of if numbers_adapt else casting.dtype_of, jax.tree.leaves(operands))
+    dtype = canonical(np.result_type(*kinds))
+    return jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype=dtype), operands)
 
 
 # ------------------------------------------------------------------ functions with a way of their own

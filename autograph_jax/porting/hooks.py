@@ -31,4 +31,7 @@ mapped: Callable[[Any], None] = lambda function: None  # noqa: E731
 
 # An operand that traced data has chosen among several, None one of them, as a number.
 number: Callable[[Any], Any] = lambda operand: operand  # noqa: E731
+
+# A traced scalar that takes the place of a Python number.
+python_number: Callable[[Any], Any] = lambda scalar: scalar  # noqa: E731
 max_len: Callable[[], int | None] = lambda: None  # noqa: E731 - of what traced data decides how long it is

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import jax
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
@@ -164,7 +165,9 @@ class Methods(NDArrayOperatorsMixin):
 
 
 def _number(x: Any) -> Any:
-    return x.item() if isinstance(x, np.generic) else x
+    if isinstance(x, np.generic):
+        return x.item()
+    return hooks.python_number(x) if isinstance(x, jax.Array) else x
 
 
 class Flat:

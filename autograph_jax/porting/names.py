@@ -112,7 +112,21 @@ def _power(a: Any, b: Any) -> jax.Array:
     known = isinstance(b, np.ndarray) and b.ndim == 0 and b.dtype.kind in "if" and float(b).is_integer() and abs(b) < 64
     if known and b < 0 and a.dtype.kind in "iu":
         raise ValueError("Integers to negative integer powers are not allowed.")
-    return rounded(jax.lax.integer_pow(a, int(b))) if known and a.dtype != bool else jnp.power(a, b)
+    if known and a.dtype != bool:
+        return rounded(jax.lax.integer_pow(a, int(b)))
+    return _power_of_integers(a, b) if jnp.result_type(a, b).kind in "iu" else jnp.power(a, b)
+
+
+def _power_of_integers(a: Any, b: Any) -> jax.Array:
+    """By squaring, as long as the exponents are: jax.numpy takes their last six bits alone."""
+    hooks.raise_where(jnp.any(b < 0), ValueError("Integers to negative integer powers are not allowed."))
+    a, b = jnp.broadcast_arrays(a, jnp.maximum(b, 0))
+
+    def squared(state: Any) -> Any:
+        found, base, exponent = state
+        return jnp.where(exponent & 1, found * base, found), base * base, exponent >> 1
+
+    return jax.lax.while_loop(lambda state: jnp.any(state[2] > 0), squared, (jnp.ones_like(a), a, b))[0]
 
 
 def _unless_zero(function: Function, a: jax.Array, b: jax.Array) -> jax.Array:

@@ -188,8 +188,8 @@ def _reduce(
     masked = {} if where is True or where is np._NoValue else {"where": jnp.asarray(where)}
     if ufunc in _REDUCTIONS:
         found = _REDUCTIONS[ufunc](casting.to(array, into), axis=axis, keepdims=bool(keepdims), **given, **masked)
-        is_count = ufunc is np.add and array.dtype == bool and into.kind in "iu" and not given and not found.ndim
-        return bounded(found, array.size) if is_count else found  # `np.eye(mask.sum())`
+        is_count = ufunc is np.add and array.dtype == bool and into == canonical(int) and not given and not found.ndim
+        return bounded(found, array.size) if is_count else found.astype(into)  # `np.eye(mask.sum())`
     return _jax_ufunc(ufunc).reduce(casting.to(array, into), axis=axis, keepdims=bool(keepdims), **given, **masked).astype(into)
 
 
@@ -206,8 +206,13 @@ def _accumulate(ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None) -
 
 
 def _outer(ufunc: np.ufunc, inputs: Any, options: dict[str, Any]) -> Any:
-    first, second = (x if isinstance(x, MutableArray) else result(jnp.asarray(value_of(x))) for x in inputs)
+    first, second = (x if isinstance(x, MutableArray) else result(_as_array(value_of(x))) for x in inputs)
     return ufunc(first[(..., *(None,) * np.ndim(value_of(second)))], second, **options)
+
+
+def _as_array(x: Any) -> jax.Array:
+    """A Python number, traced or not, as an array of NumPy's: it does not adapt to the other one."""
+    return jnp.asarray(x, jnp.result_type(x))
 
 
 def _reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:

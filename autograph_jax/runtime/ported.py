@@ -27,6 +27,7 @@ hooks.is_porting = is_porting
 hooks.shown_as = ported_builtins.shown_as
 hooks.max_len = porting_hooks.max_len = libraries.max_len
 porting_hooks.number = selection.not_none
+porting_hooks.python_number = ported_builtins.python_number
 _DEPTH = 5_000  # of calls: a solver's early returns are functions inside each other while they are traced
 
 

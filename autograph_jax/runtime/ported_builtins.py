@@ -50,6 +50,12 @@ def _number(value: Any) -> Any:
     return value.item() if isinstance(value, Selection) else value
 
 
+def python_number(scalar: jax.Array) -> jax.Array:
+    """A traced scalar in the place of a Python number: it adapts to what it is computed with."""
+    kind = {"i": int, "u": int, "f": float, "c": complex}.get(scalar.dtype.kind)
+    return scalar if kind is None else operator_builtins.as_number(scalar, kind)
+
+
 def _of_numbers(function: Function) -> Function:
     return lambda *arguments, **keywords: function(
         *(_number(selection.not_none(argument)) for argument in arguments), **keywords
@@ -69,7 +75,10 @@ def _of_sequence(function: Function, name: str) -> Function:
     def apply(*arguments: Any, **keywords: Any) -> Any:
         if len(arguments) == 1 and isinstance(arguments[0], Selection):
             return getattr(arguments[0], name)(axis=0)
-        return function(*(_row(selection.not_none(argument)) for argument in arguments), **keywords)
+        rows = [_row(selection.not_none(argument)) for argument in arguments]
+        found = function(*rows, **keywords)
+        small = name == "sum" and len(rows) == 1 and isinstance(rows[0], jax.Array) and rows[0].dtype.kind in "iu"
+        return found.astype(rows[0].dtype) if small else found  # Python adds scalars of that kind
 
     return apply
 
