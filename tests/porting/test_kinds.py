@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import autograph_jax as ag
-
-from .programs import Programs
+from tests.porting.programs import Programs
 
 PROGRAMS = program = Programs()
 

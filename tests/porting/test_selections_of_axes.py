@@ -10,7 +10,7 @@ import pytest
 import scipy.linalg
 
 import autograph_jax as ag
-from tests.porting.programs import VECTORS, Programs
+from tests.porting.programs import VECTORS, Programs, check_compiled
 
 PROGRAMS = program = Programs()
 VALUES = (*VECTORS, [-1.0, -2.0, -0.5])  # the last one selects nothing
@@ -219,13 +219,7 @@ def carried_by_loops_and_branches(b):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str, x64: None):
-    function = PROGRAMS[name]
-    run = ag.jit(ag.port(function))
-    for values in VALUES:
-        want = jax.tree.leaves(function(np.array(values)))
-        found = jax.tree.leaves(run(jnp.array(values)))
-        for number, (one, other) in enumerate(zip(want, found, strict=True)):
-            np.testing.assert_allclose(other, one, rtol=1e-11, atol=1e-13, err_msg=f"{name} at {values}, number {number}")
+    check_compiled(PROGRAMS[name], VALUES, rtol=1e-11, atol=1e-13)
 
 
 @pytest.mark.parametrize("name", ["a block is written", "products of blocks", "element by element", "square blocks"])
