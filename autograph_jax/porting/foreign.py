@@ -70,7 +70,8 @@ def called(function: Function, args: Any, kwargs: Any) -> Any:
 
     arrays = [jnp.asarray(value_of(leaf)) for leaf in traced]
     flag = jax.ShapeDtypeStruct((), np.dtype(bool))
-    failed, *found = _without_derivative(function, at_run_time, [flag, *shapes], arrays, vmap_method="sequential")
+    lane_by_lane = _lane_by_lane(at_run_time, arrays[0].ndim)
+    failed, *found = _without_derivative(function, lane_by_lane, [flag, *shapes], arrays)
     hooks.raise_where(failed, RuntimeError(f"`{_name(function)}`, a function in C, has raised an error"))
     return expected.result(found, leaves)
 
@@ -223,18 +224,35 @@ def of_ufunc(ufunc: np.ufunc) -> Function:
             parts = found if isinstance(found, tuple) else (found,)
             return [np.asarray(part, shape.dtype) for part, shape in zip(parts, shapes, strict=True)]
 
-        found = _without_derivative(ufunc, at_run_time, shapes, arrays, vmap_method="broadcast_all")
+        found = _without_derivative(ufunc, at_run_time, shapes, arrays)
         return found[0] if ufunc.nout == 1 else tuple(found)
 
     return apply
 
 
-def _without_derivative(function: Any, run: Function, shapes: Any, arrays: Sequence[Any], *, vmap_method: str) -> Any:
-    """Call NumPy's function at run time; an error where somebody wants its derivative."""
+def _lane_by_lane(run: Function, ndim: int) -> Function:
+    """All lanes of `jax.vmap` in one call: JAX's own way takes a call of Python from the compiled program for each.
+
+    `ndim` is the number of dimensions of the first argument in a lane.
+    """
+
+    def apply(*numbers: Any) -> Any:
+        lanes = np.shape(numbers[0])[: np.ndim(numbers[0]) - ndim]
+        if not lanes:
+            return run(*numbers)
+        rows = (np.reshape(number, (-1, *np.shape(number)[len(lanes) :])) for number in numbers)
+        parts = zip(*(run(*row) for row in zip(*rows, strict=True)), strict=True)
+        return [np.reshape(np.stack(part), (*lanes, *np.shape(part[0]))) for part in parts]
+
+    return apply
+
+
+def _without_derivative(function: Any, run: Function, shapes: Any, arrays: Sequence[Any]) -> Any:
+    """Call NumPy's function at run time, for all lanes at once; an error where somebody wants its derivative."""
 
     @jax.custom_jvp
     def call(*numbers: Any) -> Any:
-        return jax.pure_callback(run, shapes, *numbers, vmap_method=vmap_method)
+        return jax.pure_callback(run, shapes, *numbers, vmap_method="broadcast_all")
 
     def derivative(primals: Any, tangents: Any) -> Any:
         if not all(isinstance(tangent, SymbolicZero) for tangent in tangents):
