@@ -31,11 +31,14 @@ from autograph_jax.porting.arrays import MutableArray, wrap
 _SEQUENCES = {list: "list index", tuple: "tuple index", str: "string index", bytes: "index", range: "range object index"}
 
 _CONCATENATING = type(np.r_).__mro__[1]  # `np.r_[1.0, x]`
+_PLAIN_INDICES, _PLAIN_CONTAINERS = frozenset({int, str, slice}), frozenset({list, tuple, dict, str})
 _INDEXED_BY_ARRAYS: tuple[Any, ...] = (jax.Array, np.ndarray, list, tuple)
 
 
 def get_item(container: Any, index: Any) -> Any:
     """`container[index]`."""
+    if type(index) in _PLAIN_INDICES and type(container) in _PLAIN_CONTAINERS:
+        return container[index]
     if isinstance(container, _INDEXED_BY_ARRAYS):
         index = opened_index(index)
     if isinstance(container, jax.Array):
