@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import builtins
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from autograph_jax.errors import StructureError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.builtins import type_
-from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.values import selection
-from autograph_jax.operators.values.choices import UNBOUND, Choice, answered
+from autograph_jax.operators.values.choices import UNBOUND, Choice, answered, refusal
 
 
 def has_attr(target: Any, name: str) -> Any:
     """`hasattr(target, name)`; where some path does not set it, a traced bool."""
+    if type(name) is Choice:
+        return answered(name, [has_attr(target, option) for option in name._options])
     target = target._bound() if type(target) is Choice else target
     if type(target) is Choice:
         return answered(target, [has_attr(option, name) for option in target._options])
@@ -25,6 +28,8 @@ def has_attr(target: Any, name: str) -> Any:
 
 def get_attr(target: Any, name: str, *default: Any) -> Any:
     """`getattr(target, name, default)`."""
+    if type(name) is Choice:
+        return selection.of_choice(name, lambda option: get_attr(target, option, *default), "as the name of an attribute")
     target = target._bound() if type(target) is Choice else target
     if type(target) is Choice and default:
         return selection.of_choice(target, lambda option: get_attr(option, name, *default), f"its attribute `{name}` is read")
@@ -71,8 +76,26 @@ def _is_set(option: Any) -> bool:
     return option is not UNBOUND
 
 
+def id_(value: Any) -> int:
+    if type(value) is Choice:
+        raise refusal(value, "`id`")
+    return builtins.id(value)
+
+
+def by_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of Python's that looks into an object, or copies it: of a choice, what it gives for the option taken."""
+
+    def apply(value: Any, *rest: Any, **options: Any) -> Any:
+        given = lambda option: state.made(function(option, *rest, **options))  # noqa: E731
+        return selection.of_choice(value, given, f"`{function.__name__}`") if type(value) is Choice else given(value)
+
+    return apply
+
+
 def _check_set(target: Any) -> None:
-    for name in reach.attributes(target) if type(target) is not Choice else ():
+    if type(target) is Choice:
+        raise refusal(target, "its attributes are listed")
+    for name in reach.attributes(target):
         if _not_on_every_path(target, name) is not None:
             raise StructureError(
                 f"which attributes this {type(target).__name__} has is only known at run time",

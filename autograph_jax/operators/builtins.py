@@ -11,8 +11,9 @@ import jax
 import jax.core
 import jax.numpy as jnp
 
-from autograph_jax.operators import comprehensions, hooks, jax_private
+from autograph_jax.operators import comparisons, comprehensions, hooks, jax_private
 from autograph_jax.operators.conditionals import if_expr
+from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.sequences import bounded, iterables, lists
 from autograph_jax.operators.tracing import aliasing, views
@@ -187,6 +188,25 @@ def filter_(test: Any, values: Iterable[Any]) -> Any:
     if not jax_private.tracing():
         return builtins.filter(test, values)
     return comprehensions.kept_ones(comprehensions.kept(test(value), lambda value=value: value) for value in values)
+
+
+def count_of(container: Any, value: Any) -> Any:
+    """`container.count(value)` of a list or tuple."""
+    found = [comparisons.same(value, element) for element in container]
+    known, traced = sum(one is True for one in found), [one for one in found if is_traced(one)]
+    return known + jnp.stack(traced).sum() if traced else known
+
+
+def index_of(container: Any, value: Any, *bounds: Any) -> Any:
+    """`container.index(value)` of a list or tuple: of the first that is equal; at run time an error, if none is."""
+    start, stop = (*bounds, None, None)[:2]
+    places = range(*slice(start, stop).indices(len(container)))
+    found = {place: comparisons.same(value, container[place]) for place in places}
+    if not any(map(is_traced, found.values())):
+        return container.index(value, *bounds)
+    equal_here = jnp.stack([jnp.asarray(one) for one in found.values()])
+    checks.raise_where(jnp.logical_not(equal_here.any()), ValueError("the value is not in the list"))
+    return jnp.asarray(list(found))[jnp.argmax(equal_here)]
 
 
 def isinstance_(value: Any, kinds: Any) -> Any:

@@ -137,8 +137,20 @@ class MutableArray(Methods):
         return order.upper()
 
     def _places_in_memory(self) -> np.ndarray:
-        elements = np.nditer(self._shadow, ["c_index", "zerosize_ok"], order="K")
-        return np.array([elements.index for _ in elements], np.intp)
+        """The elements' places, in the order of the axes in memory; along each, also a reversed one, from its first element."""
+        strides = [abs(stride) for stride in self._shadow.strides]
+        inner_first: list[int] = []
+        for axis in reversed(
+            range(self.ndim)
+        ):  # sorted in, past those of no stride (`np.broadcast_to`), which stay where they are
+            place = len(inner_first)
+            for before in reversed(range(len(inner_first))):
+                own, other = strides[axis], strides[inner_first[before]]
+                if own and other and other <= own:
+                    break
+                place = before if own and other else place
+            inner_first.insert(place, axis)
+        return np.arange(self.size).reshape(self.shape).transpose(inner_first[::-1]).ravel()
 
     def transpose(self, *axes: Any) -> MutableArray:
         shadow = self._shadow.transpose(*axes)

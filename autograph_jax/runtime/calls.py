@@ -49,6 +49,7 @@ from autograph_jax.runtime.wrappers import wrapped_in_library
 
 Function = Callable[..., Any]
 
+_OF_DATACLASSES = (dataclasses.replace, dataclasses.asdict, dataclasses.astuple, dataclasses.fields, dataclasses.is_dataclass)
 _OVERRIDES: dict[Any, Function] = {
     builtins.range: iterables.range_,
     builtins.enumerate: iterables.enumerate_,
@@ -67,9 +68,8 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.getattr: attributes.get_attr,
     builtins.vars: attributes.vars_,
     builtins.dir: attributes.dir_,
-    copy.copy: lambda value: state.made(copy.copy(value)),
-    copy.deepcopy: lambda value, memo=None: state.made(copy.deepcopy(value, memo)),
-    dataclasses.replace: lambda value, /, **changes: state.made(dataclasses.replace(value, **changes)),
+    builtins.id: attributes.id_,
+    **{function: attributes.by_option(function) for function in (copy.copy, copy.deepcopy, ord, *_OF_DATACLASSES)},
     **operator_builtins.OVERRIDES,
     **taking.TAKING,
 }
@@ -196,9 +196,14 @@ def _either(taken: Any, option: Any, otherwise: Function, arguments: tuple[Any, 
     return if_expr(taken, lambda: call(option)(*arguments, **keywords), lambda: otherwise())
 
 
+_FINDING: dict[str, Function] = {"count": operator_builtins.count_of, "index": operator_builtins.index_of}
+
+
 def _builtin(function: types.BuiltinMethodType) -> Function:
     if type(function.__self__) is dict and function.__name__ == "get" and jax_private.tracing():
         return functools.partial(selection.get_of, function.__self__)
+    if type(function.__self__) in (list, tuple) and function.__name__ in _FINDING and jax_private.tracing():
+        return functools.partial(_FINDING[function.__name__], function.__self__)
     if function.__self__ is builtins or function in _OVERRIDES:
         return _in_place_of(function) or function
     if isinstance(function.__self__, str):

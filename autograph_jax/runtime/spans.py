@@ -38,8 +38,8 @@ def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
             if getattr(statement, "lineno", None) is not None:
                 together.setdefault(_extent(statement), []).append((statement, scope))
     tries = [node for scope in facts for node in walk(scope) if isinstance(node, gast.Try | gast.TryStar)]
-    finals = [(_suite_extent(node.finalbody), _returned(node)) for node in tries if node.finalbody]
-    caught = [(_suite_extent(node.body), _caught(node)) for node in tries]
+    finals = [((_end(_before_finally(node)), _end(node.finalbody)), _returned(node)) for node in tries if node.finalbody]
+    caught = [(((node.lineno, node.col_offset + 1), _end(node.body)), _caught(node)) for node in tries]
     spans = []
     for (start, end), statements in together.items():
         handlers = tuple(text for body, texts in caught if _is_within(start, end, body) for text in texts)
@@ -55,11 +55,14 @@ def _extent(node: Any) -> tuple[Position, Position]:
     return start, (node.end_lineno or start[0], node.end_col_offset or start[1])
 
 
-def _suite_extent(statements: list[gast.stmt]) -> tuple[Position, Position]:
-    """From where to where; what has moved into functions stands inside of these."""
+def _end(statements: list[gast.stmt]) -> Position:
+    """Where statements end; what has moved into functions stands inside of these."""
     nodes = (node for statement in statements for node in walk(statement))
-    extents = [_extent(node) for node in nodes if getattr(node, "lineno", None) is not None]
-    return min(start for start, _ in extents), max(end for _, end in extents)
+    return max(_extent(node)[1] for node in nodes if getattr(node, "lineno", None) is not None)
+
+
+def _before_finally(node: gast.Try | gast.TryStar) -> list[gast.stmt]:
+    return [*node.body, *(statement for handler in node.handlers for statement in handler.body), *node.orelse]
 
 
 def _is_within(start: Position, end: Position, extent: tuple[Position, Position]) -> bool:

@@ -1,10 +1,15 @@
 """What traced data chooses among Python's values: table lookups, functions, objects, comparisons of tuples, None."""
 
+import copy
+import dataclasses
 import math
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
+
+import autograph_jax as ag
 
 from .harness import Table, check
 
@@ -614,6 +619,83 @@ def picked_by_a_bool(c):
 
 
 row(picked_by_a_bool, [True], [False])
+
+
+@dataclasses.dataclass
+class Settings:
+    gain: float
+    count: int = 2
+
+
+def copy_of_one_of_two_written(c):
+    x, y = Settings(1.0), Settings(2.0)
+    z = x if c else y
+    w = copy.copy(z)
+    w.gain = 9.0
+    return x.gain, y.gain, z.gain, w.gain
+
+
+def deep_copy_of_one_of_two_written(c):
+    x, y = [[1.0]], [[2.0]]
+    z = copy.deepcopy(x if c else y)
+    z[0][0] = 9.0
+    return x[0][0], y[0][0], z[0][0]
+
+
+def replaced_in_one_of_two(c):
+    z = dataclasses.replace(Settings(1.0) if c else Settings(2.0, 3), gain=5.0)
+    return z.gain, z.count, dataclasses.asdict(z)["count"], dataclasses.astuple(z)[1]
+
+
+def attribute_by_its_name(c):
+    name = "gain" if c else "count"
+    return getattr(Settings(1.5), name), hasattr(Settings(1.5), name), hasattr(Settings(1.5), "gain" if c else "none")
+
+
+def found_in_a_list(c):
+    name = "b" if c else "a"
+    return ["a", "b", "a"].count(name), ["a", "b", "a"].index(name), ord(name)
+
+
+for function in (
+    copy_of_one_of_two_written,
+    deep_copy_of_one_of_two_written,
+    replaced_in_one_of_two,
+    attribute_by_its_name,
+    found_in_a_list,
+):
+    row(function, [True], [False])
+
+
+def found_by_value(x):
+    values = [1.0, x, 3.0, x]
+    return values.count(3.0), values.index(3.0), values.index(x, 2), (1.0, 2.0).count(x)
+
+
+row(found_by_value, [3.0], [5.0], [2.0])
+
+
+def not_found(x):
+    return [1.0, 2.0].index(x)
+
+
+row(not_found, [1.0], [5.0], own_jit=True)
+
+
+def test_what_lists_the_attributes_or_tells_the_place_is_refused():
+    for look in (vars, dir, lambda o: o.__dict__, id):
+
+        @ag.jit
+        def f(c, look=look):
+            z = Settings(1.0) if c else Plain()
+            return "gain" in look(z) if look is not id else id(z) == 1
+
+        with pytest.raises(ag.ChoiceError):
+            f(True)
+
+
+class Plain:
+    gain = 1.0
 
 
 @table.each_way

@@ -232,6 +232,22 @@ def test_a_handler_does_not_see_it():
         compiled(-2.0)
 
 
+def test_a_handler_around_a_branch_that_may_return():
+    """It would catch the KeyError that a path through a staged branch ends by."""
+
+    def f(x):
+        try:
+            if x > 0:
+                return 1.0
+            {}["no key"]
+        except KeyError:
+            pass
+        return 2.0
+
+    with pytest.raises(ag.StagingError, match="an `except` of a caller would catch it"):
+        ag.jit(f)(1.0)
+
+
 def test_a_key_that_comes_in_a_later_turn():
     @ag.jit
     def f(x):

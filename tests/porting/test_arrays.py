@@ -133,10 +133,15 @@ def swapped(x):
     return x
 
 
+def ravelled_as_in_memory(x):
+    spread = np.broadcast_to(x[::-1], (2, 2, 3))
+    return x[::-1].ravel("K"), x[:, ::-1].T.ravel("K"), x.T[::-1].ravel("A"), spread.ravel("K"), spread.T.ravel("K")
+
+
 ROWS: list[Callable[[Any], Any]] = [
     a_view_is_the_array, a_view_of_a_view, a_copy_is_not, overlapping, overlapping_backwards, in_place_keeps_the_type,
     float32_stays, integers, out, where, reductions, at, functions, writers, complex_parts, rows_of_an_array,
-    assigned_through_a_list, swapped,
+    assigned_through_a_list, swapped, ravelled_as_in_memory,
 ]  # fmt: skip
 
 
