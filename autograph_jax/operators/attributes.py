@@ -85,7 +85,7 @@ def id_(value: Any) -> int:
 def by_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of Python's that looks into an object, or copies it: of a choice, what it gives for the option taken."""
 
-    def apply(value: Any, *rest: Any, **options: Any) -> Any:
+    def apply(value: Any, /, *rest: Any, **options: Any) -> Any:
         given = lambda option: state.made(function(option, *rest, **options))  # noqa: E731
         return selection.of_choice(value, given, f"`{function.__name__}`") if type(value) is Choice else given(value)
 
