@@ -349,6 +349,15 @@ AT_RUN_TIME = {  # f(x) fails at run time, in the line that ends with `# here`
                 raise ArithmeticError  # here
             return x
         """,
+    "raise of a class that needs an argument": """
+        class Lost(Exception):
+            def __init__(self, place):
+                self.place = place
+        def f(x):
+            if x > 0:
+                raise Lost  # here
+            return x
+        """,
     "raise with a value": """
         def f(x):
             if x > 0:

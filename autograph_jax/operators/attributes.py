@@ -85,11 +85,18 @@ def id_(value: Any) -> int:
 def by_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of Python's that looks into an object, or copies it: of a choice, what it gives for the option taken."""
 
-    def apply(value: Any, /, *rest: Any, **options: Any) -> Any:
-        given = lambda option: state.made(function(option, *rest, **options))  # noqa: E731
-        return selection.of_choice(value, given, f"`{function.__name__}`") if type(value) is Choice else given(value)
+    def apply(*arguments: Any, **options: Any) -> Any:
+        if not arguments or type(arguments[0]) is not Choice:
+            return function(*arguments, **options)
+        value, *rest = arguments
+        return selection.of_choice(value, lambda option: function(option, *rest, **options), "it is looked into")
 
     return apply
+
+
+def making(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that makes an object of another one."""
+    return by_option(lambda *arguments, **options: state.made(function(*arguments, **options)))
 
 
 def _check_set(target: Any) -> None:

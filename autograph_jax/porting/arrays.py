@@ -140,9 +140,7 @@ class MutableArray(Methods):
         """The elements' places, in the order of the axes in memory; along each, also a reversed one, from its first element."""
         strides = [abs(stride) for stride in self._shadow.strides]
         inner_first: list[int] = []
-        for axis in reversed(
-            range(self.ndim)
-        ):  # sorted in, past those of no stride (`np.broadcast_to`), which stay where they are
+        for axis in reversed(range(self.ndim)):  # those of no stride (`np.broadcast_to`) stay where they are
             place = len(inner_first)
             for before in reversed(range(len(inner_first))):
                 own, other = strides[axis], strides[inner_first[before]]

@@ -60,7 +60,6 @@ _INEXACT = (
 )  # fmt: skip
 _OF_DOUBLES = (np.cov, np.corrcoef, np.histogram)
 _KEEPING = (np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack, np.where, np.round, np.append, np.mean)
-_WIDE = {np.dtype(kind) for kind in (bool, np.int64, float, complex)}  # of 64 bits: JAX and NumPy agree about these
 _BY_UFUNC = {
     np.sum: np.add.reduce, np.prod: np.multiply.reduce, np.max: np.maximum.reduce, np.min: np.minimum.reduce,
     np.all: np.logical_and.reduce, np.any: np.logical_or.reduce,
@@ -198,8 +197,9 @@ def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
 def _as_numpy_has_it(found: Any, function: Function, given: Any, options: Any) -> tuple[Any, Any]:
     """What JAX has computed, with NumPy's dtypes; and what NumPy gives for arguments of this layout, where that matters."""
     dtypes = {jnp.result_type(leaf) for leaf in jax.tree.leaves((found, values((given, options)))) if hasattr(leaf, "dtype")}
+    agreed = {canonical(kind) for kind in (bool, int, float, complex)}  # where all are of these, JAX gives what NumPy does
     is_small = any(np.ndim(part) == 0 for part in jax.tree.leaves(found))
-    like = _like(function, given, options) if is_small or function in (*_KEEPING, np.histogram) or dtypes - _WIDE else None
+    like = _like(function, given, options) if is_small or function in (*_KEEPING, np.histogram) or dtypes - agreed else None
     if like is None or jax.tree.structure(like) != jax.tree.structure(found):
         return found, like
     return jax.tree.map(lambda one, other: casting.to(one, canonical(casting.dtype_of(other))), found, like), like

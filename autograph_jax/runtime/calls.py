@@ -49,7 +49,7 @@ from autograph_jax.runtime.wrappers import wrapped_in_library
 
 Function = Callable[..., Any]
 
-_OF_DATACLASSES = (dataclasses.replace, dataclasses.asdict, dataclasses.astuple, dataclasses.fields, dataclasses.is_dataclass)
+_MAKING = (copy.copy, copy.deepcopy, dataclasses.replace, dataclasses.asdict, dataclasses.astuple)
 _OVERRIDES: dict[Any, Function] = {
     builtins.range: iterables.range_,
     builtins.enumerate: iterables.enumerate_,
@@ -69,7 +69,8 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.vars: attributes.vars_,
     builtins.dir: attributes.dir_,
     builtins.id: attributes.id_,
-    **{function: attributes.by_option(function) for function in (copy.copy, copy.deepcopy, ord, *_OF_DATACLASSES)},
+    **{function: attributes.making(function) for function in _MAKING},
+    **{function: attributes.by_option(function) for function in (ord, dataclasses.fields, dataclasses.is_dataclass)},
     **operator_builtins.OVERRIDES,
     **taking.TAKING,
 }
