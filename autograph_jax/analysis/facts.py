@@ -16,6 +16,7 @@ import gast
 
 from autograph_jax.analysis.aliases import alias_groups
 from autograph_jax.analysis.blocks import Block, Flow
+from autograph_jax.analysis.captured import unbound_captures
 from autograph_jax.analysis.collect import FunctionNode, scope_by_node, scopes_in
 from autograph_jax.analysis.definitions import unbound_at, unbound_reads
 from autograph_jax.analysis.flow import flow_of
@@ -45,6 +46,8 @@ class Facts:
     maybe_unbound: the Names that read a variable, in this function or its comprehensions, which some path reaches
         before the variable is bound or after it was deleted
     maybe_unbound_targets: the same for the targets of `x += 1` and `del x`, whose Names are no loads
+    unbound_captures: the Names that read one of its variables in functions inside it, lambdas and generators, which may
+        find it without a value since a block did not assign it
     aliases: for each variable the others that may hold the same object, wherever in the function. Names from outside
         are among them: after `y = TABLE`, what is written into y is seen there
     """
@@ -62,6 +65,7 @@ class Facts:
     unbound_after: Mapping[gast.stmt, Names]
     maybe_unbound: frozenset[gast.Name]
     maybe_unbound_targets: frozenset[gast.Name]
+    unbound_captures: frozenset[gast.Name]
     aliases: Mapping[str, Names]
 
 
@@ -97,6 +101,7 @@ def _facts(scope: Scope, scopes: Mapping[gast.AST, Scope]) -> Facts:
         unbound_after=unbound_after,
         maybe_unbound=reads,
         maybe_unbound_targets=unbound - reads,
+        unbound_captures=frozenset(unbound_captures(scope, scopes, unbound_before)),
         aliases=_aliases(scope),
     )
 

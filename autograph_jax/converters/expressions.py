@@ -50,6 +50,7 @@ _OPERAND = Template("""
 _RETURN = Template("return VALUE")
 _DECLARE = Template("NAME_: ...")
 _BOUND = Template("ag__.bound(NAME_, VALUE)")
+_CAPTURED = Template("ag__.captured(NAME_, VALUE)")
 _IF_BOUND = Template("ag__.if_bound(NAME_, VALUE)")
 _SYMBOLS = {
     gast.Lt: "<", gast.LtE: "<=", gast.Gt: ">", gast.GtE: ">=", gast.Eq: "==", gast.NotEq: "!=",
@@ -66,12 +67,16 @@ _OF_OBJECT = {"__class__": Template("ag__.class_of(VALUE)"), "__dict__": Templat
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names, *, ported: bool = False) -> gast.AST:
     unbound = frozenset(n for scope in facts.values() for n in scope.maybe_unbound | scope.maybe_unbound_targets)
-    return _Expressions(unbound, names, Tables(tree, ported=ported), ported=ported).visit(tree)
+    captured = frozenset().union(*(scope.unbound_captures for scope in facts.values()))
+    return _Expressions(unbound, captured, names, Tables(tree, ported=ported), ported=ported).visit(tree)
 
 
 class _Expressions(Pass):
-    def __init__(self, unbound: frozenset[gast.Name], names: Names, tables: Tables, *, ported: bool) -> None:
-        self._unbound, self._names, self._tables, self._ported = unbound, names, tables, ported
+    def __init__(
+        self, unbound: frozenset[gast.Name], captured: frozenset[gast.Name], names: Names, tables: Tables, *, ported: bool
+    ) -> None:
+        self._unbound, self._captured = unbound, captured
+        self._names, self._tables, self._ported = names, tables, ported
         # What has to stand before the statement that is visited; None where nothing can, in a lambda or comprehension.
         self._before: list[gast.stmt] | None = None
         self._depth = 0  # of functions around
@@ -298,8 +303,11 @@ class _Expressions(Pass):
         return self._read(template.name(target.id, at=target), _BOUND)
 
     def visit_Name(self, node: gast.Name) -> gast.expr:
-        is_read = node in self._unbound and isinstance(node.ctx, gast.Load)
-        return self._read(node, _BOUND) if is_read else node
+        if not isinstance(node.ctx, gast.Load):
+            return node
+        if node in self._unbound:
+            return self._read(node, _BOUND)
+        return self._read(node, _CAPTURED) if node in self._captured else node
 
     def _read(self, node: gast.Name, operator: Template) -> gast.expr:
         name = template.constant(node.id, at=node)

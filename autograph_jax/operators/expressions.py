@@ -173,6 +173,20 @@ def bound(name: str, read: Thunk) -> Any:
     except NameError:
         error = UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value", name=name)
         raise checks.raised(error) from None
+    return _with_value(name, value)
+
+
+def captured(name: str, read: Thunk) -> Any:
+    """The same for a variable of the function around."""
+    try:
+        value = read()
+    except NameError:
+        text = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+        raise checks.raised(NameError(text, name=name)) from None
+    return _with_value(name, value)
+
+
+def _with_value(name: str, value: Any) -> Any:
     if isinstance(value, Choice) and any(option is UNBOUND for option in value._options):
         unbound = value._where(lambda option: option is UNBOUND)
         error = UnboundError(

@@ -461,7 +461,7 @@ ROWS = {
                 nonlocal y
                 y = x
             ag__.if_stmt(x > 0, then, None, 'y?')
-            return ag__.if_expr(x, lambda: [ag__.bound('y', lambda: y), ag__.call(lambda: y)()], lambda: ag__.bound('y', lambda: y) + 1)
+            return ag__.if_expr(x, lambda: [ag__.bound('y', lambda: y), ag__.call(lambda: ag__.captured('y', lambda: y))()], lambda: ag__.bound('y', lambda: y) + 1)
         """,  # noqa: E501
         [(1,), (0,), (-1,)],
     ),

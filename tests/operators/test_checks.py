@@ -71,6 +71,53 @@ def deleted(x):
     return y
 
 
+def in_an_inner_function(x):
+    if x > 0:
+        y = x
+
+    def inner():
+        return y
+
+    return inner()
+
+
+def handed_on_by_an_inner_function(x):
+    def inner():
+        return constant(y)
+
+    def constant(value):
+        return 3.0
+
+    while x > 0:
+        y = x = x - 1
+    return inner()
+
+
+def read_alone_by_a_lambda(x):
+    for k in range(3):
+        if x > k:
+            y = k
+    return (lambda: (y, 1.0))()[1]
+
+
+def in_a_generator(x):
+    if x > 0:
+        y = x
+    return sum(y * k for k in range(3))
+
+
+def in_an_inner_function_twice(x):
+    x > 0 and (y := x)
+
+    def inner():
+        def innermost():
+            return [y for _ in range(2)][0]
+
+        return innermost()
+
+    return inner()
+
+
 CASES = [  # a program, an argument with which Python gives a value, and one with which it raises
     (unbound, 1.0, -1.0),
     (in_branch, -7.0, -1.0),
@@ -80,12 +127,17 @@ CASES = [  # a program, an argument with which Python gives a value, and one wit
     (left_early, 5.0, 0.0),
     (in_while_test, 1.0, -1.0),
     (deleted, -1.0, 1.0),
+    (in_an_inner_function, 1.0, -1.0),
+    (handed_on_by_an_inner_function, 2.0, -1.0),
+    (read_alone_by_a_lambda, 1.0, -1.0),
+    (in_a_generator, 1.0, -1.0),
+    (in_an_inner_function_twice, 1.0, -1.0),
 ]
 
 
 @pytest.mark.parametrize(("function", "good", "bad"), CASES, ids=lambda v: getattr(v, "__name__", ""))
 def test_unbound(function: Any, good: Any, bad: Any, caplog: pytest.LogCaptureFixture):
-    with pytest.raises(UnboundLocalError):
+    with pytest.raises(NameError):
         function(bad)
     jitted = jax.jit(autograph(function))
     assert jitted(good) == function(good)

@@ -24,12 +24,13 @@ from autograph_jax.operators.staging import dependence, loop_aliases
 from autograph_jax.operators.staging.blocks import Aliases, Traced, trace
 from autograph_jax.operators.staging.collectives import refuse
 from autograph_jax.operators.staging.mismatches import joined, shown
+from autograph_jax.operators.staging.remembered import Remembered
 from autograph_jax.operators.staging.settled import NO_EXIT, Settled, exit_of
 from autograph_jax.operators.tracing import aliasing, state
 from autograph_jax.operators.tracing.cells import variables
-from autograph_jax.operators.tracing.places import Cell, Content, Place, held
+from autograph_jax.operators.tracing.places import Content, Place, held
 from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable
-from autograph_jax.operators.values.forms import Array, Form, Mismatch, Options, Static, Tree, array_forms, widened
+from autograph_jax.operators.values.forms import Array, Form, Mismatch, Tree, array_forms, widened
 from autograph_jax.operators.values.joins import join, number_as_array
 
 Block = Callable[..., Any]
@@ -92,18 +93,20 @@ class _Settling:
         self._aliases = Aliases()
         self._growing: dict[Any, lists.Growth] | None = {} if may_grow else None
         self._memory = state.Memory()
+        self._last: Remembered | None = None
         self._begin_from_last_time(body)
         self._around = None if attempts.may_handle_a_loop() else state.failures()
         self._memory.failures = None if self._memory.raises_at_once else self._around or Failures()
+        if self._last is not None:
+            self._last.begin(functions, self.places, self._forms, self._aliases, self._memory.failures, _start)
 
     def _begin_from_last_time(self, body: Block) -> None:
         """Where the body of a loop around is traced once more, begin where this one settled in it before."""
-        outer = state.traces()[-1] if state.traces() else None
-        self._kept = outer.memory.settled if outer and outer.memory else {}
-        self._key = outer.memory.key(body.__code__) if outer and outer.memory else None
-        if outer is not None and self._key in self._kept:
-            last, self._memory = self._kept[self._key]
-            _start_from(last, self.places, self._forms, outer.inputs)
+        outer = state.traces()[-1].memory if state.traces() else None
+        self._kept = outer.settled if outer else {}
+        self._key = outer.key(body.__code__) if outer else None
+        if self._key in self._kept:
+            self._last, self._memory = self._kept[self._key]
             self._memory.next_round()
 
     def is_settled_by_a_round(self) -> bool:
@@ -125,7 +128,7 @@ class _Settling:
         if same and not traced.found:
             return True
         self.places = places + traced.found
-        self._forms = self._forms + [_start(place) for place in traced.found]
+        self._forms = self._forms + self._found(traced)
         return False
 
     def _trace(self) -> Traced:
@@ -145,12 +148,18 @@ class _Settling:
         self._forms, self._exit, self._axes = forms, widened(exit, axes), axes
         return same
 
+    def _found(self, traced: Traced) -> list[Form]:
+        """What the places that a turn has found hold: what they enter with, or what this turn has left there."""
+        starts = [_start(place) for place in traced.found]
+        forms = [_or_left(place, form, traced) for place, form in zip(traced.found, starts, strict=True)]
+        loop_aliases.check_replaced(traced.found, starts, forms, traced)
+        return [widened(form, self._axes) for form in forms]
+
     def settled(self, arguments: int, tainted_arguments: bool) -> Settled:
         growing = self._growing or {}
         entries = [growing[place.key].entered() if place.key in growing else held(place) for place in self.places]
         if self._key is not None:
-            kept = zip(self.places, self._forms, strict=True)
-            last = {_lasting(place): form for place, form in kept if not _holds_object(form)}
+            last = Remembered(self._functions, self.places, self._forms, self._aliases, self._memory.failures, growing)
             self._kept[self._key] = last, self._memory
         refuse(self._traced.jaxpr.jaxpr, self._axes - state.axes(), "how often this loop turns")
         known = arguments, tainted_arguments, self._aliases.same, self._aliases.views, growing
@@ -182,34 +191,6 @@ def _axes_of_end(exit: Form, places: Sequence[Place], forms: Sequence[Form], tra
     return NONE.union(*deciding)
 
 
-def _start_from(last: dict[Any, Form], places: list[Place], forms: list[Form], around: Sequence[Place]) -> None:
-    """Begin where this loop settled when the body around it was last traced; Forms there have only grown since."""
-    known = {place.key for place in places}
-    for place in around:
-        if _lasting(place) in last and place.key not in known and not isinstance(place, Cell):
-            places.append(place)
-            forms.append(_start(place))
-    for number, (place, form) in enumerate(zip(places, forms, strict=True)):
-        if _lasting(place) in last:
-            with contextlib.suppress(Mismatch):
-                forms[number] = join(form, last[_lasting(place)])
-
-
-def _holds_object(form: Form) -> bool:
-    """Is there an object in it that would be kept alive? Whether a block's own objects are gone tells what is state."""
-    match form:
-        case Static(value):
-            return is_mutable(value) or bool(getattr(value, "__closure__", None)) or hasattr(value, "__self__")
-        case Tree(_, children) | Options(children):
-            return any(map(_holds_object, children))
-    return False
-
-
-def _lasting(place: Place) -> Any:
-    """A key that outlasts a round: a variable inside the body around has a new cell in each."""
-    return place.name if isinstance(place, Cell) else place.key
-
-
 def _alone(body: Block) -> Block:
     def block(*arguments: Any) -> tuple[Any]:
         return (run_turn(body, *arguments),)
@@ -222,6 +203,14 @@ def _start(place: Place) -> Form:
     """A Python number that the loop writes is traced from the start: it is a counter, as a rule."""
     take = flatten_inside if isinstance(place, Content) else flatten
     return number_as_array(take(held(place), is_mutable)[0])
+
+
+def _or_left(place: Place, start: Form, traced: Traced) -> Form:
+    left = traced.ends[place.key][1]
+    if not lists.is_longer(start, left):
+        with contextlib.suppress(Mismatch):  # which is told when the place is known from the beginning
+            return join(start, left)
+    return start
 
 
 def _next_forms(

@@ -45,10 +45,10 @@ def everything(value: Any, *, skip: Skip = lambda holder, key: False) -> Iterato
         known.add(id(value))
         yield value
         if not isinstance(value, ATOMS):
-            pending.extend(part for key, part in parts(value) if not (skip(value, key) or _is_namespace(part)))
+            pending.extend(part for key, part in parts(value) if not (skip(value, key) or is_namespace(part)))
 
 
-def _is_namespace(value: Any) -> bool:
+def is_namespace(value: Any) -> bool:
     """A module's variables are no contents: a converted function that JAX compiles keeps what reads them."""
     return type(value) is dict and "__builtins__" in value
 
