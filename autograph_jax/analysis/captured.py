@@ -1,10 +1,10 @@
 """Reads in inner functions that may find a variable of the function around without a value.
 
-    if x > 0:
-        k = 1.0
+if x > 0:
+    k = 1.0
 
-    def g():
-        return k
+def g():
+    return k
 """
 
 from __future__ import annotations

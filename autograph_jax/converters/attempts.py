@@ -82,9 +82,15 @@ class _Attempts(Pass):
     def __init__(self, names: Names) -> None:
         self._names = names
         self._attempts, self._values = itertools.count(1), itertools.count(1)
+        self._is_guarded = False  # is this in the body of another attempt, whose checks stage what is in it?
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
-        return node if is_generator(node) else self.generic_visit(node)
+        if is_generator(node):
+            return node
+        around, self._is_guarded = self._is_guarded, False
+        self.generic_visit(node)
+        self._is_guarded = around
+        return node
 
     def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
         return node
@@ -92,10 +98,11 @@ class _Attempts(Pass):
     def visit_Try(self, node: gast.Try) -> gast.AST | list[gast.stmt]:
         if may_fail(node.finalbody) and not exits.may_exit(node.finalbody) and may_fail([*node.body, *node.handlers]):
             return self._with_final(node)
-        if exits.may_exit(node.finalbody) or not _may_be_noted(node) or not may_fail(node.body):
+        is_noted = self._is_guarded and bool(node.handlers) or _may_be_noted(node)
+        if exits.may_exit(node.finalbody) or not is_noted or not may_fail(node.body):
             return self.generic_visit(node)
         staged = [copy.deepcopy(handler) for handler in node.handlers]
-        self.generic_visit(node)
+        self._visit_guarded(node)
         attempt = self._names.attempt(next(self._attempts))
         kinds = [_kind(handler, at=node) for handler in node.handlers]
         begin = _BEGIN(at=node, NAME_=template.name(attempt, at=node, store=True), HANDLERS=kinds)
@@ -117,13 +124,21 @@ class _Attempts(Pass):
         if node.handlers:
             inner = gast.copy_location(gast.Try(node.body, node.handlers, node.orelse, []), node)
             node.body, node.handlers, node.orelse = [_standing_for(inner, node.body)], [], []
-        self.generic_visit(node)
+        self._visit_guarded(node)
         attempt = self._names.attempt(next(self._attempts))
         name = lambda store=False: template.name(attempt, at=node, store=store)  # noqa: E731
         body = Guard(attempt, self._fresh, self._names).suite(node.body)
         node.body = _BODY(at=body[0], ATTEMPT=name(), BODY=body)
         _standing_for(node.body[0], body)
         return [*_BEGIN_FINAL(at=node, NAME_=name(True)), node, *_AGAIN(at=_after(node.finalbody[-1]), ATTEMPT=name())]
+
+    def _visit_guarded(self, node: gast.Try) -> None:
+        """The body is guarded; the other parts are as before."""
+        around, self._is_guarded = self._is_guarded, True
+        node.body = self._visited(node.body)
+        self._is_guarded = around
+        for part in (node.handlers, node.orelse, node.finalbody):
+            part[:] = self._visited(part)
 
     def _staged(self, attempt: str, number: int, handler: gast.ExceptHandler, others: Suite) -> Suite:
         """The handler as a block of its own, and the others as its `else`."""

@@ -39,6 +39,18 @@ def is_pure_value(expression: gast.AST) -> bool:
     return not any(isinstance(node, effects) for node in walk(expression))
 
 
+def is_fixed(index: gast.expr) -> bool:
+    """Names and numbers alone: evaluated once more it gives the same objects, whatever has been called meanwhile."""
+    match index:
+        case gast.Slice(lower=lower, upper=upper, step=step):
+            return all(part is None or is_fixed(part) for part in (lower, upper, step))
+        case gast.Tuple(elts=elements):
+            return all(map(is_fixed, elements))
+        case gast.UnaryOp(operand=operand):
+            return isinstance(operand, gast.Constant)
+    return isinstance(index, gast.Name | gast.Constant)
+
+
 def is_pure(expression: gast.expr) -> bool:
     """A name, or attributes and constant items of one: evaluating it twice changes nothing."""
     if isinstance(expression, gast.Attribute):

@@ -33,6 +33,7 @@ from autograph_jax.converters.places import (
     augmented,
     has_effects,
     index_of,
+    is_fixed,
     is_pure_value,
     old_value,
     path_of,
@@ -168,13 +169,14 @@ class _Stores(Pass):
         if self._scopes:  # what is called may change more: variables that functions share
             facts = self._scopes[-1]
             written |= facts.nonlocal_writes | facts.declared_nonlocal | facts.declared_global
-        if isinstance(target, gast.Subscript) and not (is_pure_value(target.slice) and not written & reads(target.slice)):
-            target.slice = self._stable_part(index_of(target.slice), before, written)
+        if isinstance(target, gast.Subscript) and (not is_fixed(target.slice) or written & reads(target.slice)):
+            target.slice = self._taken_out(index_of(target.slice), before)
         return target
 
     def _stable_part(self, part: gast.expr, before: list[gast.stmt], written: frozenset[str]) -> gast.expr:
-        if is_pure_value(part) and not written & reads(part):
-            return part
+        return part if is_pure_value(part) and not written & reads(part) else self._taken_out(part, before)
+
+    def _taken_out(self, part: gast.expr, before: list[gast.stmt]) -> gast.expr:
         name = self._variable()
         before.append(template.assign([template.name(name, at=part, store=True)], part, at=part))
         return template.name(name, at=part)

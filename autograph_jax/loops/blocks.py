@@ -14,6 +14,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from autograph_jax.loops import kernels
+from autograph_jax.loops.evaluation import programs_of
 from autograph_jax.loops.loop import Loop, merged
 
 _LANES = 128  # of a block
@@ -28,7 +30,8 @@ def may_be_in_blocks(loop: Loop) -> bool:
     arrays = loop.carry_avals
     is_alone = not isinstance(loop.axis.data.name, str)  # lanes on a named axis may exchange values
     is_small = all(aval.size * aval.dtype.itemsize <= _MOST_BYTES for aval in arrays)
-    return is_alone and is_small and loop.axis.size >= _FEWEST_BLOCKS * _LANES
+    may_be_kernel = kernels.surely_not(programs_of(loop.inner.params), _LANES) is None
+    return is_alone and is_small and loop.axis.size >= _FEWEST_BLOCKS * _LANES and may_be_kernel
 
 
 def run_in_blocks(loop: Loop, primitive: Any, operands: Sequence[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ tests/loops/test_kernels.py compiles all of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from autograph_jax.loops.axes import axes_of_type
@@ -37,6 +37,9 @@ _BY_ELEMENT = frozenset(
     " stop_gradient sub tan tanh xor add_any random_bits threefry2x32 random_wrap random_unwrap random_seed random_fold_in"
     " rounded mul_p".split()
 )
+_ARITHMETIC = frozenset(
+    "add sub mul div sqrt rsqrt exp log sin cos tan tanh pow integer_pow square logistic erf neg abs".split()
+)
 _SHAPES = frozenset(
     "broadcast_in_dim reshape squeeze expand_dims transpose rev iota pad concatenate slice dynamic_slice gather split empty"
     " optimization_barrier stack unstack".split()
@@ -58,6 +61,28 @@ def why_not(equation: Any, params: dict[str, Any]) -> str | None:
         return _Measure().of_loop(equation.primitive.name, params)
     except _TooMuchError as error:
         return str(error)
+
+
+def surely_not(programs: Iterable[Any], lanes: int = 1) -> str | None:
+    """The same for programs before they are compiled, of which so many run side by side; None where it is not known yet.
+
+    Only what is computed counts: what is moved may become less.
+    """
+    computed = list(_computed(programs))
+    most = max((aval.size * lanes for aval in computed), default=0)
+    if most > _MOST_ELEMENTS:
+        return f"it computes {most:,} numbers at once"
+    written = sum(aval.size * lanes * aval.dtype.itemsize for aval in computed)
+    return f"a turn computes {written:,} bytes" if written > 2 * _MOST_BYTES else None  # some of it twice, perhaps
+
+
+def _computed(programs: Iterable[Any]) -> Iterator[Any]:
+    for jaxpr in programs:
+        for equation in jaxpr.eqns:
+            if equation.primitive.name in _ARITHMETIC:
+                yield equation.outvars[0].aval
+            elif equation.primitive.name in _PROGRAMS:
+                yield from _computed(programs_of(equation.params))
 
 
 class _TooMuchError(Exception):

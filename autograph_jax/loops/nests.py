@@ -68,7 +68,9 @@ def _loop(equation: Any, primitive: Any, given: list[Any], made: Callable[[Chose
     """A loop as one kernel, where it can be; otherwise the loops in it may be."""
     own = own_choice(equation)
     chosen = chosen if own is None else chosen & own
-    if "kernel" in chosen and _all_choose("kernel", equation):
+    if "kernel" in chosen and (reason := kernels.surely_not(programs_of(equation.params))) is not None:
+        told.tell(equation, "kernel", f"no kernel of its own: {reason}", is_done=False)
+    elif "kernel" in chosen and _all_choose("kernel", equation):
         with told.trying():
             params = made(chosen - {"kernel"})
         reason = kernels.why_not(equation, params)

@@ -5,6 +5,7 @@ An index that is known to be in bounds is not looked at again: neither whether i
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -49,16 +50,21 @@ def of_result(equation: Any, given: Sequence[Range | None]) -> Range | None:
     return found if found is not None and fits(found, aval.dtype) else None
 
 
-def through(equation: Any, known: Ranges) -> list[Range | None]:
+def through(equation: Any, known: Ranges) -> Ranges:
     """Of what a call gives, or of the branches of a conditional together."""
     params = equation.params
     if equation.primitive.name != "cond":
         return of_jaxpr(called(equation), known)
     found = [of_jaxpr(branch, known[1:]) for branch in params["branches"]]
-    return [union(ends) for ends in zip(*found, strict=True)]
+    return tuple(union(ends) for ends in zip(*found, strict=True))
 
 
-def of_jaxpr(closed: Any, known: Sequence[Range | None]) -> list[Range | None]:
+def of_jaxpr(closed: Any, known: Sequence[Range | None]) -> Ranges:
+    return _of_jaxpr(closed, tuple(known))
+
+
+@functools.lru_cache(maxsize=4096)
+def _of_jaxpr(closed: Any, known: Ranges) -> Ranges:
     inputs = zip([*closed.jaxpr.constvars, *closed.jaxpr.invars], [*map(of_literal, closed.consts), *known], strict=True)
     found: dict[Any, Range | None] = dict(inputs)
 
@@ -71,7 +77,7 @@ def of_jaxpr(closed: Any, known: Sequence[Range | None]) -> list[Range | None]:
             found.update(zip(equation.outvars, through(equation, given), strict=True))
         elif len(equation.outvars) == 1:
             found[equation.outvars[0]] = of_result(equation, given)
-    return list(map(read, closed.jaxpr.outvars))
+    return tuple(map(read, closed.jaxpr.outvars))
 
 
 def narrowed(first: Ranges, second: Ranges) -> Ranges:

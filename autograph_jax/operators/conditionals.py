@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from autograph_jax.errors import StagingError, StructureError, user_location
 from autograph_jax.loops.axes import Axes, axes_of
 from autograph_jax.operators import decisions
-from autograph_jax.operators.effects import checks
+from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.sequences import lengthened, lists
@@ -118,6 +118,8 @@ def _staged(
     # By id, so from before the branches: an array made since may have the id of one that a branch has made and dropped.
     outer = aliasing.arrays_around(functions, watched)
     first, second, kept = _trace_both(functions, watched, predicate, narrowing, axes)
+    if any(branch.raised and branch.handled for branch in (first, second)):
+        attempts.cut_short()
     for branch in (first, second):
         refuse(branch.jaxpr.jaxpr, axes - state.axes(), "which branch is taken")
     result = widened(_joined_result(what, first, second), axes)

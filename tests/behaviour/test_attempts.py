@@ -1,5 +1,7 @@
 """try and except around what traced data makes fail: the handler runs where Python runs it, with the state of that moment."""
 
+import math
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -710,6 +712,72 @@ def raised_anew_in_a_branch(x):
 
 
 row(raised_anew_in_a_branch, [0.5], [2.0], own_jit=True)
+
+
+def lookup_that_fails_beside_a_return(x, z):
+    try:
+        if int(z) != x:
+            return 5
+        {}["no key"]  # noqa: B018
+    except (ValueError, KeyError):
+        pass
+    finally:
+        z = z + 1
+    return 0
+
+
+row(lookup_that_fails_beside_a_return, [1, 1.0], [2, 7.0])
+
+
+def lookup_that_fails_beside_a_chain(z, m=1):
+    for k in range(2):
+        try:
+            if m != int(z) == m + k:
+                return m, k
+            {}["no key"]  # noqa: B018
+        except KeyError:
+            m = m + 1
+    return 0, m
+
+
+row(lookup_that_fails_beside_a_chain, [1.0], [3.0], [7.0], want="either")
+
+
+def lookup_after_what_may_fail(x, i):
+    vs = [x]
+    try:
+        vs[i % 1] = math.cos(x)
+        {}["no key"]  # noqa: B018
+    except KeyError:
+        pass
+    finally:
+        x = x + sum(v for v in vs)
+    return x, vs
+
+
+row(lookup_after_what_may_fail, [1.0, 3])
+
+
+def above_zero(x):
+    if x <= 0:
+        raise ValueError("not positive")
+    return x
+
+
+def lookup_in_an_inner_try(x):
+    try:
+        y = above_zero(x + 1)
+        try:
+            z = above_zero(x)
+            {}["no key"]  # noqa: B018
+        except LookupError:
+            z = 2.0
+    except ValueError:
+        y = z = -1.0
+    return y, z
+
+
+row(lookup_in_an_inner_try, [1.0], [-1.0], [0.0])
 
 
 @table.each_way

@@ -1128,6 +1128,24 @@ def for_left_in_a_with_whose_else_goes_on(n):
 row(for_left_in_a_with_whose_else_goes_on, [0], [1], [3])
 
 
+def variable_that_the_test_of_a_loop_writes(i, j, n):
+    if j > 1:
+
+        def step(k):
+            nonlocal i
+            i = i + k
+            return n
+
+        while step(1) > 0:
+            break
+        while step(2) > i:
+            j = j - 1
+    return i, j
+
+
+row(variable_that_the_test_of_a_loop_writes, [0, 18, 4], [0, 0, 4], [2, 5, 9], staged="cond loop")
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)

@@ -340,6 +340,18 @@ def bits(k):
 row(bits, [5], [2], batch=True)
 
 
+def mask_of_what_the_value_changes(v):
+    def grow():
+        v[1:] += v[:-1].copy()
+        return 2.0
+
+    v[v > 1] += grow()
+    return v
+
+
+row(mask_of_what_the_value_changes, [VECTOR], want="either")
+
+
 def two_dimensional_augmented(x, i, j):
     y = jnp.ones((2, 3))
     y[i, j] += x

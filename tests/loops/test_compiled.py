@@ -237,7 +237,7 @@ ARITHMETIC = {
 @pytest.mark.parametrize("name", ARITHMETIC)
 def test_ranges(name):
     function, known, expected = ARITHMETIC[name]
-    assert ranges_of(function, *known) == [expected]
+    assert ranges_of(function, *known) == (expected,)
 
 
 def guarded(cond, body, *known):

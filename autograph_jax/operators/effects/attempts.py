@@ -46,6 +46,7 @@ class Attempt:
         self.is_open = False  # may what runs now have failed already?
         self.ends_loop = False  # has it failed in a loop that ends by that?
         self.is_unguarded = False  # would what runs now write what it must not, where it fails?
+        self.is_cut_short = False  # has a block of it ended by an error of Python's, which its exit does not tell?
         self.is_over = False  # has the body surely failed where what follows the `try` is reached?
 
     def __enter__(self) -> None:
@@ -197,8 +198,17 @@ def error_of(attempt: Attempt, number: int) -> Any:
     return attempt.error(number)
 
 
+def cut_short() -> None:
+    """A block has ended by an error: how the `try` statements around it are left is told by what they have noted."""
+    for own in state.attempts():
+        own.is_cut_short = True
+
+
 def went_on(attempt: Attempt, exit: Any) -> Any:
     """How a `try` was left, where a body that has failed goes on with its handlers."""
+    if attempt.is_cut_short and exit is not None and (has_failed := attempt.has_failed()) is not False:
+        index, ways = (exit._index, exit._options) if isinstance(exit, Choice) else (0, (exit,))
+        exit = decided(jnp.where(has_failed, 0, index + 1).astype(jnp.int32), (FAILURE, *ways))
     if isinstance(exit, Choice):
         ways = exit._options
         attempt.is_over = any(way is FAILURE for way in ways) and None not in ways

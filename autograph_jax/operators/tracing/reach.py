@@ -37,6 +37,9 @@ def holds(value: Any, test: Callable[[Any], bool], *, skip: Skip = lambda holder
 
 def everything(value: Any, *, skip: Skip = lambda holder, key: False) -> Iterator[Any]:
     """A value and all that can be reached from it, each once; of large structures only the beginning."""
+    if _parts_of(type(value)) is _nothing:  # a number or an array, as most are
+        yield value
+        return
     pending, known = collections.deque([value]), set[int]()
     while pending and len(known) < _MOST_PARTS:
         value = pending.popleft()
@@ -112,7 +115,7 @@ def parts(value: Any) -> Iterable[tuple[Any, Any]]:
 @functools.lru_cache(maxsize=4096)
 def _parts_of(kind: type) -> Parts:
     """How the parts of values of a class are found: asked for each value that is met, so by its class once."""
-    if issubclass(kind, (type, types.ModuleType, jax.Array, jax.core.Tracer, np.ndarray, np.generic)):
+    if issubclass(kind, (*ATOMS, type, types.ModuleType, jax.Array, jax.core.Tracer, np.ndarray, np.generic)):
         return _nothing
     known = next((own for base, own in _PARTS.items() if issubclass(kind, base)), None)
     if known is not None:

@@ -11,7 +11,7 @@ import contextlib
 import sys
 import threading
 import types
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 from autograph_jax.errors import is_user_frame
@@ -69,6 +69,13 @@ class Trace:
         self.called: dict[types.CodeType, dict[str, Any]] = {}  # the code of functions, and their globals
         self.older: set[int] = set()  # containers and objects that were there before the block, by id
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
+
+    def keep(self, place: Place, old: Callable[[], Any]) -> None:
+        """Keep what a place held at first. One that is found stays so, though the block's functions mention it too."""
+        if place.key not in self.log:
+            self.log[place.key] = place, old()
+        elif place.found:
+            self.log[place.key] = place, self.log[place.key][1]
 
     def roll_back(self) -> None:
         for place, old in reversed(self.log.values()):
@@ -160,8 +167,8 @@ def attempt() -> Iterator[Attempt]:
     if trace.given_up:
         trace.roll_back()
     elif _local.traces:
-        for key, entry in trace.log.items():
-            _local.traces[-1].log.setdefault(key, entry)
+        for place, old in trace.log.values():
+            _local.traces[-1].keep(place, lambda old=old: old)
         _local.traces[-1].made |= trace.made
     else:
         for place, _ in trace.log.values():
@@ -187,11 +194,7 @@ def take_escaped() -> frozenset[int]:
 def note(place: Place, function: types.FunctionType | None = None) -> None:
     """Keep the present value of a place that is about to be written, if known by which function."""
     if _local.traces:
-        trace = _local.traces[-1]
-        if place.key not in trace.log:
-            trace.log[place.key] = (place, place.read())
-        elif place.found:
-            trace.log[place.key] = (place, trace.log[place.key][1])
+        _local.traces[-1].keep(place, place.read)
     elif _local.written is not None:
         _local.written[place.key] = place, (function.__code__, None) if function is not None else _user_line()
 
