@@ -98,8 +98,8 @@ class _Attempts(Pass):
     def visit_Try(self, node: gast.Try) -> gast.AST | list[gast.stmt]:
         if may_fail(node.finalbody) and not exits.may_exit(node.finalbody) and may_fail([*node.body, *node.handlers]):
             return self._with_final(node)
-        is_noted = self._is_guarded and bool(node.handlers) or _may_be_noted(node)
-        if exits.may_exit(node.finalbody) or not is_noted or not may_fail(node.body):
+        is_noted = _may_be_noted(node) and may_fail(node.body) or self._is_guarded and bool(node.handlers)
+        if exits.may_exit(node.finalbody) or not is_noted:
             return self.generic_visit(node)
         staged = [copy.deepcopy(handler) for handler in node.handlers]
         self._visit_guarded(node)

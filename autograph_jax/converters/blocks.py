@@ -220,7 +220,7 @@ class _Blocks:
             setattr(native, "orelse", self._exiting(([], marker), statement, statement.orelse, inner))  # noqa: B010 - a copy
         guarded = statement.body[0] if isinstance(statement, gast.Try) else statement
         attempt = self._names.attempt_of(guarded)
-        if attempt is not None and guarded is not statement and exits.is_left(guarded):
+        if attempt is not None and guarded is not statement:
             marker = _WENT_ON.expression(at=statement, ATTEMPT=template.name(attempt, at=statement), EXIT=marker)
         return [start, native, *self._exiting(([], marker), statement, rest, context)]
 

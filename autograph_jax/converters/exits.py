@@ -11,9 +11,6 @@ from collections.abc import Sequence
 
 import gast
 
-from autograph_jax.syntax.names import is_operator
-from autograph_jax.syntax.walk import walk
-
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
 NATIVE = (gast.With, gast.Try, gast.TryStar)
 _LOOPS = (gast.For, gast.While)
@@ -66,12 +63,3 @@ def always_exits(statements: Sequence[gast.stmt]) -> bool:
         if isinstance(statement, gast.If) and always_exits(statement.body) and always_exits(statement.orelse):
             return True
     return False
-
-
-def is_left(body: gast.stmt) -> bool:
-    """May the body of a `try` be left because it has failed, by traced data?"""
-    return any(map(_is_failure, walk(body)))
-
-
-def _is_failure(node: gast.AST) -> bool:
-    return isinstance(node, gast.Return) and node.value is not None and is_operator(node.value, "failure")

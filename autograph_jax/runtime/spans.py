@@ -77,7 +77,9 @@ def _returned(node: gast.Try | gast.TryStar) -> list[gast.expr]:
 
 
 def _caught(node: gast.Try | gast.TryStar) -> list[str]:
-    """What the handlers of a `try` catch. A `finally` that leaves ends every exception."""
+    """What the handlers of a `try` catch. A `finally` that leaves ends every exception. An attempt knows itself."""
+    if isinstance(node.body[0], gast.With) and isinstance(node.body[0].items[0].context_expr, gast.Name):
+        return []
     everything = [""] if any(_leaves(inner) for s in node.finalbody for inner in walk_own(s)) else []
     return [emit.to_text(handler.type) if handler.type is not None else "" for handler in node.handlers] + everything
 

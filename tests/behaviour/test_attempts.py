@@ -780,6 +780,44 @@ def lookup_in_an_inner_try(x):
 row(lookup_in_an_inner_try, [1.0], [-1.0], [0.0])
 
 
+def break_beside_a_lookup(b, n):
+    while n > 0:
+        n = n - 1
+        try:
+            if b:
+                break
+            {}["no key"]  # noqa: B018
+        except KeyError:
+            n = n - int(above_zero(n + 1))
+        finally:
+            b = bool(above_zero(n + 3))
+    return n, b
+
+
+row(break_beside_a_lookup, [True, 3], [False, 3])
+
+
+def found_or_one(b):
+    try:
+        if b:
+            return 1
+        {}["no key"]  # noqa: B018
+    except KeyError:
+        return 2
+
+
+def lookup_handled_by_what_is_called(b, x):
+    n = 0
+    try:
+        n = found_or_one(b)
+    finally:
+        x = above_zero(x)
+    return n, x
+
+
+row(lookup_handled_by_what_is_called, [True, 3.0], [False, 3.0], want="either")
+
+
 @table.each_way
 def test_attempts(row, way, record_property):
     check(row, way, record_property)

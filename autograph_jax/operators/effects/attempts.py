@@ -43,6 +43,7 @@ class Attempt:
         self._kinds = kinds
         self._errors = Failures(Aside)
         self._handler_of: list[int] = []  # of each known error
+        self.frame: types.FrameType | None = None  # whose body it is, while that runs
         self.is_open = False  # may what runs now have failed already?
         self.ends_loop = False  # has it failed in a loop that ends by that?
         self.is_unguarded = False  # would what runs now write what it must not, where it fails?
@@ -51,7 +52,7 @@ class Attempt:
 
     def __enter__(self) -> None:
         if jax_private.tracing():
-            self._frame: types.FrameType | None = sys._getframe(1)
+            self.frame = sys._getframe(1)
             self.loop = state.failures()
             self._trace, self._depth = jax_private.current_trace(), len(state.traces())
             state.attempts().append(self)
@@ -60,7 +61,7 @@ class Attempt:
         active = state.attempts()
         if active and active[-1] is self:
             active.pop()
-            self._frame = None
+            self.frame = None
         return kind is Raised and bool(self._handler_of)  # there is nothing more to trace: the handlers come next
 
     def handler(self, kind: type[BaseException]) -> int | None:
@@ -93,7 +94,7 @@ class Attempt:
     def _checks_loop(self) -> bool:
         """Does the innermost staged loop stand in the body itself, whose checks leave it?"""
         turns = [trace.block for trace in state.traces()[self._depth :] if trace.is_turn]
-        return bool(turns) and self._frame is not None and turns[-1].__qualname__ == self._frame.f_code.co_qualname
+        return bool(turns) and self.frame is not None and turns[-1].__qualname__ == self.frame.f_code.co_qualname
 
     def takes(self) -> bool:
         """Is an error that it has a handler for its own? So it is, though it cannot be noted, which is an error of ours."""
@@ -138,7 +139,7 @@ class Attempt:
 
     def knows(self, target: Any) -> bool:
         """Was this there before the attempt, so that who goes on after a failure sees what it is?"""
-        frame = self._frame
+        frame = self.frame
         while frame is not None:
             if is_user_frame(frame):
                 for value in frame_variables(frame).values():

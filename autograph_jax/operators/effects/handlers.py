@@ -13,13 +13,28 @@ from autograph_jax.operators.tracing.holders import frame_variables
 Error = BaseException | type[BaseException]
 
 
-def refuse_if_caught(error: Error) -> None:
-    """An exception at run time leaves the whole compiled program: a `try` inside of that must not expect to see it."""
+def refuse_if_caught(error: Error, around: types.FrameType | None = None) -> None:
+    """An exception at run time leaves the whole compiled program: a `try` inside of that must not expect to see it.
+
+    `around` is the frame of an attempt that notes it, which leaves the functions that are called in there.
+    """
     kind = error if isinstance(error, type) else type(error)
-    for frame in _frames_of_the_program():
-        later = hooks.read_later(frame)
-        if later is not None and any(_catches(handler, kind, frame) for handler in later.handlers):
+    for frame, caught in _left(around):
+        if any(_catches(handler, kind, frame) for handler in caught):
             raise _caught_by_caller(kind, frame)
+
+
+def _left(around: types.FrameType | None) -> Iterator[tuple[types.FrameType, tuple[str, ...]]]:
+    """The frames that an exception leaves, and what their handlers catch. Blocks of the frame's own function stand in that."""
+    blocks = []
+    for frame in _frames_of_the_program():
+        if frame is around:
+            return
+        if (later := hooks.read_later(frame)) is not None:
+            blocks.append((frame, later.handlers))
+            if around is None or not hooks.is_block(frame.f_code):
+                yield from blocks
+                blocks.clear()
 
 
 def _frames_of_the_program() -> Iterator[types.FrameType]:
