@@ -39,7 +39,7 @@ def is_pure_value(expression: gast.AST) -> bool:
     return not any(isinstance(node, effects) for node in walk(expression))
 
 
-def is_fixed(index: gast.expr) -> bool:
+def is_fixed(index: gast.expr | gast.Slice) -> bool:
     """Names and numbers alone: evaluated once more it gives the same objects, whatever has been called meanwhile."""
     match index:
         case gast.Slice(lower=lower, upper=upper, step=step):

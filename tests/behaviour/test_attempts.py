@@ -818,6 +818,19 @@ def lookup_handled_by_what_is_called(b, x):
 row(lookup_handled_by_what_is_called, [True, 3.0], [False, 3.0], want="either")
 
 
+def raised_with_a_value_in_loops(n, m):
+    total = 0
+    for i in range(n):
+        for j in range(1, m):
+            if i * j > 5:
+                raise ValueError(i, j)
+            total = total + i * j
+    return total
+
+
+row(raised_with_a_value_in_loops, [3, 3], [5, 2], [4, 4], own_jit=True)
+
+
 @table.each_way
 def test_attempts(row, way, record_property):
     check(row, way, record_property)

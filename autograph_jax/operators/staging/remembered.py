@@ -39,7 +39,7 @@ class _Label:
     way: Way
     place: type[Any]
     name: str
-    more: tuple[Any, ...] = ()  # an attribute, and what else makes such a place
+    more: tuple[Any, ...] = dataclasses.field(default=(), compare=False)  # an attribute, and what else makes such a place
 
     def found(self, ways: _Ways) -> Place | None:
         """The place that this is now; None where there is none."""
@@ -67,7 +67,9 @@ class Remembered:
         without: Container[Any],
     ) -> None:
         ways = _Ways(functions, failures)
-        labels = {place.key: label for place in places if place.key not in without and (label := ways.label(place))}
+        labels: dict[Any, Any] = {
+            place.key: label for place in places if place.key not in without and (label := ways.label(place))
+        }
         known = ((labels[place.key], form) for place, form in zip(places, forms, strict=True) if place.key in labels)
         self._forms = {label: form for label, form in known if not _holds_object(form)}
         self._doubtful = {(labels[a], labels[b]) for a, b in aliases.doubtful if a in labels and b in labels}
