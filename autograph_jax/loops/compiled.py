@@ -62,7 +62,7 @@ def _changes(equation: Any, chosen: Chosen) -> bool:
         return True
     if name == "cond" and any(_may_change(branch.jaxpr, chosen) for branch in equation.params["branches"]):
         return True
-    return name in _INSIDE or name in _CHANGED and bool(_CHANGED[name] & chosen)
+    return name in _INSIDE or name == "taken" or name in _CHANGED and bool(_CHANGED[name] & chosen)
 
 
 def _flat(closed: ClosedJaxpr, chosen: Chosen) -> ClosedJaxpr:
@@ -140,6 +140,8 @@ class _Run:
         if name == "scatter" and "ranges" in self._chosen:
             written = in_bounds_write(equation, given, self._parts_of(given[1]))
             return bound(equation, given) if written is None else [written]
+        if name == "taken":
+            return given[:1]
         if name in _INSIDE:
             return _INSIDE[name](equation, given, known, self._chosen, compiled)
         if "factors" in self._chosen and factors.is_small(equation):

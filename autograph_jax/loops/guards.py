@@ -146,7 +146,7 @@ def said(boolean: Any, makers: dict[Any, Any], range_of: Callable[[Any], Range |
         if maker is None:
             return
         name = maker.primitive.name
-        if name in ("reshape", "convert_element_type", "squeeze") and maker.invars[0].aval.dtype == bool:
+        if name in ("reshape", "convert_element_type", "squeeze", "taken") and maker.invars[0].aval.dtype == bool:
             walk(maker.invars[0])
         elif name == "and" and maker.outvars[0].aval.dtype == bool:
             for part in maker.invars:

@@ -11,8 +11,10 @@ import jax.numpy as jnp
 
 from autograph_jax.errors import user_location
 from autograph_jax.loops import api
+from autograph_jax.loops.taken import where_taken
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.loop_options import Options, current
+from autograph_jax.operators.tracing import state
 from autograph_jax.operators.values.traced import is_traced
 
 Carry = TypeVar("Carry")
@@ -104,6 +106,10 @@ def _bounded(
     bound: int | None = None,
 ) -> tuple[Any, Any]:
     """The loop, and whether it would go on where it ends."""
+    if (taken := state.branch_taken()) is not None:
+        going_on = cond
+        cond = lambda carry: where_taken(going_on(carry), taken)  # noqa: E731
+        cond.__name__, cond.__qualname__ = (getattr(going_on, name, "cond") for name in ("__name__", "__qualname__"))
     staged = functools.partial(api.while_loop, checkpoints=options.checkpoints, optimize=options.optimizations)
     if options.max_steps is None:
         return staged(cond, body, init, bound=bound), False

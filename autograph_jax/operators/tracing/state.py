@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import sys
 import threading
 import types
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
+
+import jax.numpy as jnp
 
 from autograph_jax.errors import is_user_frame
 from autograph_jax.loops.axes import NONE, Axes
@@ -111,6 +114,12 @@ _local = _Local()  # a trace belongs to the thread that runs it
 def traces() -> list[Trace]:
     """The traces that are running in this thread, outermost first."""
     return _local.traces
+
+
+def branch_taken() -> Any:
+    """Are all branches taken that the running block stands in? None where there are none."""
+    conditions = [trace.active for trace in _local.traces if trace.active is not None and not trace.is_turn]
+    return functools.reduce(jnp.logical_and, conditions) if conditions else None
 
 
 def axes() -> Axes:
