@@ -78,7 +78,7 @@ def of_saving(primitive: Primitive, bind: Callable[..., list[Any]]) -> Batcher:
         operands, dims = _all_that_is_differentiated(loop, masks, data, operands, dims)
         new, carry_dims = batch_of(loop, data, dims)
         moved = _carry_moved(loop, data, operands, dims, carry_dims)
-        places = _saved_places(loop, new, masks, carry_dims)
+        places = _saved_places(loop, new, masks, carry_dims, data.size)
         if places is None:
             nothing = [jnp.zeros(a.shape, a.dtype) for a in saved_avals(loop, masks)]
             return [*bind(new, *moved), *nothing], [*carry_dims, *(None for _ in nothing)]
@@ -87,14 +87,20 @@ def of_saving(primitive: Primitive, bind: Callable[..., list[Any]]) -> Batcher:
     return batch
 
 
-def _saved_places(loop: Loop, new: Loop, masks: Any, carry_dims: Sequence[Dim]) -> list[Dim] | None:
-    """Where what a loop saves has the new axis in what its batch saves; None where that is something else."""
+def _saved_places(loop: Loop, new: Loop, masks: Any, carry_dims: Sequence[Dim], size: int) -> list[Dim] | None:
+    """Where what a loop saves has the new axis in what its batch saves; None where that is something else, as with fewer
+    checkpoints, since those of many lanes take more memory.
+    """
     kept = plan_of(loop, masks).kept
     if bool(kept) != bool(plan_of(new, masks).kept) or kept and new.rank == loop.rank:
         return None
+    saved, batch = saved_avals(loop, masks), saved_avals(new, masks)
     if kept:
-        return [0, None, *(1 for _ in saved_avals(loop, masks)[2:])]
-    return [None, None, *(None if d is None else d + 1 for d in carry_dims)]
+        places = [0, None, *(1 for _ in saved[2:])]
+    else:
+        places = [None, None, *(None if d is None else d + 1 for d in carry_dims)]
+    shapes = [batched_aval(a, d, size).shape for a, d in zip(saved, places, strict=True)]
+    return places if shapes == [a.shape for a in batch] else None
 
 
 def of_linear(primitive: Primitive) -> Batcher:
@@ -112,7 +118,7 @@ def of_linear(primitive: Primitive) -> Batcher:
         new, carry_dims = batch_of(loop, data, primal_dims)
         moved = _carry_moved(loop, data, primals, primal_dims, carry_dims)
         if saved:
-            places = _saved_places(loop, new, masks, carry_dims)
+            places = _saved_places(loop, new, masks, carry_dims, data.size)
             if places is None or any((d is None) != (p is None) for d, p in zip(kept_dims, places, strict=True)):
                 kept = []
             kept = [_to(x, d, p, data.size) for x, d, p in zip(kept, kept_dims, places or (), strict=False)]

@@ -1,8 +1,9 @@
 """A mapped while loop runs its lanes in blocks, each a loop of its own: a block whose lanes are over waits for no other.
 
-Lanes in lock step cost as many turns as the longest of them. A block is as many lanes as one kernel takes; so this is for loops
-that are one kernel then (`kernels.py`), whose lanes know nothing of each other, and for arrays that XLA would not share among
-threads. Each lane computes what it computed before.
+Lanes in lock step cost as many turns as the longest of them, and in each both branches of every condition. A block is as many
+lanes as one kernel takes; so this is for loops that are one kernel then (`kernels.py`), whose lanes know nothing of each other,
+and for arrays that XLA would not share among threads. Where only a single lane is one kernel, and much of it is in branches,
+the lanes run one after the other. Each lane computes what it computed before.
 """
 
 from __future__ import annotations
@@ -15,27 +16,40 @@ import jax.numpy as jnp
 from jax import lax
 
 from autograph_jax.loops import kernels
-from autograph_jax.loops.evaluation import programs_of
+from autograph_jax.loops.evaluation import is_call, programs_of
 from autograph_jax.loops.loop import Loop, merged
 
-_LANES = 128  # of a block
-_FEWEST_BLOCKS = 4
+SIZES = (128, 1)  # how many lanes a block may have
+_FEWEST_LANES = 512
 _MOST_BYTES = 1 << 19  # of an array of all lanes
 
 
-def may_be_in_blocks(loop: Loop) -> bool:
+def may_be_in_blocks(loop: Loop, size: int) -> bool:
     """Is it worth a try? Whether a block is one kernel is seen when it is compiled."""
     if loop.inner is None or loop.axis is None or loop.body.effects or loop.cond.effects or loop.axes:
         return False
     arrays = loop.carry_avals
     is_alone = not isinstance(loop.axis.data.name, str)  # lanes on a named axis may exchange values
     is_small = all(aval.size * aval.dtype.itemsize <= _MOST_BYTES for aval in arrays)
-    may_be_kernel = kernels.surely_not(programs_of(loop.inner.params), _LANES) is None
-    return is_alone and is_small and loop.axis.size >= _FEWEST_BLOCKS * _LANES and may_be_kernel
+    may_be_kernel = kernels.surely_not(programs_of(loop.inner.params), size) is None
+    lanes_part = size > 1 or _parts_lanes(loop.inner.body.jaxpr)
+    return is_alone and is_small and loop.axis.size >= _FEWEST_LANES and lanes_part and may_be_kernel
 
 
-def run_in_blocks(loop: Loop, primitive: Any, operands: Sequence[Any]) -> list[Any]:
-    """What the loop gives; `primitive` is that of our loops."""
+def _parts_lanes(jaxpr: Any) -> bool:
+    """Is a good part of a body in branches and in loops, which lanes in lock step all run?"""
+    inside, beside = 0, 0
+    pending = [(jaxpr, False)]
+    for jaxpr, is_inside in pending:  # which grows
+        for equation in jaxpr.eqns:
+            inside += is_inside
+            beside += not is_inside
+            pending += [(inner, is_inside or not is_call(equation)) for inner in programs_of(equation.params)]
+    return inside > beside / 2
+
+
+def run_in_blocks(loop: Loop, primitive: Any, size: int, operands: Sequence[Any]) -> list[Any]:
+    """What the loop gives, in blocks of so many lanes; `primitive` is that of our loops."""
     inner = loop.inner
     assert inner is not None and loop.axis is not None
     dims = [*loop.axis.cond_dims, *loop.axis.const_dims, *(0 for _ in loop.carry_avals)]
@@ -43,13 +57,20 @@ def run_in_blocks(loop: Loop, primitive: Any, operands: Sequence[Any]) -> list[A
     shared = [x for x, mapped in zip(operands, is_mapped, strict=True) if not mapped]
     rows = [jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True) if d is not None]
 
+    def lane(*one: Any) -> list[Any]:
+        return primitive.bind(*one, loop=inner, **inner.params)
+
     def block(rows: Sequence[Any]) -> list[Any]:
         given = merged(merged([None] * len(dims), shared, [not m for m in is_mapped]), rows, is_mapped)
-        in_axes = [0 if mapped else None for mapped in is_mapped]
-        return jax.vmap(lambda *one: primitive.bind(*one, loop=inner, **inner.params), in_axes=in_axes)(*given)
+        return jax.vmap(lane, in_axes=[0 if mapped else None for mapped in is_mapped])(*given)
 
-    whole = loop.axis.size // _LANES * _LANES
-    stacked = [lax.reshape(row[:whole], (whole // _LANES, _LANES, *row.shape[1:])) for row in rows]
+    def single(rows: Sequence[Any]) -> list[Any]:
+        return lane(*merged(merged([None] * len(dims), shared, [not m for m in is_mapped]), rows, is_mapped))
+
+    if size == 1:
+        return lax.scan(lambda _, rows: (None, single(rows)), None, rows)[1]
+    whole = loop.axis.size // size * size
+    stacked = [lax.reshape(row[:whole], (whole // size, size, *row.shape[1:])) for row in rows]
     _, out = lax.scan(lambda _, rows: (None, block(rows)), None, stacked)
     out = [lax.reshape(o, (whole, *o.shape[2:])) for o in out]
     if whole == loop.axis.size:

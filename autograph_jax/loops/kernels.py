@@ -63,7 +63,7 @@ def why_not(equation: Any, params: dict[str, Any]) -> str | None:
         return str(error)
 
 
-def surely_not(programs: Iterable[Any], lanes: int = 1) -> str | None:
+def surely_not(programs: Sequence[Any], lanes: int = 1) -> str | None:
     """The same for programs before they are compiled, of which so many run side by side; None where it is not known yet.
 
     Only what is computed counts: what is moved may become less.
@@ -72,8 +72,14 @@ def surely_not(programs: Iterable[Any], lanes: int = 1) -> str | None:
     most = max((aval.size * lanes for aval in computed), default=0)
     if most > _MOST_ELEMENTS:
         return f"it computes {most:,} numbers at once"
+    if _count(programs) > 3 * _MOST_EQUATIONS:  # in calls and branches, some for nothing
+        return f"it has more than {_MOST_EQUATIONS:,} operations"
     written = sum(aval.size * lanes * aval.dtype.itemsize for aval in computed)
     return f"a turn computes {written:,} bytes" if written > 2 * _MOST_BYTES else None  # some of it twice, perhaps
+
+
+def _count(programs: Iterable[Any]) -> int:
+    return sum(1 + _count(programs_of(equation.params)) for jaxpr in programs for equation in jaxpr.eqns)
 
 
 def _computed(programs: Iterable[Any]) -> Iterator[Any]:

@@ -9,8 +9,7 @@ from typing import Any
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.extend.core.primitives import while_p
 
-from autograph_jax.loops import guards, kernels, ranges, told
-from autograph_jax.loops.blocks import may_be_in_blocks, run_in_blocks
+from autograph_jax.loops import blocks, guards, kernels, ranges, told
 from autograph_jax.loops.evaluation import programs_of
 from autograph_jax.loops.kernel_calls import in_one_kernel, kernel_p
 from autograph_jax.loops.loop import Loop, traced
@@ -52,16 +51,26 @@ def while_(equation: Any, given: list[Any], known: Ranges, chosen: Chosen, compi
 
 def in_blocks(loop: Loop, primitive: Any, chosen: Chosen, compiled: Compile) -> ClosedJaxpr | None:
     """A mapped loop of ours with its lanes in blocks, where a block is one kernel."""
-    if not {"blocks", "kernel"} <= chosen & loop.optimize or not may_be_in_blocks(loop):
+    if not {"blocks", "kernel"} <= chosen & loop.optimize:
         return None
-    run = functools.partial(run_in_blocks, loop, primitive)
-    staged = loop.derived("blocks", lambda: traced(lambda *operands: run(operands), loop.in_avals))
-    blocked = compiled(staged, (), chosen & loop.optimize)
-    return blocked if _holds_kernel(blocked.jaxpr) else None
+    for size in blocks.SIZES:
+        if blocks.may_be_in_blocks(loop, size):
+            run = functools.partial(blocks.run_in_blocks, loop, primitive, size)
+            staged = loop.derived(("blocks", size), lambda run=run: traced(lambda *operands: run(operands), loop.in_avals))
+            blocked = compiled(staged, (), chosen & loop.optimize)
+            if _holds_kernel(blocked.jaxpr) if size > 1 else _is_kernels(blocked.jaxpr):
+                return blocked
+    return None
 
 
 def _holds_kernel(jaxpr: Any) -> bool:
     return any(e.primitive is kernel_p or any(map(_holds_kernel, programs_of(e.params))) for e in jaxpr.eqns)
+
+
+def _is_kernels(jaxpr: Any) -> bool:
+    """Are all while loops in kernels?"""
+    outside = [equation for equation in jaxpr.eqns if equation.primitive is not kernel_p]
+    return all(e.primitive.name != "while" and all(map(_is_kernels, programs_of(e.params))) for e in outside)
 
 
 def _loop(equation: Any, primitive: Any, given: list[Any], made: Callable[[Chosen], dict[str, Any]], chosen: Chosen) -> Any:

@@ -37,7 +37,7 @@ def _batch(operands: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, in
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     going = taken_p.bind(*primals)
-    return going, ad.Zero.from_primal_value(going)
+    return going, ad.Zero(jax.typeof(going).to_tangent_aval())
 
 
 batching.primitive_batchers[taken_p] = _batch

@@ -9,7 +9,8 @@ import autograph_jax as ag
 from autograph_jax.loops import blocks
 
 pytestmark = pytest.mark.usefixtures("x64")
-FEWEST = blocks._FEWEST_BLOCKS * blocks._LANES
+SIZE = blocks.SIZES[0]
+FEWEST = blocks._FEWEST_LANES
 
 
 def escape(a, b):
@@ -47,7 +48,7 @@ ROWS = {  # a function, the arguments of its lanes, and the axes that vmap is gi
 
 
 def is_in_blocks(function, *args):
-    return f"<{blocks._LANES}x" in jax.jit(function).lower(*args).as_text().replace("tensor<", "<")
+    return f"<{SIZE}x" in jax.jit(function).lower(*args).as_text().replace("tensor<", "<")
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -110,3 +111,64 @@ WHOLE = {
 def test_others_stay_whole(name):
     function, x = WHOLE[name]()
     assert not is_in_blocks(function, x)
+
+
+def weiszfeld(v):
+    """More in a turn than a kernel of many lanes takes, and most of it in branches; their turns differ."""
+    m = v * 0.5
+    for k in range(40):
+        d = jnp.sqrt((v - m) ** 2 + 1e-3)
+        if jnp.any(d > 50):
+            m = jnp.where(d > 50, v, m)
+            while jnp.max(abs(v - m)) > 25:
+                m = m + 0.5 * (v - m)
+        elif v[0] > 0:
+            w = 1 / (d + 0.1 * k)
+            new = jnp.sum(w * v) / jnp.sum(w) + 0.01 * jnp.sin(v) + 0.02 * jnp.cos(d) - 0.003 * jnp.tanh(m)
+            if jnp.max(abs(new - m)) < 1e-3:
+                return new
+            m = new
+        else:
+            m = m - 0.1 * jnp.sin(d) * jnp.exp(-(m**2))
+            if m[0] < -1:
+                break
+    return m
+
+
+def vectors(n):
+    return np.random.default_rng(0).normal(size=(n, 6)) * np.geomspace(1, 100, n)[:, None]
+
+
+def is_one_by_one(function, *args):
+    """Is there a loop over the lanes?"""
+    text = jax.jit(function).lower(*args).as_text()
+    return f"dense<{len(args[0])}> : tensor<i" in text
+
+
+def test_lanes_that_part_run_one_after_the_other():
+    args = (vectors(FEWEST + 3),)
+    ours, theirs = [jax.vmap(ag.autograph(weiszfeld, optimize=o)) for o in (True, False)]
+    assert is_one_by_one(ours, *args) and not is_one_by_one(theirs, *args)
+    np.testing.assert_allclose(jax.jit(ours)(*args), jax.jit(theirs)(*args), rtol=1e-9)
+
+
+def test_derivatives_of_lanes_one_after_the_other():
+    args = (vectors(FEWEST),)
+    for transform in (lambda f: jax.grad(lambda v: f(v).sum()), lambda f: lambda v: jax.jvp(f, (v,), (v,))[1]):
+        ours, theirs = [jax.jit(jax.vmap(transform(ag.autograph(weiszfeld, optimize=o)))) for o in (True, False)]
+        np.testing.assert_allclose(ours(*args), theirs(*args), rtol=1e-6, atol=1e-9)
+        # Checkpoints of so many lanes are fewer than those of one.
+        alone = jax.jit(transform(ag.autograph(weiszfeld, optimize=False)))
+        np.testing.assert_allclose(ours(*args)[::100], [alone(v) for v in args[0][::100]], rtol=1e-6, atol=1e-9)
+
+
+def test_lanes_without_branches_stay_in_lock_step():
+    def ode(v):
+        t = 0.0
+        while t < 1.0:
+            for _ in range(12):
+                v = v + 0.01 * (jnp.sin(v) - jnp.cos(v[::-1]) * jnp.exp(-(v**2)))
+            t = t + 0.1
+        return v
+
+    assert not is_one_by_one(jax.vmap(ag.autograph(ode)), vectors(FEWEST))

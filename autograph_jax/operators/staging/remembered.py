@@ -20,6 +20,7 @@ from autograph_jax.operators.staging.blocks import RESULT, Aliases, Shares
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.cells import cells_of
 from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, Place
+from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import is_mutable
 from autograph_jax.operators.values.forms import Form, Mismatch, Options, Static, Tree
 from autograph_jax.operators.values.joins import join
@@ -171,6 +172,8 @@ def _holds_object(form: Form) -> bool:
     match form:
         case Static(value):
             return is_mutable(value) or bool(getattr(value, "__closure__", None)) or hasattr(value, "__self__")
+        case Tree(references.View(), _):
+            return True  # an array of this round
         case Tree(_, children) | Options(children):
             return any(map(_holds_object, children))
     return False
