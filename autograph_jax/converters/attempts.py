@@ -72,6 +72,9 @@ _PYTHONS_OWN = frozenset({
     "KeyboardInterrupt", "LookupError", "ModuleNotFoundError", "NameError", "NotImplementedError", "OSError",
     "RecursionError", "StopIteration", "SystemExit", "UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError",
 })  # fmt: skip
+_NEVER_BY_DATA = frozenset({
+    "GeneratorExit", "ImportError", "KeyboardInterrupt", "ModuleNotFoundError", "RecursionError", "SystemExit",
+})  # fmt: skip
 
 
 def convert(tree: gast.AST, names: Names) -> gast.AST:
@@ -98,7 +101,7 @@ class _Attempts(Pass):
     def visit_Try(self, node: gast.Try) -> gast.AST | list[gast.stmt]:
         if may_fail(node.finalbody) and not exits.may_exit(node.finalbody) and may_fail([*node.body, *node.handlers]):
             return self._with_final(node)
-        is_noted = _may_be_noted(node) and may_fail(node.body) or self._is_guarded and bool(node.handlers)
+        is_noted = _may_be_noted(node) and may_fail(node.body) or self._is_guarded and not _caught(node) <= _NEVER_BY_DATA
         if exits.may_exit(node.finalbody) or not is_noted:
             return self.generic_visit(node)
         staged = [copy.deepcopy(handler) for handler in node.handlers]
@@ -179,10 +182,14 @@ def _after(node: gast.stmt) -> gast.stmt:
 
 def _may_be_noted(node: gast.Try) -> bool:
     """Not so where only what Python's own protocols raise is handled, and not raised in the body itself."""
-    kinds = [kind for h in node.handlers for kind in (h.type.elts if isinstance(h.type, gast.Tuple) else [h.type])]
-    names = [kind.id if isinstance(kind, gast.Name) else None for kind in kinds]
     raised = {name for statement in node.body for inner in walk(statement) for name in _raised(inner)}
-    return any(name not in _PYTHONS_OWN or name in raised for name in names)
+    return any(name not in _PYTHONS_OWN or name in raised for name in _caught(node))
+
+
+def _caught(node: gast.Try) -> frozenset[str | None]:
+    """The classes that its handlers name; None for everything, and for what is no name."""
+    kinds = [kind for h in node.handlers for kind in (h.type.elts if isinstance(h.type, gast.Tuple) else [h.type])]
+    return frozenset(kind.id if isinstance(kind, gast.Name) else None for kind in kinds)
 
 
 def _raised(node: gast.AST) -> list[str]:

@@ -726,7 +726,7 @@ def lookup_that_fails_beside_a_return(x, z):
     return 0
 
 
-row(lookup_that_fails_beside_a_return, [1, 1.0], [2, 7.0])
+row(lookup_that_fails_beside_a_return, [1, 1.0], [2, 7.0], want="either")
 
 
 def lookup_that_fails_beside_a_chain(z, m=1):
@@ -777,7 +777,7 @@ def lookup_in_an_inner_try(x):
     return y, z
 
 
-row(lookup_in_an_inner_try, [1.0], [-1.0], [0.0])
+row(lookup_in_an_inner_try, [1.0], [-1.0], [0.0], want="either")
 
 
 def break_beside_a_lookup(b, n):
@@ -794,7 +794,7 @@ def break_beside_a_lookup(b, n):
     return n, b
 
 
-row(break_beside_a_lookup, [True, 3], [False, 3])
+row(break_beside_a_lookup, [True, 3], [False, 3], want="either")
 
 
 def found_or_one(b):
@@ -829,6 +829,52 @@ def raised_with_a_value_in_loops(n, m):
 
 
 row(raised_with_a_value_in_loops, [3, 3], [5, 2], [4, 4], own_jit=True)
+
+
+def raised_in_a_callee_beside_a_return(x, z):
+    try:
+        if z > x:
+            return 5
+        above_zero(z - 100)
+    except ValueError:
+        pass
+    finally:
+        z = z + 1
+    return 0
+
+
+row(raised_in_a_callee_beside_a_return, [1.0, 2.0], [2.0, 1.0], staged="cond")
+
+
+def lookup_before_more(b, x):
+    d = {}
+    try:
+        x = above_zero(x)
+        if b:
+            d["k"]  # noqa: B018
+        x = x + 1
+    except (ValueError, KeyError):
+        x = x + 5
+    return x
+
+
+row(lookup_before_more, [True, 3.0], [False, 3.0], want="either")
+
+
+def error_of_a_loop_around(x):
+    try:
+        while x < 4:
+            x = x + 1
+            try:
+                raise
+            except AssertionError:
+                x = x + 2
+    except Exception:
+        x = x + 50
+    return x
+
+
+row(error_of_a_loop_around, [0.5], want="either")
 
 
 @table.each_way

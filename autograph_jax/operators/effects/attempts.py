@@ -15,7 +15,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from autograph_jax.errors import StagingError, is_user_frame, user_location
+from autograph_jax.errors import AutographError, StagingError, is_user_frame, user_location
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.effects.failures import Error, Failure, Failures
 from autograph_jax.operators.exits import FAILURE
@@ -62,6 +62,8 @@ class Attempt:
         if active and active[-1] is self:
             active.pop()
             self.frame = None
+            if kind is not None and not issubclass(kind, (AutographError, Raised)) and self.has_failed() is not False:
+                raise uncatchable() from error  # both copies of a handler would run
         return kind is Raised and bool(self._handler_of)  # there is nothing more to trace: the handlers come next
 
     def handler(self, kind: type[BaseException]) -> int | None:
@@ -96,8 +98,13 @@ class Attempt:
         turns = [trace.block for trace in state.traces()[self._depth :] if trace.is_turn]
         return bool(turns) and self.frame is not None and turns[-1].__qualname__ == self.frame.f_code.co_qualname
 
-    def takes(self) -> bool:
-        """Is an error that it has a handler for its own? So it is, though it cannot be noted, which is an error of ours."""
+    def takes(self, by_python: bool) -> bool:
+        """Is an error that it has a handler for its own? So it is, though it cannot be noted, which is an error of ours.
+
+        One that Python itself has raised in a branch has no check behind it, so that what follows would still run.
+        """
+        if by_python:
+            raise uncatchable()
         return True
 
     def can_note(self) -> bool:
@@ -217,11 +224,11 @@ def went_on(attempt: Attempt, exit: Any) -> Any:
     return None if exit is FAILURE else exit
 
 
-def catching(error: Error) -> tuple[Attempt, int] | None:
-    """The innermost attempt that has a handler for an error, and the handler's number."""
+def catching(error: Error, by_python: bool = False) -> tuple[Attempt, int] | None:
+    """The innermost attempt that has a handler for an error, raised by Python itself or not, and the handler's number."""
     kind = error if isinstance(error, type) else type(error)
     for own in reversed(state.attempts()):
-        if (number := own.handler(kind)) is not None and own.takes():
+        if (number := own.handler(kind)) is not None and own.takes(by_python):
             return own, number
     return None
 

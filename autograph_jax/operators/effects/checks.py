@@ -63,10 +63,11 @@ def result_of(function: Callable[..., Any], *values: Any) -> Any:
         _here.program = around
 
 
-def raised(error: Error, caught: bool = False) -> BaseException | type[BaseException]:
+def raised(error: Error, caught: bool = False, by_python: bool = False) -> BaseException | type[BaseException]:
     """What `raise error` raises: the error itself, or in a staged block an end of the block and an error at run time.
 
-    `caught` says that a handler around the block would catch it: whether it runs, no staged program can tell.
+    `caught` says that a handler around the block would catch it: whether it runs, no staged program can tell. `by_python`:
+    no `raise` has raised it, but Python itself.
     """
     if not jax_private.tracing():
         return error
@@ -76,12 +77,12 @@ def raised(error: Error, caught: bool = False) -> BaseException | type[BaseExcep
         return Raised()
     if not in_staged_branch() or not is_kept():
         return raised_here(error)
-    found = attempts.catching(error)
+    found = attempts.catching(error, by_python)
     if found is not None and found[0].is_here() or _answers_python(error):
         return raised_here(error)
     if found is None and caught:
         raise attempts.uncatchable()
-    raise_where(jnp.asarray(True), error, _line_taken(error))
+    raise_where(jnp.asarray(True), error, _line_taken(error), by_python)
     return Raised()
 
 
@@ -221,14 +222,14 @@ def settle(out: Any) -> None:
         raise jax.errors.JaxRuntimeError(f"{type(error).__name__}: {error}")
 
 
-def raise_where(condition: Any, error: Error, location: Location | None = None) -> None:
+def raise_where(condition: Any, error: Error, location: Location | None = None, by_python: bool = False) -> None:
     """Raise an error at run time where a traced condition holds, and the code that asks is really reached.
 
     In a staged loop that does not call Python, the loop ends there, and the error is raised when it is over. Its traceback
     ends in the user's line: the one that asks, if no `location` is given.
     """
     condition = attempts.unless_failed(condition)
-    if (found := attempts.catching(error)) is not None:
+    if (found := attempts.catching(error, by_python)) is not None:
         handlers.refuse_if_caught(error, found[0].frame)
         found[0].note(condition, Failure(error), found[1])
         return

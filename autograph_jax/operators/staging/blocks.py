@@ -281,7 +281,7 @@ class _Recorder:
         except (TypeError, NameError, AttributeError, KeyError) as error:
             if self._memory is not None or not _is_of_run_time(error):
                 raise
-            raise checks.raised(error) from None
+            raise checks.raised(error, by_python=True) from None
 
     def _write_inputs(self, leaves: Iterator[Any]) -> dict[Any, Any]:
         starts = {}

@@ -135,7 +135,11 @@ class _Settling:
         inputs = list(zip(self.places, self._forms, strict=True))
         given = [widened(form, self._axes) for form in (*self._arguments, _BOOL)]
         how = {"aliases": self._aliases, "memory": self._memory, "axes": self._axes}
-        return trace(self._block, self._functions, (), inputs, arguments=given, **how)
+        try:
+            return trace(self._block, self._functions, (), inputs, arguments=given, **how)
+        except Exception:
+            state.escape()
+            raise
 
     def _take_over(self, traced: Traced) -> bool:
         """Join the state with what a turn has left; is it the same as before?"""
