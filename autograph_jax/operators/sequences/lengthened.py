@@ -45,6 +45,7 @@ def is_bounded_now(error: StructureError, functions: tuple[Callable[..., object]
     except StructureError:
         return False
     state.write(places[0], made)
+    state.take_escaped()  # the error is over
     return True
 
 
