@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import gast
 
-from autograph_jax.analysis import Facts, writes
+from autograph_jax.analysis import Facts, reads, writes
 from autograph_jax.analysis.collect import parameters
 from autograph_jax.syntax import template
 from autograph_jax.syntax.template import Template
@@ -27,7 +27,8 @@ class Variables:
         """Variables that a statement may leave unbound where it leaves early, but never where the rest is reached."""
         facts = self._facts
         unsure = (facts.unbound_before[node] & self.written([node])) - facts.unbound_before[rest[0]]
-        read = unsure & facts.live_before[rest[0]] & frozenset(occurrences(rest))
+        unsure &= facts.live_before[rest[0]]
+        read = unsure & reads(rest) if unsure else unsure  # `def g(y): ...` there has a y of its own
         return [template.constant(name, at=rest[0]) for name in sorted(read)]
 
     def declared(self, body: list[gast.stmt], known: frozenset[str | None]) -> list[gast.stmt]:

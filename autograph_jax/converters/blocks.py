@@ -31,11 +31,11 @@ from collections.abc import Sequence
 
 import gast
 
-from autograph_jax.analysis import Facts, writes
+from autograph_jax.analysis import Facts, reads, writes
 from autograph_jax.converters import exits, generators, walrus
 from autograph_jax.converters.base import Pass, surely_converted
 from autograph_jax.converters.block_context import Context
-from autograph_jax.converters.block_variables import Variables, is_docstring, occurrences
+from autograph_jax.converters.block_variables import Variables, is_docstring
 from autograph_jax.converters.natives import Natives
 from autograph_jax.converters.unsupported import is_generator
 from autograph_jax.syntax import template
@@ -279,7 +279,7 @@ class _Blocks:
     def _with_walruses(self, body: gast.expr, node: gast.While) -> gast.expr:
         """`while x > 1 and (y := f(x)) > 2`: y may have no value before the loop and after it, but it has one in the body."""
         sure = walrus.bound_where(node.test, True) - walrus.bound_by(node.test)
-        names = sure & self._facts.unbound_before[node] & frozenset(occurrences(node.body))
+        names = sure & self._facts.unbound_before[node] & reads(node.body)
         constants = [template.constant(name, at=node.test) for name in sorted(names)]
         return _SURELY.expression(at=body, REST=body, NAMES=constants) if names else body
 

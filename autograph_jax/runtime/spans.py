@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import gast
@@ -38,7 +39,7 @@ def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
             if getattr(statement, "lineno", None) is not None:
                 together.setdefault(_extent(statement), []).append((statement, scope))
     tries = [node for scope in facts for node in walk(scope) if isinstance(node, gast.Try | gast.TryStar)]
-    finals = [((_end(_before_finally(node)), _end(node.finalbody)), _returned(node)) for node in tries if node.finalbody]
+    finals = [(_final(node), _returned(node)) for node in tries if node.finalbody]
     caught = [(((node.lineno, node.col_offset + 1), _end(node.body)), _caught(node)) for node in tries]
     spans = []
     for (start, end), statements in together.items():
@@ -57,8 +58,18 @@ def _extent(node: Any) -> tuple[Position, Position]:
 
 def _end(statements: list[gast.stmt]) -> Position:
     """Where statements end; what has moved into functions stands inside of these."""
+    return max(_ends(statements))
+
+
+def _ends(statements: list[gast.stmt]) -> Iterator[Position]:
     nodes = (node for statement in statements for node in walk(statement))
-    return max(_extent(node)[1] for node in nodes if getattr(node, "lineno", None) is not None)
+    return (_extent(node)[1] for node in nodes if getattr(node, "lineno", None) is not None)
+
+
+def _final(node: gast.Try | gast.TryStar) -> tuple[Position, Position]:
+    """The extent of a `finally`: from the end of what is before it. What we have put there may stand for the whole `try`."""
+    end = _end(node.finalbody)
+    return max((own for own in _ends(_before_finally(node)) if own < end), default=_extent(node)[0]), end
 
 
 def _before_finally(node: gast.Try | gast.TryStar) -> list[gast.stmt]:

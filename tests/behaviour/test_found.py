@@ -1146,6 +1146,47 @@ def variable_that_the_test_of_a_loop_writes(i, j, n):
 row(variable_that_the_test_of_a_loop_writes, [0, 18, 4], [0, 0, 4], [2, 5, 9], staged="cond loop")
 
 
+def variable_that_an_inner_try_binds_and_an_inner_function_names_too(x, y, b):
+    try:
+        try:
+            n = int(x)
+        finally:
+            pass
+
+        def other(n):
+            return n
+
+    finally:
+        y -= int(b)
+    return (lambda v: v + y)(n)
+
+
+row(variable_that_an_inner_try_binds_and_an_inner_function_names_too, [1.0, 2.0, False], [3.5, 2.0, True])
+
+
+def returned_in_a_tuple_and_written_by_the_finally_of_a_handled_try(i, j, a):
+    try:
+        return a, any(a > 1)
+    except (ValueError, KeyError):
+        pass
+    finally:
+        a[i] = j // 1
+
+
+row(returned_in_a_tuple_and_written_by_the_finally_of_a_handled_try, [1, 0, A120], [0, 7, A120], want="either")
+
+
+def object_chosen_in_a_branch_that_may_leave_it_unset(x, y, b):
+    own = Box(0, x + 18)
+    if not b:
+        other = own if y != x else Box(0, y)
+    own.v = own.v + 3
+    return other.v
+
+
+row(object_chosen_in_a_branch_that_may_leave_it_unset, [1.0, 2.0, False], [2.0, 2.0, False], want="either")
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)

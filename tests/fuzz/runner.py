@@ -18,13 +18,14 @@ import numpy as np
 import autograph_jax as ag
 from autograph_jax import errors
 from tests.fuzz import gradients
-from tests.fuzz.compare import Function, Mismatch, Outcome, Row, compare, observe
+from tests.fuzz.compare import Function, Mismatch, Outcome, Row, compare, observe, smooth_equal
 from tests.fuzz.prelude import Box, Stop
 from tests.fuzz.programs import PARAMETERS, PARTS, SMOOTH_PARAMETERS, Program, program
 
 ROWS = 20
 EAGER_ROWS = 2  # on concrete JAX arrays each operation is dispatched by itself, which is slow
 SLOPE_ROWS = 4
+ROUNDING = 4e-15  # a change of about as much as the roundings of a program make
 VMAP_EVERY, SMOOTH_EVERY = 3, 8  # seeds; a batch takes as long to compile as all other ways together
 MODES = ("plain", "eager", "jit", "vmap", "grad")
 REFUSALS = frozenset(errors.NAMES) - {"EscapedTracerError"}  # no program of the generator lets a tracer escape
@@ -111,8 +112,9 @@ class Comparison:
     """One program, and what plain Python does with its arguments. Each mode gives a Mismatch or None for each row."""
 
     def __init__(self, tested: Program, rows: Sequence[Row]) -> None:
-        self.program, self.rows = tested, rows
+        self.program = tested
         self.names = load(tested.text)
+        self.rows = [row for row in rows if not tested.smooth or self.is_well_conditioned(row)]
         self.want = [self.reference(copied(row)) for row in rows]
         unfit = [want.error for want in self.want if want.error is not None and not isinstance(want.error, EXPECTED)]
         if unfit:
@@ -127,6 +129,11 @@ class Comparison:
         outcome = observe(function, values)
         self.names["jnp"] = jnp
         return outcome
+
+    def is_well_conditioned(self, row: Row) -> bool:
+        """Does plain Python's value survive a change in the last digits? If not, no order of roundings is right."""
+        value, changed = (self.value_along(row, step) for step in (0.0, ROUNDING))
+        return not np.isfinite(value) or smooth_equal(np.asarray(changed), np.asarray(value))
 
     def plain(self) -> Iterator[Mismatch | None]:
         """Converted, on plain values: the same in every respect."""

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import hypothesis
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 
 from tests.fuzz.compare import Mismatch
 from tests.fuzz.planted import PLANTED
 from tests.fuzz.programs import HEAD, Program, text_of
-from tests.fuzz.runner import SMOOTH_EVERY, check, modes_of, of_seed
+from tests.fuzz.runner import SMOOTH_EVERY, Comparison, check, modes_of, of_seed
 from tests.fuzz.shrink import fails_alike, shrink
 
 ROOT = Path(__file__).parents[2]
@@ -142,6 +143,22 @@ def test_a_program_is_made_small():
     start, end = text.index("def program"), text.index("def run")
     assert len(text[start:end].strip().splitlines()) <= 9, text
     assert "h1" not in text
+
+
+CHAOTIC = """
+import jax.numpy as jnp
+
+def run(x, y, r, i, b):
+    for _ in range(4):
+        y += r[0] - y * y * (3.0 - 2.0 * y)
+    return jnp.sin(-y)
+"""
+
+
+def test_rows_in_which_rounding_decides_are_left_out():
+    tame, wild = (dict(x=1.0, y=y, r=np.array([1.08, 0.8, 1.3]), i=0, b=True) for y in (0.3, 1.634879762351487))
+    comparison = Comparison(Program(0, CHAOTIC, smooth=True), [tame, wild])
+    assert [row["y"] for row in comparison.rows] == [0.3]
 
 
 def test_the_command():

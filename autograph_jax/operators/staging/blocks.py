@@ -22,11 +22,11 @@ from autograph_jax.operators.staging.writes import with_outputs
 from autograph_jax.operators.tracing import aliasing, kept, nnx, reach, recursion, same_containers, state, views
 from autograph_jax.operators.tracing.cells import noted
 from autograph_jax.operators.tracing.holders import Uncounted
-from autograph_jax.operators.tracing.places import Place, outliving
+from autograph_jax.operators.tracing.places import Content, Place, outliving
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
-from autograph_jax.porting.arrays import MutableArray
+from autograph_jax.porting.arrays import Buffer
 
 RESULT = "result"  # in place of a key: what the block returns
 
@@ -47,7 +47,7 @@ class Traced:
     parts: dict[Any, list[int]]  # by key: of the arrays in what it holds, and of those that these may be
     handed: dict[Any, frozenset[int]]  # by key: among these, those that are handed over from turn to turn
     doubted: dict[Any, set[int]]  # by key: among these, the memory that it may have
-    older: dict[Any, Uncounted]  # by key: the containers from before that what it holds may be
+    older: dict[Any, Uncounted]  # by key: the containers from before that what it holds may be, and the memory
     starts: dict[Any, int]  # by key: the identity of what each input held at the start
     called: dict[Any, dict[str, Any]]  # the code of functions, and their globals
 
@@ -127,6 +127,7 @@ class Aliases:
     doubtful: set[tuple[Any, Any]] = dataclasses.field(default_factory=set)
     views: list[Shares] = dataclasses.field(default_factory=list)
     held: list[tuple[list[Any], Any]] = dataclasses.field(default_factory=list)  # who holds the array of which place too
+    older: list[tuple[Any, Uncounted]] = dataclasses.field(default_factory=list)  # by key: a container that may be in it
 
 
 def trace(
@@ -297,6 +298,8 @@ class _Recorder:
                 views.hand_over(part, old)  # whoever holds what the loop enters with would see a write in the first turn
                 views.view(part, first)  # of two types, though one array
             aliasing.doubt_buffers(value, place.read())
+            if not isinstance(place, Content):  # which stays the same object
+                same_containers.doubt_container(value, place.read())
             state.write(place, value)
             self.starts[place.key] = aliasing.identity(value)
             self._entered.append(value)
@@ -305,16 +308,21 @@ class _Recorder:
         for first, second in self._aliases.doubtful:
             aliasing.doubt(values.get(first), values.get(second))
         for key, base, whole in self._aliases.views:
-            apart = values.values() if isinstance(base, jax.Array | MutableArray) else ()
-            base = base if isinstance(base, jax.Array | MutableArray) else values.get(base)
+            apart = values.values() if isinstance(base, aliasing.ARRAYS) else ()
+            base = base if isinstance(base, aliasing.ARRAYS) else values.get(base)
             views.view_parts(values.get(key), base, whole=whole)
             aliasing.doubt_buffers(values.get(key), base, apart)
+        for key, containers in self._aliases.older:
+            for container in containers:
+                same_containers.doubt_parts(values.get(key), container)
         for holder, key in self._aliases.held:
             holder[:] = [values[key]]
         return starts
 
-    def _older_than(self, value: Any) -> Uncounted:
-        return Uncounted(container for container in same_containers.older(value) if id(container) in self._older)
+    def _older_than(self, value: Any, serial: int) -> Uncounted:
+        containers = (container for container in same_containers.older_in(value) if id(container) in self._older)
+        memory = (other for own in reach.buffers(value) for other in aliasing.doubtful_with(own))
+        return Uncounted([*containers, *(other for other in memory if isinstance(other, Buffer) and other.serial < serial)])
 
     def _ends(self, trace: state.Trace, starts: dict[Any, Any], result: Any) -> list[Any]:
         """The leaves of the result and of every place that was written; their Forms are kept.
@@ -329,7 +337,7 @@ class _Recorder:
         self.parts: dict[Any, list[int]] = {RESULT: aliasing.kin(result)}
         self.handed: dict[Any, frozenset[int]] = {RESULT: views.handed_over(result)}
         self.doubted: dict[Any, set[int]] = {RESULT: aliasing.doubted(result)}
-        self.older: dict[Any, Uncounted] = {RESULT: self._older_than(result)}
+        self.older: dict[Any, Uncounted] = {RESULT: self._older_than(result, trace.serial)}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
         heap = [p for p, _ in trace.log.values() if p.found and not references.is_made_since(p.target, trace.serial)]
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
@@ -342,7 +350,7 @@ class _Recorder:
             self.parts[place.key] = aliasing.kin(value)
             self.handed[place.key] = views.handed_over(value)
             self.doubted[place.key] = aliasing.doubted(value)
-            self.older[place.key] = self._older_than(value)
+            self.older[place.key] = self._older_than(value, trace.serial)
             if place.key in self.ends or _unchanged(start, value) and place.key not in self._apart:
                 continue
             if place.key in self._apart:

@@ -124,6 +124,7 @@ class _Settling:
         same = self._take_over(traced)
         same = loop_aliases.keep_sharing(self._aliases, traced) and same
         same = not loop_aliases.taken_as_views(traced, outer_arrays, places, self._aliases) and same
+        same = not loop_aliases.taken_from_before(traced, self._aliases) and same
         same = not loop_aliases.put_into_lists(places, traced, self._growing or {}, self._aliases) and same
         if same and not traced.found:
             return True
@@ -166,7 +167,7 @@ class _Settling:
             last = Remembered(self._functions, self.places, self._forms, self._aliases, self._memory.failures, growing)
             self._kept[self._key] = last, self._memory
         refuse(self._traced.jaxpr.jaxpr, self._axes - state.axes(), "how often this loop turns")
-        known = arguments, tainted_arguments, self._aliases.same, self._aliases.views, growing
+        known = arguments, tainted_arguments, self._aliases, growing
         errors = self._memory.failures, self._memory.failures is self._around
         return Settled(self.places, self._forms, self._exit, self._traced, entries, *known, *errors, self._axes)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -14,7 +14,8 @@ from autograph_jax.operators.tracing.places import Content, Place
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.containers import parts_of
-from autograph_jax.operators.values.forms import Form, Static, Tree
+from autograph_jax.operators.values.forms import Form, Options, Static, Tree
+from autograph_jax.porting.arrays import MutableArray
 
 
 def with_aliases(
@@ -51,13 +52,11 @@ def relate(
         branch.view_bases(key, value, new, outer)
         kin = branch.kin_of(place) if place is not None else branch.parts[RESULT]
         _doubt_parts(value, [outer[part] for part in kin if part in outer])
-        if isinstance(place, Content):
-            continue
         form = branch.result if place is None else branch.ends[key][1] if key in branch.ends else None
-        if form is not None and not (place is None and branch.raised):
-            _doubt_objects(value, form, list(new.values()))
-            for older in branch.older[key]:
-                same_containers.doubt_container(value, older)
+        if form is None or place is None and branch.raised:
+            continue
+        for part, own in _elements(value, form) if isinstance(place, Content) else [(value, form)]:
+            _doubt_objects(part, own, branch.older[key], list(new.values()))
 
 
 def of_module(value: Any, key: Any, first: Traced, second: Traced, modules: dict[int, Any], predicate: jax.Array) -> Any:
@@ -98,12 +97,29 @@ def _doubt_parts(value: Any, arrays: Sequence[jax.Array]) -> None:
                 views.view(part, array)
 
 
-def _doubt_objects(new: Any, form: Form, apart: list[Any]) -> None:
-    """Where one path gives an older object, what the join makes may be that object: `p = OLD if x > 0 else Point(x)`."""
+def _doubt_objects(new: Any, form: Form, older: Sequence[Any], apart: list[Any]) -> None:
+    """Where one path gives an older object, what the join makes may be that object: `p = OLD if x > 0 else Point(x)`.
+
+    So may what that path has made itself by a join, of an older object or array: `older` are those, and the memory of these.
+    """
     if isinstance(form, Static):
         same_containers.doubt_container(new, form.value)
     elif isinstance(form, Tree) and isinstance(form.kind, references.View):
         aliasing.doubt_buffers(new, form.kind.array, apart)
+    elif isinstance(form, Tree | Options):
+        for one in older:
+            same_containers.doubt_container(new, one)
+            for option in new._options if type(new) is Choice else (new,):
+                if isinstance(option, MutableArray):
+                    aliasing.doubt(option._buffer, one)
+        for part, child in _elements(new, form):
+            _doubt_objects(part, child, older, apart)
+
+
+def _elements(value: Any, form: Form) -> Iterator[tuple[Any, Form]]:
+    """The parts of a value that a join has made, each with what one path says of it."""
+    if type(value) is Choice:
+        forms = form.forms if isinstance(form, Options) else (form,)
+        yield from ((part, child) for option in value._options for own in forms for part, child in _elements(option, own))
     elif isinstance(form, Tree):
-        for part, child in zip(parts_of(new, form.kind), form.children, strict=False):
-            _doubt_objects(part, child, apart)
+        yield from zip(parts_of(value, form.kind), form.children, strict=False)

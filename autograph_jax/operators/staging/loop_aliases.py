@@ -11,13 +11,13 @@ from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging.blocks import RESULT, Aliases, Shares, Traced
 from autograph_jax.operators.tracing import aliasing, holders, reach
-from autograph_jax.operators.tracing.places import Place
+from autograph_jax.operators.tracing.aliasing import ARRAYS
+from autograph_jax.operators.tracing.holders import Uncounted
+from autograph_jax.operators.tracing.places import Content, Place
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import is_mutable
 from autograph_jax.operators.values.forms import Array, Form, Options, Static, Tree
-from autograph_jax.porting.arrays import MutableArray
-
-_ARRAYS = (jax.Array, MutableArray)
+from autograph_jax.porting.arrays import Buffer, MutableArray
 
 
 def share(places: Sequence[Place], forms: Sequence[Form], aliases: Aliases) -> None:
@@ -77,7 +77,7 @@ def taken_as_views(traced: Traced, outer: dict[int, jax.Array], places: Sequence
     before = len(aliases.views)
     for key in [*(key for key in traced.ends if key not in traced.forgotten), RESULT]:
         for base, whole in _shared(key, traced, outer, places):
-            if isinstance(base, _ARRAYS) or key != base and aliases.same.get(key) != base and aliases.same.get(base) != key:
+            if isinstance(base, ARRAYS) or key != base and aliases.same.get(key) != base and aliases.same.get(base) != key:
                 _add_view(Shares(key, base, whole), aliases)
     return len(aliases.views) > before
 
@@ -95,10 +95,11 @@ def _shared(key: Any, traced: Traced, outer: dict[int, jax.Array], places: Seque
         yield from ((other, False) for other in keys if traced.ids[other] == base)
         if base in outer:
             yield outer[base], is_alone and base in handed
-        if base in entries and entries[base].key != key and isinstance(entry := entries[base].read(), _ARRAYS):
+        if base in entries and entries[base].key != key and isinstance(entry := entries[base].read(), ARRAYS):
             yield entry, is_alone and base in handed
     form = traced.result if key is RESULT else traced.ends[key][1]
     yield from ((array, False) for array in _older_arrays(form))
+    yield from ((memory, False) for memory in traced.older[key] if isinstance(memory, Buffer))
 
 
 def _older_arrays(form: Form) -> Iterator[MutableArray]:
@@ -112,13 +113,28 @@ def _older_arrays(form: Form) -> Iterator[MutableArray]:
 
 
 def _add_view(new: Shares, aliases: Aliases) -> None:
-    is_array = isinstance(new.base, _ARRAYS)
-    known = [own for own in aliases.views if own.key == new.key and isinstance(own.base, _ARRAYS) == is_array]
+    is_array = isinstance(new.base, ARRAYS)
+    known = [own for own in aliases.views if own.key == new.key and isinstance(own.base, ARRAYS) == is_array]
     for own in known:
         same = aliasing.identity(new.base) == aliasing.identity(own.base) if is_array else new.base == own.base
         if same and own.whole <= new.whole:
             return
     aliases.views.append(new)
+
+
+def taken_from_before(traced: Traced, aliases: Aliases) -> bool:
+    """May a turn leave in a place a list, dict or object that was there before the loop? So the next turn begins."""
+    found = [(key, _containers(traced, key)) for key in traced.ends if key not in traced.forgotten]
+    known = {(key, id(container)) for key, containers in aliases.older for container in containers}
+    new = [(key, Uncounted(one for one in containers if (key, id(one)) not in known)) for key, containers in found]
+    aliases.older += [(key, containers) for key, containers in new if containers]
+    return any(containers for _, containers in new)
+
+
+def _containers(traced: Traced, key: Any) -> Iterator[Any]:
+    yield from (one for one in traced.older[key] if not isinstance(one, Buffer))
+    if not isinstance(traced.ends[key][0], Content):
+        yield from (value for value in _statics(traced.ends[key][1]) if is_mutable(value))
 
 
 def put_into_lists(places: Sequence[Place], traced: Traced, growing: dict[Any, lists.Growth], aliases: Aliases) -> bool:

@@ -13,24 +13,21 @@ import types
 from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from typing import Any
 
-import jax
-
 from autograph_jax.operators.effects.failures import Failures
 from autograph_jax.operators.staging.blocks import RESULT, Aliases, Shares
 from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing.aliasing import ARRAYS
 from autograph_jax.operators.tracing.cells import cells_of
 from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, Place
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import is_mutable
 from autograph_jax.operators.values.forms import Form, Mismatch, Options, Static, Tree
 from autograph_jax.operators.values.joins import join
-from autograph_jax.porting.arrays import MutableArray
 
 Block = Callable[..., Any]
 Way = tuple[Hashable, ...]
 _MOST_WAYS = 2000
 _ERRORS = ("the errors of the loop",)
-_ARRAYS = (jax.Array, MutableArray)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +75,7 @@ class Remembered:
         self._views = [
             (labels[key], base, whole)
             for key, shared, whole in aliases.views
-            if key in labels and (base := ways.to(shared) if isinstance(shared, _ARRAYS) else labels.get(shared))
+            if key in labels and (base := ways.to(shared) if isinstance(shared, ARRAYS) else labels.get(shared))
         ]
 
     def begin(

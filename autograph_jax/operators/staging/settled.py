@@ -17,7 +17,7 @@ from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.failures import Carried, Failures, errors_are_values
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
-from autograph_jax.operators.staging.blocks import RESULT, Shares, Traced
+from autograph_jax.operators.staging.blocks import RESULT, Aliases, Traced
 from autograph_jax.operators.staging.mismatches import is_users
 from autograph_jax.operators.tracing import aliasing, reach, same_containers, state, views
 from autograph_jax.operators.tracing.places import Aside, Content, Place
@@ -26,7 +26,6 @@ from autograph_jax.operators.values.choices import UNBOUND, Choice
 from autograph_jax.operators.values.containers import expanded, flatten, unflatten
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
 from autograph_jax.operators.values.joins import coerce
-from autograph_jax.porting.arrays import MutableArray
 from autograph_jax.porting.numbers import bounded
 
 NO_EXIT = Static(None)
@@ -46,8 +45,7 @@ class Settled:
     entries: list[Any]
     argument_count: int
     tainted_arguments: bool  # do these, all but the index, come from traced data?
-    same: dict[Any, Any]  # by key: the place whose array a place shares throughout
-    views: list[Shares]
+    aliases: Aliases  # places that share an array throughout, or may, and what from before a turn leaves in them
     growing: dict[Any, lists.Growth]  # by key: the lists that get longer
     failures: Failures | None  # what it raises when it is over
     hands_on: bool  # to the loop around, which raises it then
@@ -85,7 +83,7 @@ class Settled:
         varying = []
         for place, form in zip(self.places, self.forms, strict=True):
             variables = [next(inputs) for _ in array_forms(form)]
-            if place.key not in self.traced.ends or place.key in self.same:
+            if place.key not in self.traced.ends or place.key in self.aliases.same:
                 varying.append([False] * len(variables))
                 continue
             end = self.traced.ends[place.key][1]
@@ -204,7 +202,7 @@ class Settled:
             carried = iter(carry.get(label, ()))
             filled.append([next(carried) if v else leaf for leaf, v in zip(entry, varying, strict=True)])
         number = {place.key: n for n, place in enumerate(self.places)}
-        return [filled[number.get(self.same.get(place.key), n)] for n, place in enumerate(self.places)]
+        return [filled[number.get(self.aliases.same.get(place.key), n)] for n, place in enumerate(self.places)]
 
     def leaves(self, carry: dict[str, Any]) -> list[Any]:
         return [leaf for leaves in self._place_leaves(carry) for leaf in leaves]
@@ -295,7 +293,7 @@ class Settled:
             if place.key in self.traced.ends and place.key not in self.growing:
                 self._note_counter(place.key, leaves)
                 own = unflatten(form, iter(leaves))
-                value = values[place.key] = values.get(self.same.get(place.key), own)
+                value = values[place.key] = values.get(self.aliases.same.get(place.key), own)
                 if isinstance(place, Carried) and not self.hands_on:
                     continue
                 if not isinstance(place, Content):  # which stays the same object
@@ -312,12 +310,15 @@ class Settled:
 
     def _relate(self, values: dict[Any, Any]) -> None:
         """Views stay views: what a place holds after the loop, of what it entered with, and of what a turn leaves in it."""
-        for key, base, whole in self.views:
+        for key, base, whole in self.aliases.views:
             if key in values:
-                apart = values.values() if isinstance(base, jax.Array | MutableArray) else ()
-                base = base if isinstance(base, jax.Array | MutableArray) else values.get(base)
+                apart = values.values() if isinstance(base, aliasing.ARRAYS) else ()
+                base = base if isinstance(base, aliasing.ARRAYS) else values.get(base)
                 views.view_parts(values[key], base, whole=whole)
                 aliasing.doubt_buffers(values[key], base, apart)
+        for key, containers in self.aliases.older:
+            for container in containers if key in values else ():
+                same_containers.doubt_parts(values[key], container)
         for place, entry in zip(self.places, self.entries, strict=True):
             for value, old in aliasing.side_by_side(values.get(place.key, entry), entry):
                 for base in views.bases(old):

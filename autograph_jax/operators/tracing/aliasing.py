@@ -25,6 +25,7 @@ from autograph_jax.porting.arrays import Buffer, MutableArray
 from autograph_jax.porting.rows import Mask, Window
 
 _MEMORY = (jax.Array, Buffer)
+ARRAYS = (jax.Array, MutableArray, Buffer)  # what of a loop's state may be shared: an array, or the memory of one
 # Module state: for the id of an array, those that may be one with it, by their ids. An entry goes when one of the two goes.
 _doubtful: dict[int, dict[int, weakref.ref[Any]]] = {}
 

@@ -25,7 +25,7 @@ def doubt_container(new: Any, old: Any) -> None:
         for option in () if any(option is old for option in new._options) else new._options:
             doubt_container(option, old)
         return
-    if new is old or not _is_container(new) or not _is_container(old):
+    if new is old or type(new) is not type(old) or not _is_container(new):
         return
     leaf = next((part for part in reach.everything(new) if isinstance(part, jax.Array)), None)
     if leaf is None:
@@ -34,6 +34,16 @@ def doubt_container(new: Any, old: Any) -> None:
     if key not in _joined_containers:
         keep(old)
     _joined_containers[key] = (weakref.ref(leaf, lambda _, forget=_forget: forget(key)), old)
+
+
+def doubt_parts(value: Any, older: Any) -> None:
+    """Remember of all containers in a value that they may be an older one. Where that is an option, the others are not it."""
+    others: set[int] = set()
+    for part in reach.everything(value):
+        if type(part) is Choice and any(option is older for option in part._options):
+            others.update(map(id, part._options))
+        if id(part) not in others:
+            doubt_container(part, older)
 
 
 def _forget(key: tuple[int, int], known: Any = _joined_containers, drop: Any = drop) -> None:  # globals go before arrays do
@@ -49,31 +59,37 @@ def _may_be(target: Any) -> Iterator[Any]:
 
 def older(target: Any) -> Iterator[Any]:
     """What a container is on some path, and what that is, if a join has made it too."""
-    if type(target) is Choice:
-        for option in target._options:
-            yield from older(option)
-        return
     for (key, _), (leaf, old) in list(_joined_containers.items()):
         if key == id(target) and reach.holds(target, lambda part, leaf=leaf: part is leaf()):
             yield old
             yield from older(old)
 
 
+def older_in(value: Any) -> Iterator[Any]:
+    """What the containers in a value are on some path."""
+    if _joined_containers:
+        made = {key for key, _ in _joined_containers}
+        for part in reach.everything(value):
+            if id(part) in made:
+                yield from older(part)
+
+
 def _newer(target: Any) -> Iterator[Any]:
-    """What joins have made of a container, as far as variables hold it."""
-    for (key, _), (_, old) in list(_joined_containers.items()):
-        if old is target:
-            for running in running_functions():
-                for value in (value for value in running.variables.values() if id(value) == key):
-                    yield value
-                    yield from _newer(value)
+    """What joins have made of a container, as far as variables hold it, or what can be reached from them."""
+    keys = {key for (key, _), (_, old) in _joined_containers.items() if old is target}
+    for running in running_functions() if keys else ():
+        for value in running.variables.values():
+            for part in reach.everything(value):
+                if id(part) in keys:
+                    yield part
+                    yield from _newer(part)
 
 
 def check_container(target: Any, aliases: tuple[Any, ...] = ()) -> None:
     """Refuse to write a container where it is open whether another variable holds it too."""
     for other in _may_be(target) if _joined_containers else ():
         holder = holder_of(other, None)
-        if holder is not None or any(alias is other for alias in aliases):
+        if holder is not None or any(reach.holds(alias, lambda part, other=other: part is other) for alias in aliases):
             name = f"`{holder[1]}`" if holder is not None else "another variable"
             raise AliasError(
                 f"a {type(target).__name__} is written that {name} may hold too, depending on traced data",
