@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.core
 import jax.numpy as jnp
+import numpy as np
 
 from autograph_jax.operators import comparisons, comprehensions, hooks, jax_private
 from autograph_jax.operators.conditionals import if_expr
@@ -118,8 +119,11 @@ def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: boo
     return result
 
 
+_NUMERIC = (jax.Array, np.ndarray, np.generic, int, float, complex)
+
+
 def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False) -> Any:
-    """Stable, as Python's; elements of any structure are put in order by gathering."""
+    """Stable, as Python's; elements of any structure are put in order by gathering, objects by a choice for each place."""
     iterable = _all_of(iterable)
     if isinstance(iterable, bounded.Bounded) and key is None:
         return bounded.in_order(iterable, reverse=bool(reverse))
@@ -132,6 +136,8 @@ def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False
     stacked = [jnp.stack([jnp.asarray(k) for k in (reversed(column) if reverse else column)]) for column in compared]
     places = jnp.lexsort(stacked[::-1])
     places = len(elements) - 1 - jnp.flip(places) if reverse else places
+    if not all(isinstance(leaf, _NUMERIC) for leaf in jax.tree.leaves(elements)):
+        return [selection.pick(places[position], elements) for position in range(len(elements))]
     columns = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves])[places], *elements)
     ordered = [jax.tree.map(lambda column, n=n: column[n], columns) for n in range(len(elements))]
     for element in ordered:

@@ -16,7 +16,7 @@ from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.mismatches import joined
-from autograph_jax.operators.tracing import views
+from autograph_jax.operators.tracing import aliasing, views
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, refusal
 from autograph_jax.operators.values.containers import flatten, is_mutable, unflatten
@@ -266,6 +266,7 @@ def _share(picked: Any, value: Any) -> None:
             _share(own, other)
     else:
         views.view(picked, value)
+        aliasing.doubt_buffers(picked, value)
 
 
 def _joined(first: Form, second: Form) -> Form:

@@ -1,0 +1,139 @@
+"""Arrays of ported code that traced data has made one of two: a write to one shows in the other, or is refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autograph_jax as ag
+
+ROWS = ((2.0, 3.0, False), (2.0, 2.0, False), (3.0, 2.0, True), (2.0, 5.0, True))
+
+
+class Holder:
+    pass
+
+
+def in_a_nested_branch(x: Any, y: Any, b: Any) -> Any:
+    own, kept = np.zeros(2) + x, np.ones(2)
+    if not b:
+        kept = own if y != x else np.ones(2) * x
+    own[0] += 5
+    return kept[0]
+
+
+def or_none(x: Any, y: Any, b: Any) -> Any:
+    own, kept = np.zeros(2) + x, None
+    if not b:
+        kept = own if y != x else np.ones(2) * x
+    own[0] += 5
+    return kept[0] if kept is not None else 0.0
+
+
+def in_lists_of_branches(x: Any, y: Any, b: Any) -> Any:
+    own = np.zeros(2) + x
+    if b:
+        kept = [np.ones(2)]
+    else:
+        kept = [own] if y != x else [np.ones(2) * x]
+    own[0] += 5
+    return kept[0][0]
+
+
+def view_in_a_nested_branch(x: Any, y: Any, b: Any) -> Any:
+    own = np.zeros(2) + x
+    if b:
+        kept = np.ones(1)
+    else:
+        kept = own[:1] if y != x else np.ones(1) * x
+    own[0] += 5
+    return kept[0]
+
+
+def in_each_turn(x: Any, y: Any, b: Any) -> Any:
+    own, kept = np.zeros(2) + x, np.ones(2)
+    for _ in range(3):
+        kept = own if y != x else np.ones(2) * x
+        y = y - 1
+    own[0] += 5
+    return kept[0]
+
+
+def in_a_branch_of_a_turn(x: Any, y: Any, b: Any) -> Any:
+    own, kept = np.zeros(2) + x, np.ones(2)
+    while y > 0:
+        if b:
+            kept = own if y != x else np.ones(2) * x
+        else:
+            kept = np.ones(2) * y
+        y = y - 1
+    own[0] += 5
+    return kept[0]
+
+
+def in_an_attribute(x: Any, y: Any, b: Any) -> Any:
+    holder = Holder()
+    holder.own, holder.kept = np.zeros(2) + x, np.ones(2)
+    if b:
+        holder.kept = holder.own if y != x else np.ones(2) * x
+    holder.own[0] += 5
+    return holder.kept[0]
+
+
+def picked_and_the_original_written(x: Any, y: Any, b: Any) -> Any:
+    own, other = np.zeros(2) + x, np.ones(2)
+    kept = [own, other][(y > x) * 1]
+    own[0] += 5
+    return kept[0]
+
+
+def picked_and_written(x: Any, y: Any, b: Any) -> Any:
+    arrays = [np.zeros(2) + x, np.ones(2)]
+    picked = arrays[(y > x) * 1]
+    picked[0] += 5
+    return arrays[0][0] + 10 * arrays[1][0]
+
+
+def written_where_it_is_picked(x: Any, y: Any, b: Any) -> Any:
+    arrays = [np.zeros(2) + x, np.ones(2)]
+    arrays[(y > x) * 1][0] += 5
+    return arrays[0][0] + 10 * arrays[1][0]
+
+
+def picked_by_a_chosen_name(x: Any, y: Any, b: Any) -> Any:
+    own, other = np.zeros(2) + x, np.ones(2)
+    kept = {"a": own, "b": other}["a" if y > x else "b"]
+    kept[0] += 5
+    return own[0] + 10 * other[0]
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        in_a_nested_branch, or_none, in_lists_of_branches, view_in_a_nested_branch, in_each_turn, in_a_branch_of_a_turn,
+        in_an_attribute, picked_and_the_original_written, picked_and_written, written_where_it_is_picked,
+        picked_by_a_chosen_name,
+    ],
+)  # fmt: skip
+def test_as_in_numpy_or_refused(function: Any):
+    ported = ag.jit(ag.port(function))
+    for arguments in ROWS:
+        try:
+            found = ported(*arguments)
+        except ag.AliasError:
+            continue
+        np.testing.assert_allclose(found, function(*arguments), err_msg=str(arguments))
+
+
+def test_what_stays_apart_is_written():
+    def f(x: Any, y: Any) -> Any:
+        old, new = np.zeros(2) + x, np.ones(2)
+        if y > x:
+            if y > 2 * x:
+                old, new = new, old
+        old[0] += 5
+        return old[0] + 10 * new[0]
+
+    for arguments in ((2.0, 3.0), (1.0, 3.0), (3.0, 2.0)):
+        np.testing.assert_allclose(ag.jit(ag.port(f))(*arguments), f(*arguments))
