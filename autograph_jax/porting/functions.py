@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import AutographError, PortingError, user_location
-from . import casting, foreign, hooks, linear_algebra, making, ordering, polynomials, selecting_functions, ufuncs
+from . import casting, foreign, hooks, linear_algebra, making, ordering, polynomials, selecting_functions, splines, ufuncs
 from .arrays import MutableArray, result, static, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
@@ -97,6 +97,9 @@ def of_compiled(function: Function, args: Any, kwargs: Any) -> Any:
 
 
 def _by_its_library(function: Function, args: Any, kwargs: Any) -> Any:
+    if (ours := splines.routine(function)) is not None:
+        hooks.mapped(function)
+        return ours(*args, **kwargs)
     if not foreign.may_be_called(function, args, kwargs):
         raise lacking(function)
     return foreign.called(function, args, kwargs)
@@ -321,6 +324,15 @@ def _sort(a: Any, axis: int | None = -1, **options: Any) -> Any:
     return result(np.sort(a.value, axis, **options) if is_static(a.value) else jnp.sort(a.value, axis), a.shadow)
 
 
+def _partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+    """Sorted: NumPy says of the element at `kth` alone which it is, and of the others on which side of it they are."""
+    a = asarray(a)
+    if is_static(a.value):
+        return result(np.partition(a.value, kth, axis, kind, order), a.shadow)
+    np.partition(np.empty(a.shape), kth, axis)  # NumPy's error for a place that there is not
+    return _sort(a, axis)
+
+
 def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     value = asarray(a).value
     if is_static(value):
@@ -345,7 +357,8 @@ _OWN: dict[Function, Function] = {
     np.asarray: asarray, np.array: array, np.asanyarray: asarray, **WRITING,
     np.full_like: full_like, np.diag: diag, np.trim_zeros: polynomials.trim_zeros, np.roots: polynomials.roots,
     np.compress: making.compressed, np.argwhere: lambda a: np.column_stack(np.nonzero(a)),
-    np.sort: _sort, np.argsort: _argsort, np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
+    np.sort: _sort, np.partition: _partition, np.argsort: _argsort,
+    np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
     np.reshape: lambda a, shape, order="C", *, copy=None: asarray(a).reshape(shape, order=order, copy=copy),
     np.ravel: lambda a, order="C": asarray(a).ravel(order), np.copy: lambda a, order="K", subok=False: asarray(a).copy(order),
     np.transpose: lambda a, axes=None: asarray(a).transpose(axes), np.real: lambda val: val.real, np.imag: lambda val: val.imag,

@@ -31,6 +31,8 @@ def jax_function(function: Function) -> Function | None:
     name = getattr(function, "__name__", "")
     if (measure := _distance(function)) is not None:
         return measure
+    if isinstance(function, np.ufunc):
+        return _GUFUNCS.get(name) if getattr(_BEHIND_NUMPYS, name, None) is function else None
     for module, rooms in (("scipy.linalg", (jsl, jnp.linalg)), ("scipy.fft", (jnp.fft, jax.scipy.fft))):
         if getattr(sys.modules.get(module), name, None) is function:
             found = _OURS.get(name) or next((getattr(room, name) for room in rooms if hasattr(room, name)), None)
@@ -62,6 +64,28 @@ def check(function: Function, args: Sequence[Any], found: Any) -> None:
             hooks.raise_where(failed, error)
         elif failed:
             raise error
+
+
+def _solved(a: jax.Array, b: jax.Array) -> jax.Array:
+    found = jnp.linalg.solve(a, b)
+    check(np.linalg.solve, (a, b), found)
+    return found
+
+
+def _inverse(a: jax.Array) -> jax.Array:
+    found = jnp.linalg.inv(a)
+    check(np.linalg.inv, (a,), found)
+    return found
+
+
+# What is behind NumPy's functions of linear algebra, and is called past these by SciPy's own: gufuncs, by their names.
+_BEHIND_NUMPYS = getattr(np.linalg, "_umath_linalg", None)
+_GUFUNCS: dict[str, Function] = {
+    "solve": _solved,
+    "solve1": lambda a, b: _solved(a, b[..., None])[..., 0],
+    "inv": _inverse,
+    "det": jnp.linalg.det,
+}
 
 
 def _with_its_arguments(function: Function, ours: Function) -> Function:

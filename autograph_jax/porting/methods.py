@@ -92,6 +92,9 @@ class Methods(NDArrayOperatorsMixin):
     def sort(self, axis: int = -1, **options: Any) -> None:
         self[...] = np.sort(self, axis=axis, **options)  # type: ignore[index, call-overload]
 
+    def partition(self, kth: Any, axis: int = -1, **options: Any) -> None:
+        self[...] = np.partition(self, kth, axis=axis, **options)  # type: ignore[index, call-overload]
+
     def item(self, *place: Any) -> Any:
         """One element: a Python number, or while it is traced JAX's scalar."""
         if len(place) == 1 and isinstance(place[0], tuple):

@@ -83,28 +83,39 @@ def _layout_along(ufunc: np.ufunc, method: str, array: Any, options: dict[str, A
 
 def _call(ufunc: np.ufunc, inputs: Any, arguments: Any, outs: Any, options: dict[str, Any]) -> Any:
     where = value_of(options.pop("where", True))
-    rule, dtype = options.pop("casting", "same_kind"), options.pop("dtype", None)
+    rule, chosen = options.pop("casting", "same_kind"), _chosen(ufunc, options)
     options = {name: value for name, value in options.items() if name not in ("order", "subok")}
     if len(outs) < ufunc.nout:
         outs = (None,) * ufunc.nout
     if is_static((arguments, where, tuple(value_of(out) for out in outs))):
-        founds, layout = _by_numpy(ufunc, arguments, rule, dtype, where, outs, options), None
+        founds, layout = _by_numpy(ufunc, arguments, rule, chosen, where, outs, options), None
     else:
-        founds, layout = _by_jax(ufunc, arguments, rule, dtype, outs, options), _layout(ufunc, inputs, arguments)
+        founds, layout = _by_jax(ufunc, arguments, rule, chosen, outs, options), _layout(ufunc, inputs, arguments)
     results = tuple(_placed(found, out, where, layout) for found, out in zip(founds, outs, strict=True))
     return results if ufunc.nout > 1 else results[0]
 
 
-def _by_numpy(ufunc: Any, arguments: Any, rule: str, dtype: Any, where: Any, outs: Any, options: Any) -> tuple[Any, ...]:
+def _chosen(ufunc: np.ufunc, options: dict[str, Any]) -> dict[str, Any]:
+    """The dtypes of a loop that the caller asks for, by `dtype` or `signature`, as a `signature`."""
+    dtype = options.pop("dtype", None)
+    signature = options.pop("signature", options.pop("sig", None))
+    if isinstance(signature, str):
+        signature = tuple(map(np.dtype, signature.replace("->", "")))
+    if signature is None and dtype is not None:
+        signature = (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout
+    return {} if signature is None else {"signature": signature}
+
+
+def _by_numpy(ufunc: Any, arguments: Any, rule: str, chosen: Any, where: Any, outs: Any, options: Any) -> tuple[Any, ...]:
     targets = tuple(None if out is None else np.array(out.value, order="K") for out in outs)
     masked = {} if where is True else {"where": where}
     out = {} if all(target is None for target in targets) else {"out": targets}
-    found = ufunc(*arguments, casting=rule, dtype=dtype, **masked, **out, **options)
+    found = ufunc(*arguments, casting=rule, **chosen, **masked, **out, **options)
     return found if ufunc.nout > 1 else (found,)
 
 
-def _by_jax(ufunc: np.ufunc, arguments: Any, rule: str, dtype: Any, outs: Any, options: Any) -> tuple[Any, ...]:
-    dtypes = resolved(ufunc, arguments, outs, rule, dtype)
+def _by_jax(ufunc: np.ufunc, arguments: Any, rule: str, chosen: dict[str, Any], outs: Any, options: Any) -> tuple[Any, ...]:
+    dtypes = resolved(ufunc, arguments, outs, rule, chosen)
     if not ufunc.signature:
         np.broadcast(*(np.broadcast_to(0, np.shape(argument)) for argument in arguments))  # NumPy's error for shapes
     cast = [_as(argument, to) for argument, to in zip(arguments, dtypes, strict=False)]
@@ -114,15 +125,14 @@ def _by_jax(ufunc: np.ufunc, arguments: Any, rule: str, dtype: Any, outs: Any, o
 
 
 def resolved(
-    ufunc: np.ufunc, arguments: Any, outs: Any = (), rule: str = "same_kind", dtype: Any = None
+    ufunc: np.ufunc, arguments: Any, outs: Any = (), rule: str = "same_kind", chosen: dict[str, Any] | None = None
 ) -> tuple[np.dtype, ...]:
     """The dtypes that NumPy computes with and gives; a Python number adapts to the arrays beside it."""
     kinds = tuple(kind if isinstance(kind, np.dtype) else type(kind) for kind in map(kind_of, arguments))
     if all(kind in (int, float, complex) for kind in kinds):
         kinds = tuple(np.dtype(kind) for kind in kinds)
     outs = tuple(None if out is None else out.dtype for out in outs) or (None,) * ufunc.nout
-    chosen: dict[str, Any] = {} if dtype is None else {"signature": (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout}
-    return ufunc.resolve_dtypes(kinds + outs, casting=rule, **chosen)  # type: ignore[arg-type]
+    return ufunc.resolve_dtypes(kinds + outs, casting=rule, **(chosen or {}))  # type: ignore[arg-type]
 
 
 def _as(argument: Any, dtype: np.dtype) -> Value:

@@ -1,0 +1,41 @@
+"""Single functions of NumPy, ported: what they take, what they give, and what is behind them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.signal
+
+import autograph_jax as ag
+
+
+@pytest.mark.usefixtures("x64")
+def test_what_is_behind_numpys_functions():
+    """SciPy calls NumPy's gufuncs past `np.linalg`, with a signature: `filtfilt` does for its initial conditions."""
+
+    def f(b, x):
+        return scipy.signal.filtfilt(b, np.array([1.0, -0.4]), x)
+
+    b, x = np.array([0.3, 0.2, 0.1]), np.sin(np.arange(20.0))
+    np.testing.assert_allclose(jax.jit(ag.port(f))(b, x), f(b, x), rtol=1e-10)
+
+
+@pytest.mark.parametrize("signature", ["dd->d", ("d", "d", "d")])
+@pytest.mark.usefixtures("x64")
+def test_signatures_of_ufuncs(signature):
+    def f(x):
+        return np.add(x, 1, signature=signature)
+
+    assert jax.jit(ag.port(f))(np.arange(3)).dtype == float
+
+
+def test_partition_tells_the_elements_of_both_sides():
+    def f(x):
+        y = x.copy()
+        y.partition(2)
+        return np.partition(x, 1)[:2].sum(), y[2], y[:2].max() <= y[2]
+
+    x = jnp.array([3.0, 1.0, 2.0, 0.0])
+    assert tuple(map(float, jax.jit(ag.port(f))(x))) == (1.0, 2.0, True)
+    with pytest.raises(ValueError, match="out of bounds"):
+        jax.jit(ag.port(lambda x: np.partition(x, 4)))(x)
