@@ -1,4 +1,4 @@
-"""A function in C that JAX lacks is called when the program runs, with NumPy's arrays: it is what it was, and as slow.
+"""A function in C without a counterpart is called when the program runs, with NumPy's arrays: what it was, and as slow.
 
 What it gives is seen by calling it while tracing, with numbers of no meaning in arrays of the same shapes. Arrays of integers
 that are the same whatever the numbers, such as the places of a sparse matrix, stay known, which is checked at run time. To

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import least_squares, making, ordering, reshaping, squares
+from . import hooks, least_squares, making, ordering, reshaping, squares
 from .arrays import value_of, wrap
 from .computing import by_element, reduced
 from .creating import asarray
@@ -209,8 +209,18 @@ def _taken(a: Any, places: Any, axis: Any = None, out: Any = None, mode: str = "
 
 
 # Each element is looked up in what is, or may be, a selection too.
+def _placed(arr: Any, mask: Any, vals: Any) -> None:
+    """`np.place` of a selection: its elements one after the other where the mask holds, the first again where they end."""
+    marked, given = jnp.asarray(value_of(asarray(mask))).astype(bool), vals.ravel().compact()
+    count = jnp.asarray(value_of(given.count(0)))
+    hooks.raise_where((count == 0) & marked.any(), ValueError("Cannot insert from an empty array!"))
+    places = (jnp.cumsum(marked.ravel()) - 1) % jnp.maximum(count, 1)
+    np.copyto(arr, wrap(jnp.take(given.values, places).reshape(marked.shape)), "unsafe", where=wrap(marked))
+
+
 _LOOKING_UP: dict[Function, Function] = {
     np.searchsorted: ordering.searched, np.interp: ordering.interpolated, np.polyval: ordering.polynomial, np.take: _taken,
+    np.place: _placed,
 }  # fmt: skip
 
 

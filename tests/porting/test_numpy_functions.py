@@ -39,3 +39,32 @@ def test_partition_tells_the_elements_of_both_sides():
     assert tuple(map(float, jax.jit(ag.port(f))(x))) == (1.0, 2.0, True)
     with pytest.raises(ValueError, match="out of bounds"):
         jax.jit(ag.port(lambda x: np.partition(x, 4)))(x)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("x", [(1.0, -1.0, 2.0, 3.0), (-1.0, -1.0, -2.0, 3.0), (-1.0, -1.0, -2.0, -3.0)])
+def test_place_takes_what_a_mask_selects(x):
+    def same_mask(x, y):
+        out = np.zeros(4)
+        np.place(out, x > 0, y[x > 0] * 2)
+        return out
+
+    def another_mask(x, y):
+        out = np.zeros((2, 2))
+        np.place(out, (x > 0).reshape(2, 2), y[y > 2])
+        return out
+
+    y = np.array([1.0, 2.0, 3.0, 4.0])
+    for f in (same_mask, another_mask):
+        np.testing.assert_array_equal(jax.jit(ag.port(f))(np.array(x), y), f(np.array(x), y))
+
+
+def test_place_of_nothing_is_numpys_error():
+    def f(x):
+        out = np.zeros(4)
+        np.place(out, x > 0, x[x > 9])
+        return out
+
+    assert ag.jit(ag.port(f))(-jnp.ones(4)).tolist() == [0.0] * 4
+    with pytest.raises(ValueError, match="Cannot insert from an empty array"):
+        ag.jit(ag.port(f))(jnp.ones(4))
