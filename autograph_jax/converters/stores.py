@@ -152,8 +152,12 @@ class _Stores(Pass):
         return before + self._store(target, augmented(old_value(target), node, node.value), node)
 
     def _update_variable(self, target: gast.Name, symbol: gast.expr, node: gast.AugAssign) -> gast.stmt:
-        """`y += v`: where y's array is written by items, it is the code of somebody who thinks of this as such a write."""
-        if not self._item_written or target.id not in self._item_written[-1]:
+        """`y += v`: where y's array is written by items, it is the code of somebody who thinks of this as such a write.
+
+        `y += [v]` writes a list, which another variable may hold.
+        """
+        is_array = self._item_written and target.id in self._item_written[-1]
+        if not is_array and not isinstance(node.value, gast.List | gast.ListComp):
             return node
         aliases = self._aliases(target, node)
         names = [template.name(name, at=target) for name in aliases]

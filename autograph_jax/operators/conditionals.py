@@ -148,7 +148,9 @@ def _staged(
     modules = of_modules(functions, first.called | second.called)
     new |= {key: joined_aliases.of_module(new[key], key, first, second, modules, predicate) for key in ends if modules}
     for key in ends:
-        if not isinstance(places[key], Content):  # which stays the same object
+        if isinstance(places[key], Content):  # which stays the same object
+            same_containers.doubt_contents(new[key], places[key].read())
+        else:
             same_containers.doubt_container(new[key], places[key].read())
             aliasing.doubt_buffers(new[key], places[key].read(), new.values())
         joined_aliases.relate(new[key], key, places[key], (first, second), new, outer)

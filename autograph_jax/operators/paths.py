@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import subscripts
-from autograph_jax.operators.tracing import aliasing, holders, views
+from autograph_jax.operators.tracing import aliasing, holders, same_containers, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.traced import is_traced
@@ -154,6 +154,7 @@ def update(target: Any, symbol: str, value: Any, *aliases: Any) -> Any:
 
     An array that nobody shares takes the new value as in JAX; one that is shared is written in place, as in NumPy.
     """
+    same_containers.check_container(target, aliases)
     new = augment(target, symbol, value)
     if not (isinstance(target, jax.Array) and isinstance(new, jax.Array) and target.ndim and new is not target):
         return (new, *aliases) if aliases else new

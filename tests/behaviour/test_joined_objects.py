@@ -176,11 +176,61 @@ def replaced_list_that_another_name_has(x, y, b):
     return other[0]
 
 
+def object_in_an_object(x, y, b):
+    own = Holder()
+    own.inner = Box(x)
+    if y > x:
+        kept = own
+    else:
+        kept = Holder()
+        kept.inner = Box(x + 1)
+    own.inner.n += 3
+    return kept.inner.n
+
+
+def object_in_a_list_that_is_copied(x, y, b):
+    own = Box(x)
+    kept = [own]
+    if y > x:
+        kept = [Box(x + 5)]
+    copied = list(kept)
+    own.n += 3
+    return copied[0].n
+
+
+def list_in_a_tuple(x, y, b):
+    own = [x, x]
+    kept = (own,)
+    if y > x:
+        kept = ([x + 1, x],)
+    own[0] += 2
+    return kept[0][0]
+
+
+def element_replaced_in_some_turns(x, y, b):
+    stack = [Box(x)]
+    top = stack[-1]
+    while y > x:
+        stack[-1] = Box(x + y)
+        y = y - 1
+    top.n += 3
+    return stack[-1].n
+
+
+def list_that_is_added_to(x, y, b):
+    own = [x]
+    kept = own if y > x else [x + 1]
+    own += [3.0]
+    return len(kept)
+
+
 ROWS = ([2.0, 3.0, False], [2.0, 2.0, False], [3.0, 2.0, True], [2.0, 5.0, True])
 for function in (
     in_a_list, in_an_attribute, in_a_dict, in_a_tuple, list_or_none, variable_of_an_inner_function, nested_expressions,
     returned_by_a_branch_of_a_branch, in_each_turn, in_a_branch_of_a_turn, written_in_the_next_turn, entered_with_and_written,
     attribute_in_a_turn, list_in_a_turn, element_in_a_turn, appended_in_turns, replaced_list_that_another_name_has,
+    object_in_an_object, object_in_a_list_that_is_copied, list_in_a_tuple, element_replaced_in_some_turns,
+    list_that_is_added_to,
 ):  # fmt: skip
     row(function, *ROWS, want="either")
 

@@ -344,10 +344,23 @@ ROWS = {
         """
         def f(y):
             other = y
-            y += [1]
+            y, other = ag__.update(y, "+=", [1], other)
             return (other, ag__.is_(other, y))
         """,
         [([0],)],
+    ),
+    "augmented name, of what may be a number": Row(
+        """
+        def f(y, x):
+            y += x
+            return y
+        """,
+        """
+        def f(y, x):
+            y += x
+            return y
+        """,
+        [([0], [1]), (1, 2)],
     ),
     "annotated item and attribute": Row(
         """

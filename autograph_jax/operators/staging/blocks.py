@@ -298,8 +298,8 @@ class _Recorder:
                 views.hand_over(part, old)  # whoever holds what the loop enters with would see a write in the first turn
                 views.view(part, first)  # of two types, though one array
             aliasing.doubt_buffers(value, place.read())
-            if not isinstance(place, Content):  # which stays the same object
-                same_containers.doubt_container(value, place.read())
+            doubt = same_containers.doubt_contents if isinstance(place, Content) else same_containers.doubt_container
+            doubt(value, place.read())
             state.write(place, value)
             self.starts[place.key] = aliasing.identity(value)
             self._entered.append(value)

@@ -296,9 +296,12 @@ class Settled:
                 value = values[place.key] = values.get(self.aliases.same.get(place.key), own)
                 if isinstance(place, Carried) and not self.hands_on:
                     continue
-                if not isinstance(place, Content):  # which stays the same object
-                    same_containers.doubt_container(value, self.entries[self.places.index(place)])
-                    aliasing.doubt_buffers(value, self.entries[self.places.index(place)])
+                entry = self.entries[self.places.index(place)]
+                if isinstance(place, Content):  # which stays the same object
+                    same_containers.doubt_contents(value, entry)
+                else:
+                    same_containers.doubt_container(value, entry)
+                    aliasing.doubt_buffers(value, entry)
                 state.write(place, _after_a_turn(value, self.traced.ends[place.key][1]) if turns else value)
         exit = values[RESULT] = unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
         self._relate(values)

@@ -20,20 +20,35 @@ _joined_containers: dict[tuple[int, int], tuple[weakref.ref[Any], Any]] = {}
 
 
 def doubt_container(new: Any, old: Any) -> None:
-    """Remember that a container that a join has made anew may be, on some path, the older object `old`."""
-    if type(new) is Choice:
+    """Remember that what a join has made anew may be, on some path, the object `old`; and so what it holds, part by part."""
+    if type(old) is Choice:
+        for option in old._options:
+            doubt_container(new, option)
+    elif type(new) is Choice:
         for option in () if any(option is old for option in new._options) else new._options:
             doubt_container(option, old)
-        return
-    if new is old or type(new) is not type(old) or not _is_container(new):
-        return
+    elif new is not old and type(new) is type(old) and (isinstance(new, tuple) or _is_container(new)):
+        if isinstance(new, tuple) or _remember(new, old):
+            doubt_contents(new, old)
+
+
+def doubt_contents(new: Any, old: Any) -> None:
+    """Remember that what a container holds may be what it held before, or what an older one holds."""
+    before = dict(reach.parts(old))
+    for key, part in reach.parts(new):
+        if key in before:
+            doubt_container(part, before[key])
+
+
+def _remember(new: Any, old: Any) -> bool:
+    """Is this pair known only now?"""
     leaf = next((part for part in reach.everything(new) if isinstance(part, jax.Array)), None)
-    if leaf is None:
-        return
     key = id(new), id(old)
-    if key not in _joined_containers:
-        keep(old)
+    if leaf is None or key in _joined_containers:
+        return False
+    keep(old)
     _joined_containers[key] = (weakref.ref(leaf, lambda _, forget=_forget: forget(key)), old)
+    return True
 
 
 def doubt_parts(value: Any, older: Any) -> None:
