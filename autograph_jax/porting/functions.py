@@ -324,7 +324,7 @@ def _sort(a: Any, axis: int | None = -1, **options: Any) -> Any:
     return result(np.sort(a.value, axis, **options) if is_static(a.value) else jnp.sort(a.value, axis), a.shadow)
 
 
-def _partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+def _partition(a: Any, kth: Any, axis: int | None = -1, kind: Any = "introselect", order: Any = None) -> Any:
     """Sorted: NumPy says of the element at `kth` alone which it is, and of the others on which side of it they are."""
     a = asarray(a)
     if is_static(a.value):

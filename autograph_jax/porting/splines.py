@@ -124,7 +124,8 @@ def _evaluate_spline(t: Any, c: Any, k: Any, xp: Any, nu: Any, extrapolate: Any)
         basis = [jnp.ones_like(points)]
         for degree in range(1, k + 1):
             basis = _of_next_degree(basis, knots, points, interval, degree, is_derivative=degree > k - nu)
-    found = sum(own[:, None] * coefficients[interval + number - k] for number, own in enumerate(basis))
+    terms = (own[:, None] * coefficients[interval + number - k] for number, own in enumerate(basis))
+    found = functools.reduce(jnp.add, terms)
     outside = ~((points >= knots[k]) & (points <= knots[count]))
     return wrap(_unless(outside, points, extrapolate, found))
 
@@ -181,7 +182,8 @@ def _coordinates(points: Any, ndim: Any = None) -> Any:
     """`interpnd._ndim_coords_from_arrays`: points (..., d), of an array for each coordinate or of one for all."""
     if isinstance(points, tuple) and len(points) > 1:
         return wrap(jnp.stack(jnp.broadcast_arrays(*(jnp.asarray(value_of(part)) for part in points)), -1))
-    array = jnp.asarray(value_of(points[0] if isinstance(points, tuple) else points))
+    (one,) = points if isinstance(points, tuple) else (points,)
+    array = jnp.asarray(value_of(one))
     return wrap(array.reshape(-1, 1 if ndim is None else ndim) if array.ndim == 1 else array)
 
 
