@@ -180,10 +180,11 @@ def _evaluate_linear_2d(values: Any, indices: Any, norm_distances: Any, grid: An
 
 def _coordinates(points: Any, ndim: Any = None) -> Any:
     """`interpnd._ndim_coords_from_arrays`: points (..., d), of an array for each coordinate or of one for all."""
-    if isinstance(points, tuple) and len(points) > 1:
-        return wrap(jnp.stack(jnp.broadcast_arrays(*(jnp.asarray(value_of(part)) for part in points)), -1))
-    (one,) = points if isinstance(points, tuple) else (points,)
-    array = jnp.asarray(value_of(one))
+    parts: list[Any] = list(points) if isinstance(points, tuple) else [points]
+    arrays = [jnp.asarray(value_of(part)) for part in parts]
+    if len(arrays) > 1:
+        return wrap(jnp.stack(jnp.broadcast_arrays(*arrays), -1))
+    array = arrays[0]
     return wrap(array.reshape(-1, 1 if ndim is None else ndim) if array.ndim == 1 else array)
 
 
