@@ -26,7 +26,7 @@ from autograph_jax.operators.tracing.places import Content, Place, outliving
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
-from autograph_jax.porting.arrays import Buffer
+from autograph_jax.porting.arrays import Buffer, serial
 
 RESULT = "result"  # in place of a key: what the block returns
 
@@ -48,6 +48,7 @@ class Traced:
     handed: dict[Any, frozenset[int]]  # by key: among these, those that are handed over from turn to turn
     doubted: dict[Any, set[int]]  # by key: among these, the memory that it may have
     older: dict[Any, Uncounted]  # by key: the containers from before that what it holds may be, and the memory
+    before: Container[int]  # the ids of the containers that were there before the block
     starts: dict[Any, int]  # by key: the identity of what each input held at the start
     called: dict[Any, dict[str, Any]]  # the code of functions, and their globals
 
@@ -128,6 +129,7 @@ class Aliases:
     views: list[Shares] = dataclasses.field(default_factory=list)
     held: list[tuple[list[Any], Any]] = dataclasses.field(default_factory=list)  # who holds the array of which place too
     older: list[tuple[Any, Uncounted]] = dataclasses.field(default_factory=list)  # by key: a container that may be in it
+    began: int = dataclasses.field(default_factory=serial)  # arrays of ported code from before the loop have a smaller one
 
 
 def trace(
@@ -166,6 +168,7 @@ def trace(
         recorder.handed,
         recorder.doubted,
         recorder.older,
+        recorder.before,
         recorder.starts,
     )
     raised = recorder.raised, recorder.handled
@@ -244,7 +247,7 @@ class _Recorder:
         trace.is_turn = self._memory is not None
         with state.running(trace):
             try:
-                self._older = trace.older = noted(self._functions) | nnx.enter(self._changeable)
+                self.before = trace.older = noted(self._functions) | nnx.enter(self._changeable)
                 for place in self._watched:
                     state.note(place)
                 starts = self._write_inputs(remaining)
@@ -320,7 +323,7 @@ class _Recorder:
         return starts
 
     def _older_than(self, value: Any, serial: int) -> Uncounted:
-        containers = (container for container in same_containers.older_in(value) if id(container) in self._older)
+        containers = (container for container in same_containers.older_in(value) if id(container) in self.before)
         memory = (other for own in reach.buffers(value) for other in aliasing.doubtful_with(own))
         return Uncounted([*containers, *(other for other in memory if isinstance(other, Buffer) and other.serial < serial)])
 
@@ -330,7 +333,7 @@ class _Recorder:
         A block that raises leaves nothing that anybody would read, but which error it is.
         """
         is_new = _made_in(trace)
-        self.result, leaves = flatten_end(result, self._older, is_new)
+        self.result, leaves = flatten_end(result, self.before, is_new)
         self.ends, self.found = {}, []
         self.ids: dict[Any, int] = {RESULT: aliasing.identity(result)}
         self.bases: dict[Any, list[views.Base]] = {RESULT: views.bases_in(result)}
@@ -355,9 +358,9 @@ class _Recorder:
                 continue
             if place.key in self._apart:
                 own = lambda part, own=value: part is own or is_new(part)  # noqa: E731
-                form, more = flatten_end(value, self._older - {id(value)}, own, apart=value)
+                form, more = flatten_end(value, self.before - {id(value)}, own, apart=value)
             else:
-                form, more = flatten_end(value, self._older, is_new)
+                form, more = flatten_end(value, self.before, is_new)
             self.ends[place.key] = (place, form)
             leaves += more
             if place.key not in known:

@@ -76,13 +76,15 @@ def taken_as_views(traced: Traced, outer: dict[int, jax.Array], places: Sequence
     """
     before = len(aliases.views)
     for key in [*(key for key in traced.ends if key not in traced.forgotten), RESULT]:
-        for base, whole in _shared(key, traced, outer, places):
+        for base, whole in _shared(key, traced, outer, places, aliases.began):
             if isinstance(base, ARRAYS) or key != base and aliases.same.get(key) != base and aliases.same.get(base) != key:
                 _add_view(Shares(key, base, whole), aliases)
     return len(aliases.views) > before
 
 
-def _shared(key: Any, traced: Traced, outer: dict[int, jax.Array], places: Sequence[Place]) -> Iterator[tuple[Any, bool]]:
+def _shared(
+    key: Any, traced: Traced, outer: dict[int, jax.Array], places: Sequence[Place], began: int
+) -> Iterator[tuple[Any, bool]]:
     """Whose memory a turn leaves in a place: that of other places, by key, or arrays from before the loop.
 
     And whether it is the array that another place began the turn with, and has given away: `a, b = b, a`.
@@ -99,7 +101,7 @@ def _shared(key: Any, traced: Traced, outer: dict[int, jax.Array], places: Seque
             yield entry, is_alone and base in handed
     form = traced.result if key is RESULT else traced.ends[key][1]
     yield from ((array, False) for array in _older_arrays(form))
-    yield from ((memory, False) for memory in traced.older[key] if isinstance(memory, Buffer))
+    yield from ((memory, False) for memory in traced.older[key] if isinstance(memory, Buffer) and memory.serial < began)
 
 
 def _older_arrays(form: Form) -> Iterator[MutableArray]:
@@ -134,7 +136,7 @@ def taken_from_before(traced: Traced, aliases: Aliases) -> bool:
 def _containers(traced: Traced, key: Any) -> Iterator[Any]:
     yield from (one for one in traced.older[key] if not isinstance(one, Buffer))
     if not isinstance(traced.ends[key][0], Content):
-        yield from (value for value in _statics(traced.ends[key][1]) if is_mutable(value))
+        yield from (value for value in _statics(traced.ends[key][1]) if is_mutable(value) and id(value) in traced.before)
 
 
 def put_into_lists(places: Sequence[Place], traced: Traced, growing: dict[Any, lists.Growth], aliases: Aliases) -> bool:
