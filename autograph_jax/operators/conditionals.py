@@ -116,7 +116,7 @@ def _staged(
     watched = variables(functions, names) if names else []
     axes = axes_of(predicate) | state.axes()  # of a mesh: along these devices take different branches, or are not here at all
     # By id, so from before the branches: an array made since may have the id of one that a branch has made and dropped.
-    outer = aliasing.arrays_around(functions, watched)
+    outer, memory = aliasing.arrays_around(functions, watched), aliasing.memory_around(functions, watched)
     first, second, kept = _trace_both(functions, watched, predicate, narrowing, axes)
     if any(branch.raised and branch.handled for branch in (first, second)):
         attempts.cut_short()
@@ -144,6 +144,7 @@ def _staged(
     value, *values = [unflatten(form, iter(part)) for form, part in zip(computed, leaves, strict=True)]
     new = dict(zip([key for key in ends if key not in written], values, strict=True))
     new |= _write_after(written, places, operands)
+    memory |= aliasing.memory_around(functions, places.values())
     new = joined_aliases.with_aliases({key: new[key] for key in ends}, places, first, second, outer)
     modules = of_modules(functions, first.called | second.called)
     new |= {key: joined_aliases.of_module(new[key], key, first, second, modules, predicate) for key in ends if modules}
@@ -153,11 +154,11 @@ def _staged(
         else:
             same_containers.doubt_container(new[key], places[key].read())
             aliasing.doubt_buffers(new[key], places[key].read(), new.values())
-        joined_aliases.relate(new[key], key, places[key], (first, second), new, outer)
+        joined_aliases.relate(new[key], key, places[key], (first, second), new, outer, memory)
         state.write(places[key], new[key])
     if first.raised and second.raised:
         raise checks.Raised() if checks.is_kept() else checks.raised_by_itself()
-    joined_aliases.relate(value, RESULT, None, (first, second), new, outer)
+    joined_aliases.relate(value, RESULT, None, (first, second), new, outer, memory)
     value = joined_aliases.of_module(value, RESULT, first, second, modules, predicate)
     bind(functions, names)
     return joined_aliases.with_result_aliases(value, first, second, outer)

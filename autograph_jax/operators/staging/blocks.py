@@ -26,7 +26,6 @@ from autograph_jax.operators.tracing.places import Content, Place, outliving
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
-from autograph_jax.porting.arrays import Buffer, serial
 
 RESULT = "result"  # in place of a key: what the block returns
 
@@ -47,7 +46,7 @@ class Traced:
     parts: dict[Any, list[int]]  # by key: of the arrays in what it holds, and of those that these may be
     handed: dict[Any, frozenset[int]]  # by key: among these, those that are handed over from turn to turn
     doubted: dict[Any, set[int]]  # by key: among these, the memory that it may have
-    older: dict[Any, Uncounted]  # by key: the containers from before that what it holds may be, and the memory
+    older: dict[Any, Uncounted]  # by key: the containers from before that what it holds may be
     before: Container[int]  # the ids of the containers that were there before the block
     starts: dict[Any, int]  # by key: the identity of what each input held at the start
     called: dict[Any, dict[str, Any]]  # the code of functions, and their globals
@@ -129,7 +128,6 @@ class Aliases:
     views: list[Shares] = dataclasses.field(default_factory=list)
     held: list[tuple[list[Any], Any]] = dataclasses.field(default_factory=list)  # who holds the array of which place too
     older: list[tuple[Any, Uncounted]] = dataclasses.field(default_factory=list)  # by key: a container that may be in it
-    began: int = dataclasses.field(default_factory=serial)  # arrays of ported code from before the loop have a smaller one
 
 
 def trace(
@@ -322,10 +320,8 @@ class _Recorder:
             holder[:] = [values[key]]
         return starts
 
-    def _older_than(self, value: Any, serial: int) -> Uncounted:
-        containers = (container for container in same_containers.older_in(value) if id(container) in self.before)
-        memory = (other for own in reach.buffers(value) for other in aliasing.doubtful_with(own))
-        return Uncounted([*containers, *(other for other in memory if isinstance(other, Buffer) and other.serial < serial)])
+    def _older_than(self, value: Any) -> Uncounted:
+        return Uncounted(container for container in same_containers.older_in(value) if id(container) in self.before)
 
     def _ends(self, trace: state.Trace, starts: dict[Any, Any], result: Any) -> list[Any]:
         """The leaves of the result and of every place that was written; their Forms are kept.
@@ -340,7 +336,7 @@ class _Recorder:
         self.parts: dict[Any, list[int]] = {RESULT: aliasing.kin(result)}
         self.handed: dict[Any, frozenset[int]] = {RESULT: views.handed_over(result)}
         self.doubted: dict[Any, set[int]] = {RESULT: aliasing.doubted(result)}
-        self.older: dict[Any, Uncounted] = {RESULT: self._older_than(result, trace.serial)}
+        self.older: dict[Any, Uncounted] = {RESULT: self._older_than(result)}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
         heap = [p for p, _ in trace.log.values() if p.found and not references.is_made_since(p.target, trace.serial)]
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
@@ -353,7 +349,7 @@ class _Recorder:
             self.parts[place.key] = aliasing.kin(value)
             self.handed[place.key] = views.handed_over(value)
             self.doubted[place.key] = aliasing.doubted(value)
-            self.older[place.key] = self._older_than(value, trace.serial)
+            self.older[place.key] = self._older_than(value)
             if place.key in self.ends or _unchanged(start, value) and place.key not in self._apart:
                 continue
             if place.key in self._apart:

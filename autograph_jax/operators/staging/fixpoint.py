@@ -116,6 +116,7 @@ class _Settling:
         if memory.failures is not None and memory.failures is not self._around:
             memory.failures.begin()
         outer_arrays = aliasing.arrays_around(self._functions, places, self._over)
+        outer_memory = aliasing.memory_around(self._functions, places)
         self._traced = traced = self._trace()
         memory.next_round()
         if notes_errors_and_calls_python(traced.jaxpr.jaxpr, traced.ends, memory.failures):
@@ -123,7 +124,7 @@ class _Settling:
             return False
         same = self._take_over(traced)
         same = loop_aliases.keep_sharing(self._aliases, traced) and same
-        same = not loop_aliases.taken_as_views(traced, outer_arrays, places, self._aliases) and same
+        same = not loop_aliases.taken_as_views(traced, outer_arrays, outer_memory, places, self._aliases) and same
         same = not loop_aliases.taken_from_before(traced, self._aliases) and same
         same = not loop_aliases.put_into_lists(places, traced, self._growing or {}, self._aliases) and same
         if same and not traced.found:

@@ -15,7 +15,7 @@ from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.containers import parts_of
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree
-from autograph_jax.porting.arrays import MutableArray
+from autograph_jax.porting.arrays import Buffer
 
 
 def with_aliases(
@@ -45,13 +45,22 @@ def _related(branch: Traced, kin: dict[Any, set[int]], key: Any, other: Any) -> 
 
 
 def relate(
-    value: Any, key: Any, place: Place | None, branches: tuple[Traced, Traced], new: dict[Any, Any], outer: dict[int, jax.Array]
+    value: Any,
+    key: Any,
+    place: Place | None,
+    branches: tuple[Traced, Traced],
+    new: dict[Any, Any],
+    outer: dict[int, jax.Array],
+    memory: dict[int, Buffer],
 ) -> None:
     """What two branches leave in a place, or as their result, may be an older object or array, or a view of one."""
     for branch in branches:
         branch.view_bases(key, value, new, outer)
         kin = branch.kin_of(place) if place is not None else branch.parts[RESULT]
         _doubt_parts(value, [outer[part] for part in kin if part in outer])
+        for own in branch.doubted.get(RESULT if place is None else place.key, ()):
+            for buffer in reach.buffers(value) if own in memory else ():
+                aliasing.doubt(buffer, memory[own])
         form = branch.result if place is None else branch.ends[key][1] if key in branch.ends else None
         if form is None or place is None and branch.raised:
             continue
@@ -100,7 +109,7 @@ def _doubt_parts(value: Any, arrays: Sequence[jax.Array]) -> None:
 def _doubt_objects(new: Any, form: Form, older: Sequence[Any], apart: list[Any]) -> None:
     """Where one path gives an older object, what the join makes may be that object: `p = OLD if x > 0 else Point(x)`.
 
-    So may what that path has made itself by a join, of an older object or array: `older` are those, and the memory of these.
+    So may what that path has made itself by a join, of an older object: `older` are those.
     """
     if isinstance(form, Static):
         same_containers.doubt_container(new, form.value)
@@ -109,9 +118,6 @@ def _doubt_objects(new: Any, form: Form, older: Sequence[Any], apart: list[Any])
     elif isinstance(form, Tree | Options):
         for one in older:
             same_containers.doubt_container(new, one)
-            for option in new._options if type(new) is Choice else (new,):
-                if isinstance(option, MutableArray):
-                    aliasing.doubt(option._buffer, one)
         for part, child in _elements(new, form):
             _doubt_objects(part, child, older, apart)
 

@@ -69,21 +69,23 @@ def _statics(form: Form) -> Iterator[Any]:
                 yield from _statics(part)
 
 
-def taken_as_views(traced: Traced, outer: dict[int, jax.Array], places: Sequence[Place], aliases: Aliases) -> bool:
+def taken_as_views(
+    traced: Traced, outer: dict[int, jax.Array], memory: dict[int, Buffer], places: Sequence[Place], aliases: Aliases
+) -> bool:
     """Does a turn leave in a place a view, `row = m[i]`, or an array that is held elsewhere: `e = a`, `prev = cur`?
 
     Then the next turn, and what comes after the loop, begin with one.
     """
     before = len(aliases.views)
     for key in [*(key for key in traced.ends if key not in traced.forgotten), RESULT]:
-        for base, whole in _shared(key, traced, outer, places, aliases.began):
+        for base, whole in _shared(key, traced, outer, places, memory):
             if isinstance(base, ARRAYS) or key != base and aliases.same.get(key) != base and aliases.same.get(base) != key:
                 _add_view(Shares(key, base, whole), aliases)
     return len(aliases.views) > before
 
 
 def _shared(
-    key: Any, traced: Traced, outer: dict[int, jax.Array], places: Sequence[Place], began: int
+    key: Any, traced: Traced, outer: dict[int, jax.Array], places: Sequence[Place], memory: dict[int, Buffer]
 ) -> Iterator[tuple[Any, bool]]:
     """Whose memory a turn leaves in a place: that of other places, by key, or arrays from before the loop.
 
@@ -101,7 +103,7 @@ def _shared(
             yield entry, is_alone and base in handed
     form = traced.result if key is RESULT else traced.ends[key][1]
     yield from ((array, False) for array in _older_arrays(form))
-    yield from ((memory, False) for memory in traced.older[key] if isinstance(memory, Buffer) and memory.serial < began)
+    yield from ((memory[own], False) for own in traced.doubted[key] if own in memory)
 
 
 def _older_arrays(form: Form) -> Iterator[MutableArray]:
@@ -134,7 +136,7 @@ def taken_from_before(traced: Traced, aliases: Aliases) -> bool:
 
 
 def _containers(traced: Traced, key: Any) -> Iterator[Any]:
-    yield from (one for one in traced.older[key] if not isinstance(one, Buffer))
+    yield from traced.older[key]
     if not isinstance(traced.ends[key][0], Content):
         yield from (value for value in _statics(traced.ends[key][1]) if is_mutable(value) and id(value) in traced.before)
 

@@ -18,10 +18,10 @@ import jax
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing import reach
-from autograph_jax.operators.tracing.cells import arrays_held
+from autograph_jax.operators.tracing.cells import arrays_held, values_held
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.operators.tracing.views import CHOSEN, Renewed, bases, related_to, view
-from autograph_jax.porting.arrays import Buffer, MutableArray
+from autograph_jax.porting.arrays import Buffer, MutableArray, arrays_made
 from autograph_jax.porting.rows import Mask, Window
 
 _MEMORY = (jax.Array, Buffer)
@@ -193,6 +193,12 @@ def doubted(value: Any) -> set[int]:
 def identity(value: Any) -> int:
     """The id of a value; of an array of ported code, that of its memory."""
     return id(value._buffer) if isinstance(value, MutableArray) else id(value)
+
+
+def memory_around(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place]) -> dict[int, Buffer]:
+    """The memory of the arrays of ported code that a block's variables and these places hold, by id."""
+    values = values_held(functions, places) if arrays_made() else ()
+    return {id(buffer): buffer for value in values for buffer in reach.buffers(value)}
 
 
 def arrays_around(

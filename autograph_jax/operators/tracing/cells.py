@@ -58,8 +58,12 @@ def cells_of(functions: tuple[Callable[..., Any] | None, ...]) -> dict[str, Cell
 
 def arrays_held(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place]) -> list[jax.Array]:
     """The arrays that a block's variables and these places hold, also in lists and objects."""
-    values = [cell.read() for cell in cells_of(tuple(functions)).values()] + [place.read() for place in places]
-    return [part for value in values for part in reach.arrays(value)]
+    return [part for value in values_held(functions, places) for part in reach.arrays(value)]
+
+
+def values_held(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place]) -> list[Any]:
+    """What a block's variables and these places hold."""
+    return [cell.read() for cell in cells_of(tuple(functions)).values()] + [place.read() for place in places]
 
 
 def bind(functions: tuple[Callable[..., Any] | None, ...], names: tuple[str, ...]) -> None:
