@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import pytest
 
 from autograph_jax import autograph
+from autograph_jax.operators.tracing import same_containers
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.choices import Choice
 
@@ -119,3 +120,17 @@ def test_plain_membership_is_pythons(container):
 def test_traced_membership():
     f = jax.jit(autograph(lambda x: (x in Iterated(1.0, 2.0), x in Inside(1.0, 2.0))))
     assert f(2.0) == (True, True) and f(3.0) == (False, False)
+
+
+def test_containers_that_may_each_be_the_other():
+    """Each is met once, where what joins have made goes round in a circle."""
+
+    class Box:
+        def __init__(self, n):
+            self.n = n
+
+    first, second = Box(jnp.ones(())), Box(jnp.zeros(()))
+    same_containers.doubt_container(first, second)
+    same_containers.doubt_container(second, first)
+    assert list(same_containers.older(first)) == [second]
+    assert list(same_containers.older_in([second, first])) == [first, second]

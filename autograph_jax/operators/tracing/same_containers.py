@@ -69,15 +69,18 @@ def _forget(key: tuple[int, int], known: Any = _joined_containers, drop: Any = d
 def _may_be(target: Any) -> Iterator[Any]:
     """The objects that a container may be as well."""
     yield from older(target)
-    yield from _newer(target)
+    yield from _newer(target, set())
 
 
 def older(target: Any) -> Iterator[Any]:
     """What a container is on some path, and what that is, if a join has made it too."""
-    for (key, _), (leaf, old) in list(_joined_containers.items()):
-        if key == id(target) and reach.holds(target, lambda part, leaf=leaf: part is leaf()):
-            yield old
-            yield from older(old)
+    pending, known = [target], {id(target)}
+    for own in pending:
+        for (key, _), (leaf, old) in list(_joined_containers.items()):
+            if key == id(own) and id(old) not in known and reach.holds(own, lambda part, leaf=leaf: part is leaf()):
+                known.add(id(old))
+                pending.append(old)
+                yield old
 
 
 def older_in(value: Any) -> Iterator[Any]:
@@ -89,15 +92,16 @@ def older_in(value: Any) -> Iterator[Any]:
                 yield from older(part)
 
 
-def _newer(target: Any) -> Iterator[Any]:
+def _newer(target: Any, known: set[int]) -> Iterator[Any]:
     """What joins have made of a container, as far as variables hold it, or what can be reached from them."""
-    keys = {key for (key, _), (_, old) in _joined_containers.items() if old is target}
+    keys = {key for (key, _), (_, old) in _joined_containers.items() if old is target} - known
+    known |= keys
     for running in running_functions() if keys else ():
         for value in running.variables.values():
             for part in reach.everything(value):
                 if id(part) in keys:
                     yield part
-                    yield from _newer(part)
+                    yield from _newer(part, known)
 
 
 def check_container(target: Any, aliases: tuple[Any, ...] = ()) -> None:
