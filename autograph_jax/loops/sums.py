@@ -97,7 +97,8 @@ def _sparse(equation: Any, operands: Sequence[Any]) -> Any:
 def _sum(first: Any, second: Any, aval: Any) -> Any:
     if isinstance(first, Sparse) and isinstance(second, Sparse):
         return Sparse(aval, (*first.updates, *second.updates))
-    return second.added_to(first) if isinstance(second, Sparse) else first.added_to(second)
+    sparse, array = (second, first) if isinstance(second, Sparse) else (first, second)
+    return sparse.added_to(jnp.broadcast_to(array, aval.shape))  # a number stands beside an array as it is
 
 
 def _block(starts: Any, block: Any) -> Update:

@@ -128,6 +128,8 @@ class _Outcome:
             return ("argument", same[0]) if same else ("array", part.shape, part.dtype)
         if isinstance(part, bool | int | float | complex | np.generic):
             return ("array", (), np.asarray(part).dtype)
+        if not isinstance(part, _KNOWN):
+            raise ValueError("it gives an object")  # which may hold what differs from call to call
         return ("known", part)
 
     def arrays(self, written: set[int]) -> list[Any]:

@@ -4,10 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.cluster.vq
 import scipy.interpolate
 import scipy.linalg
 import scipy.ndimage
-import scipy.sparse
+import scipy.sparse.csgraph
 import scipy.spatial.distance
 import scipy.special
 
@@ -128,8 +129,18 @@ def test_a_function_that_would_end_the_process_is_not_called():
 
 def test_integers_that_depend_on_how_large_numbers_are_do_not_stay_known(x64):
     @ag.port
-    def between(values, points):
-        return scipy.interpolate.interpn((np.arange(4.0), np.arange(4.0)), values, points)
+    def nearest(points):
+        return scipy.cluster.vq.vq(points, np.asarray([[0.0, 0.0], [2.0, 2.0]]))[0]
 
-    with pytest.raises(ag.PortingError, match="evaluate_linear_2d. has no counterpart on traced values"):
-        jax.jit(between)(jnp.ones((4, 4)), jnp.ones((2, 2)))
+    points = np.asarray([[0.1, 0.2], [1.5, 2.5]])
+    for scale in (1.0, 1e-3, 1e3):
+        np.testing.assert_array_equal(jax.jit(nearest)(scale * points), nearest(scale * points))
+
+
+def test_an_object_that_a_function_in_c_makes_is_refused():
+    @ag.port
+    def tree(weights):
+        return scipy.sparse.csgraph.minimum_spanning_tree(weights).toarray()
+
+    with pytest.raises(ag.PortingError, match="gives cannot be seen by calling it with numbers of no meaning"):
+        jax.jit(tree)(jnp.ones((3, 3)))
