@@ -22,6 +22,7 @@ from ..errors import PortingError, user_location
 from . import hooks, trials
 from .arrays import MutableArray, result, value_of
 from .casting import canonical
+from .copies import Copies
 
 Function = Callable[..., Any]
 _KNOWN = (np.ndarray, np.generic, np.dtype, bool, int, float, complex, str, type, types.NoneType)
@@ -48,13 +49,15 @@ def _is_leaf(x: Any) -> bool:
 def called(function: Function, args: Any, kwargs: Any) -> Any:
     """What the function gives. Arrays that it writes are written."""
     leaves, structure = jax.tree.flatten((args, kwargs), is_leaf=_is_leaf)
-    arguments = list(map(_argument, leaves))
-    traced = [leaf for leaf, argument in zip(leaves, arguments, strict=True) if argument.is_traced]
+    once = list({id(leaf): leaf for leaf in leaves}.values())
+    arguments = list(map(_argument, once))
+    traced = [leaf for leaf, argument in zip(once, arguments, strict=True) if argument.is_traced]
 
     def run(numbers: Sequence[Any]) -> _Outcome:
         """Call the function with these in place of what is traced."""
-        remaining = iter(numbers)
-        return _outcome(function, structure, [argument.given(remaining) for argument in arguments])
+        remaining, copies = iter(numbers), Copies()
+        given = {id(leaf): argument.given(remaining, copies) for leaf, argument in zip(once, arguments, strict=True)}
+        return _outcome(function, structure, [given[id(leaf)] for leaf in leaves])
 
     expected = _expected(function, run, traced)
     shapes = [jax.ShapeDtypeStruct(array.shape, canonical(array.dtype)) for array in expected.traced()]
@@ -82,14 +85,14 @@ class _Argument:
 
     is_traced: bool
     value: Any
-    order: Any = None  # of an array that may be written: how it lies in memory
+    array: MutableArray | None = None  # which may be written
     is_python: bool = False  # a number that was Python's
 
-    def given(self, numbers: Iterator[Any]) -> Any:
+    def given(self, numbers: Iterator[Any], copies: Copies) -> Any:
         """What the function gets."""
         value = next(numbers) if self.is_traced else self.value
-        if self.order is not None:
-            return np.array(value, _as_meant(value.dtype), order=self.order)
+        if self.array is not None:
+            return copies.of(self.array, value, _as_meant(value.dtype))
         if not self.is_traced:
             return value.copy(order="K") if isinstance(value, np.ndarray) else value
         value = value.astype(_as_meant(value.dtype))
@@ -107,10 +110,8 @@ _WIDE = {"float32": "float64", "complex64": "complex128", "int32": "int64", "uin
 def _argument(leaf: Any) -> _Argument:
     value = value_of(leaf)
     is_traced = isinstance(value, jax.Array)
-    order = None
-    if isinstance(leaf, MutableArray):
-        order = "F" if leaf.flags.f_contiguous and not leaf.flags.c_contiguous else "C"
-    return _Argument(is_traced, None if is_traced else value, order, is_traced and value.weak_type)
+    array = leaf if isinstance(leaf, MutableArray) else None
+    return _Argument(is_traced, None if is_traced else value, array, is_traced and value.weak_type)
 
 
 class _Outcome:

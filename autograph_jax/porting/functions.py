@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import AutographError, PortingError, user_location
-from . import casting, foreign, hooks, linear_algebra, making, ordering, polynomials, selecting_functions, splines, ufuncs
+from . import casting, foreign, hooks, known_calls, linear_algebra, making, ordering, polynomials, selecting_functions, splines, ufuncs
 from .arrays import MutableArray, result, static, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
@@ -90,10 +90,9 @@ def of_compiled(function: Function, args: Any, kwargs: Any) -> Any:
     """A function in C of a library: it takes what is known, as NumPy's arrays."""
     if jax_function(function) is not None:
         return ported(function, args, kwargs)
-    given, options = values(args), values(kwargs)
-    if not is_static((given, options)):
+    if not is_static((values(args), values(kwargs))):
         return _by_its_library(function, args, kwargs)
-    return _results(function(*given, **options))
+    return _results(known_calls.called(function, args, kwargs))
 
 
 def _by_its_library(function: Function, args: Any, kwargs: Any) -> Any:

@@ -1,5 +1,7 @@
 """Functions in C that JAX lacks, called at run time: the same as without JAX, mapped too, and no derivative."""
 
+import random
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -47,6 +49,47 @@ def a_sparse_matrix(b):
     m = scipy.sparse.csr_matrix(np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 0.0], [1.0, 0.0, 4.0]]))
     places = np.array([0, 1, 2]), np.array([1, 2, 0])
     return m @ b, scipy.sparse.coo_matrix((b, places), shape=(3, 3)).tocsr() @ b
+
+
+@program
+def views_that_c_reads_and_writes(b):
+    m = np.outer(b, b)
+    scipy.ndimage.gaussian_filter1d(m[0:2], 1.0, output=m[1:3])
+    scipy.ndimage.gaussian_filter1d(m[2], 1.0, output=m[2])
+    turned = m.T
+    scipy.ndimage.gaussian_filter(turned, 1.0, output=m)
+    return m, turned
+
+
+@program
+def known_arrays_that_c_writes(b):
+    m, row = np.eye(3), np.arange(3.0)
+    before, turned = m.copy(), m.T
+    scipy.ndimage.gaussian_filter(turned[1:], 1.0, output=m[:2].T[:, ::-1].T)
+    scipy.ndimage.gaussian_filter1d(row, 1.0, output=m[2])
+    out, untouched = np.zeros(3), np.zeros(3)
+    scipy.spatial.distance.pdist(m[:, ::2], out=out)
+    scipy.special.airy(row, out=(row, None, None, None))
+    return m @ b, before @ b, turned, out * b, untouched, row
+
+
+@program
+def known_arrays_in_another_order_in_memory(b):
+    places = np.asarray(np.unravel_index(np.arange(4), (2, 2)), dtype=np.float64).T
+    return scipy.spatial.distance.pdist(places) * b[0], scipy.ndimage.gaussian_filter(places.copy(), 1.0) * b[1]
+
+
+@program
+def lists_and_arrays_in_random_order(b):
+    generator = np.random.default_rng(1)
+    numbers, rows = np.arange(5.0), [np.eye(2), np.ones(2), np.zeros(3)]
+    copied = numbers.copy()
+    generator.shuffle(numbers)
+    generator.shuffle(rows)
+    rows[0][...] = 7.0
+    words = [3.0, 1.0, 2.0]
+    random.Random(0).shuffle(words)
+    return numbers * b[0], copied * b[0], rows, np.array(words) * b
 
 
 @program
