@@ -98,7 +98,7 @@ def _sum(first: Any, second: Any, aval: Any) -> Any:
     if isinstance(first, Sparse) and isinstance(second, Sparse):
         return Sparse(aval, (*first.updates, *second.updates))
     sparse, array = (second, first) if isinstance(second, Sparse) else (first, second)
-    return sparse.added_to(jnp.broadcast_to(array, aval.shape))  # a number stands beside an array as it is
+    return sparse.added_to(jnp.broadcast_to(_array(array), aval.shape))  # a number stands beside an array as it is
 
 
 def _block(starts: Any, block: Any) -> Update:

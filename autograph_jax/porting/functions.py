@@ -17,8 +17,20 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import AutographError, PortingError, user_location
-from . import casting, foreign, hooks, known_calls, linear_algebra, making, ordering, polynomials, selecting_functions, splines, ufuncs
-from .arrays import MutableArray, result, static, wrap
+from . import (
+    casting,
+    foreign,
+    hooks,
+    known_calls,
+    linear_algebra,
+    making,
+    ordering,
+    polynomials,
+    selecting_functions,
+    splines,
+    ufuncs,
+)
+from .arrays import MutableArray, result, static, value_of, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
 from .names import MATH, jax_function, lacking
@@ -38,7 +50,7 @@ _MOVES = (
     np.moveaxis, np.rollaxis, np.swapaxes, np.squeeze, np.expand_dims, np.diagonal, np.split, np.array_split, np.hsplit,
     np.vsplit, np.dsplit, np.flip, np.fliplr, np.flipud, np.rot90, np.broadcast_to, np.atleast_1d, np.atleast_2d, np.atleast_3d,
     np.lib.stride_tricks.sliding_window_view, np.roll, np.repeat, np.tile, np.resize, np.matrix_transpose, np.delete,
-    np.linalg.diagonal, np.linalg.matrix_transpose,
+    np.linalg.diagonal, np.linalg.matrix_transpose, np.unstack,
 )  # fmt: skip
 _FACTS = (
     np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type, np.common_type,
@@ -256,6 +268,8 @@ def _results(found: Any, like: Any = None) -> Any:
         likes = like if isinstance(like, (tuple, list)) else [None] * len(found)
         parts = [_results(part, one) for part, one in zip(found, likes, strict=True)]
         return type(found)(*parts) if hasattr(found, "_fields") else type(found)(parts)
+    if isinstance(found, np.ndarray) and found.dtype.fields is not None:
+        return found  # records, which no array of JAX's holds
     return wrap(found) if isinstance(like, np.ndarray) and isinstance(found, jax.Array | np.ndarray) else result(found)
 
 
@@ -352,6 +366,38 @@ def _places(x: MutableArray) -> Any:
     return functools.reduce(lambda found, step: step.get(found), x._path, places)
 
 
+def _einsum(*operands: Any, out: Any = None, **options: Any) -> Any:
+    """A view, where of one array nothing is added up: its diagonal, its transpose."""
+    arrays = [operand for operand in operands if isinstance(operand, MutableArray)]
+    if len(arrays) == 1 and out is None:
+        moved = lambda array: np.einsum(*(array if o is arrays[0] else static(o) for o in operands), **options)  # noqa: E731
+        if np.may_share_memory(moved(arrays[0].shadow), arrays[0].shadow):
+            return arrays[0].moved(moved)
+    return _computed(np.einsum, operands, {**options, "out": out})
+
+
+def _ix(*args: Any) -> Any:
+    arrays = list(map(asarray, args))
+    if any(array.dtype == bool or array.ndim != 1 or not array.size for array in arrays):
+        return _computed(np.ix_, args, {})
+    sizes = [[1] * place + [-1] + [1] * (len(arrays) - 1 - place) for place in range(len(arrays))]
+    return tuple(array.reshape(size) for array, size in zip(arrays, sizes, strict=True))
+
+
+def _broadcast_arrays(*args: Any, subok: bool = False) -> Any:
+    arrays = list(map(asarray, args))
+    shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    return tuple(a if a.shape == shape else a.moved(lambda array: np.broadcast_to(array, shape)) for a in arrays)
+
+
+def _nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    found = _computed(np.nan_to_num, (x,), {"nan": nan, "posinf": posinf, "neginf": neginf})
+    if copy or not isinstance(x, MutableArray):
+        return found
+    x.put(value_of(found))
+    return x
+
+
 _OWN: dict[Function, Function] = {
     np.asarray: asarray, np.array: array, np.asanyarray: asarray, **WRITING,
     np.full_like: full_like, np.diag: diag, np.trim_zeros: polynomials.trim_zeros, np.roots: polynomials.roots,
@@ -363,7 +409,8 @@ _OWN: dict[Function, Function] = {
     np.transpose: lambda a, axes=None: asarray(a).transpose(axes), np.real: lambda val: val.real, np.imag: lambda val: val.imag,
     np.asfortranarray: lambda a, dtype=None: asarray(a, dtype, "F"),
     np.ascontiguousarray: lambda a, dtype=None: np.atleast_1d(asarray(a, dtype, "C")),
-    np.asarray_chkfinite: asarray, np.require: lambda a, dtype=None, requirements=None: asarray(a, dtype),
+    np.asarray_chkfinite: asarray, np.einsum: _einsum, np.ix_: _ix, np.broadcast_arrays: _broadcast_arrays,
+    np.nan_to_num: _nan_to_num,
 }  # fmt: skip
 
 

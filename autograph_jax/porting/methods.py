@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Methods that do the same as NumPy's function of the same name.
 _AS_FUNCTIONS = (
-    "all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod cumsum diagonal dot max mean min "
+    "all any argmax argmin argpartition argsort choose clip compress cumprod cumsum diagonal dot max mean min "
     "nonzero prod put repeat round searchsorted squeeze std sum swapaxes take trace var"
 ).split()
 _FACTS = "shape ndim size dtype itemsize nbytes strides flags".split()  # known from the layout alone
@@ -85,6 +85,12 @@ class Methods(NDArrayOperatorsMixin):
 
     def flatten(self, order: Any = "C") -> Any:
         return self.copy("K").ravel(order).copy()
+
+    def conj(self) -> Any:
+        """The array itself, where its numbers are real."""
+        return np.conj(self) if self.dtype.kind == "c" else self
+
+    conjugate = conj
 
     def fill(self, new: Any) -> None:
         self[...] = new  # type: ignore[index]

@@ -6,6 +6,7 @@ import cmath
 import functools
 import math
 import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -163,6 +164,8 @@ def lacking(function: Any) -> PortingError:
 
 def is_numeric_function(function: Any) -> bool:
     """Is this a function of math, NumPy or SciPy's linear algebra that may have to be replaced?"""
+    if isinstance(getattr(type(function), "__call__", None), types.FunctionType):  # noqa: B004 - an object: np.poly1d(c)
+        return False
     module = getattr(function, "__module__", None) or ""
     root = module.partition(".")[0]
     if isinstance(function, np.ufunc) or root in ("math", "cmath", "numpy"):

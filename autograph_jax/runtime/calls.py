@@ -22,6 +22,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from autograph_jax.errors import PortingError
 from autograph_jax.operators import attributes, comprehensions, hooks, jax_private, subscripts
@@ -35,7 +36,7 @@ from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import functions
 from autograph_jax.porting.names import is_numeric_function, jax_function
-from autograph_jax.runtime import classes, ported_builtins, strict
+from autograph_jax.runtime import classes, ported_builtins, strict, vectorized
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays
 from autograph_jax.runtime.assigned import note_variables
 from autograph_jax.runtime.bounded_arrays import with_arrays
@@ -126,6 +127,10 @@ def _ported(function: Any) -> Function | None:
         return ported_builtins.of_scalar_class(function)
     if isinstance(inner := getattr(function, "py_func", None), types.FunctionType):  # compiled by Numba
         return call(inner)
+    if isinstance(function, np.vectorize):
+        return vectorized.of_vectorize(function, call)
+    if function is np.frompyfunc:
+        return functools.partial(vectorized.frompyfunc, call)
     if isinstance(function, types.FunctionType | types.BuiltinFunctionType) and is_numeric_function(function):
         return _numeric(function)
     if _is_compiled(function):
@@ -415,6 +420,13 @@ def _callable_object(target: Any) -> Function:
     if is_array_library(module) and isinstance(getattr(target, "__func__", None), types.FunctionType):
         return call(types.MethodType(target.__func__, target.__self__))  # equinox has bound methods of its own
     method = getattr(kind, "__call__", None)  # noqa: B004 - the function is wanted
+    if is_porting() and _is_polynomial(module) and type(method) is types.FunctionType:
+        return types.MethodType(convert_function(method), target)
     if is_left_alone(module) or type(method) is not types.FunctionType:
         return handing_arrays(target) if takes_arrays(module) else target
     return types.MethodType(_function(method), target)
+
+
+def _is_polynomial(module: str) -> bool:
+    """The classes of NumPy's whose methods are Python: `np.poly1d`, `np.polynomial.Polynomial`."""
+    return module == "numpy" or module.startswith("numpy.polynomial")

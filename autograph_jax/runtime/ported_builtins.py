@@ -18,6 +18,7 @@ from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import creating, functions
 from autograph_jax.porting.arrays import MutableArray, result, value_of, wrap
+from autograph_jax.porting.names import lacking
 from autograph_jax.porting.selections import Selection
 from autograph_jax.runtime import libraries
 
@@ -83,12 +84,19 @@ def _of_sequence(function: Function, name: str) -> Function:
     return apply
 
 
+def nditer(op: Any, *arguments: Any, **keywords: Any) -> Any:
+    if any(isinstance(one, _TRACED_KINDS) for one in (op if isinstance(op, list | tuple) else (op,))):
+        raise lacking(np.nditer)
+    return np.nditer(op, *arguments, **keywords)
+
+
 _NUMBERS = (builtins.bool, builtins.int, builtins.float, builtins.complex, builtins.round)
 _SEQUENCES = (builtins.max, builtins.min, builtins.sum, builtins.any, builtins.all, builtins.sorted)
 OVERRIDES: dict[Any, Function] = {
     **{function: operator_builtins.OVERRIDES[function] for function in (builtins.isinstance, builtins.type)},
     builtins.len: len_,
     warnings.warn: warn,
+    np.nditer: nditer,
     **{function: _of_numbers(operator_builtins.OVERRIDES[function]) for function in _NUMBERS},
     **{function: _of_sequence(operator_builtins.OVERRIDES[function], function.__name__) for function in _SEQUENCES},
 }
