@@ -10,7 +10,7 @@ from typing import Any
 from autograph_jax.errors import StructureError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.builtins import type_
-from autograph_jax.operators.tracing import reach, state
+from autograph_jax.operators.tracing import reach, state, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import UNBOUND, Choice, answered, refusal
 
@@ -35,8 +35,12 @@ def get_attr(target: Any, name: str, *default: Any) -> Any:
         return selection.of_choice(target, lambda option: get_attr(option, name, *default), f"its attribute `{name}` is read")
     value = _not_on_every_path(target, name) if default else None
     if value is None:
-        return getattr(target, name, *default)
+        found = getattr(target, name, *default)
+        return views.view(found, target) if name in _VIEWS else found
     return selection.pick(value._index, [option if _is_set(option) else default[0] for option in value._options])
+
+
+_VIEWS = frozenset({"T", "mT", "real", "imag"})
 
 
 def class_of(value: Any) -> Any:

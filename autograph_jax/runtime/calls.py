@@ -160,8 +160,22 @@ def _in_place_of(function: Any) -> Function | None:
 # jax.numpy's functions whose NumPy twins give views.
 _VIEWS = """array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to diag diagonal dsplit expand_dims flip
 fliplr flipud hsplit imag matrix_transpose moveaxis permute_dims ravel real reshape rollaxis rot90 split squeeze swapaxes
-transpose trim_zeros vsplit""".split()
+transpose trim_zeros unstack vsplit ix_ einsum nan_to_num""".split()
 _VIEWING = {id(function) for function in (*(getattr(jnp, name) for name in _VIEWS), operator.getitem)}
+
+
+def _only_moves(*operands: Any, **options: Any) -> bool:
+    """Does `jnp.einsum` of this one array add nothing up?"""
+    arrays = [operand for operand in operands if isinstance(operand, jax.Array)]
+    if len(arrays) != 1:
+        return False
+    shadow = np.empty(arrays[0].shape)
+    given = (shadow if operand is arrays[0] else operand for operand in operands)
+    return np.may_share_memory(np.einsum(*given), shadow)
+
+
+# Those that give a view for some arguments only.
+_IS_VIEW: dict[Any, Function] = {jnp.einsum: _only_moves, jnp.nan_to_num: lambda x, copy=True, *_, **options: not copy}
 
 
 def gives_view(function: Any) -> bool:
@@ -174,6 +188,8 @@ def _viewing(function: Function) -> Function:
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
         given = function(*arguments, **keywords)
+        if (is_view := _IS_VIEW.get(function)) is not None and not is_view(*arguments, **keywords):
+            return given
         for value in given if isinstance(given, list | tuple) else (given,):
             for base in arguments or keywords.values():
                 views.view(value, base)

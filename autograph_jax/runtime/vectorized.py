@@ -1,4 +1,4 @@
-"""`np.vectorize(f)(x)` and `np.frompyfunc(f, 1, 1)(x)` in ported code: a loop over the elements, whose body calls what was given."""
+"""`np.vectorize(f)(x)` and `np.frompyfunc(f, 1, 1)(x)` in ported code: a loop over the elements, which calls what was given."""
 
 from __future__ import annotations
 

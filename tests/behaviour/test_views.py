@@ -248,6 +248,25 @@ def views_by_functions(m):
 either(views_by_functions, [M])
 
 
+def views_by_functions_of_some_arguments(m):
+    parts = jnp.unstack(m)
+    held = [jnp.einsum("ii->i", m), jnp.einsum("ij->ji", m), jnp.ix_(m[0], m[1])[0], getattr(m, "T"), parts[0]]  # noqa: B009
+    write(m)
+    return [part + 0.0 for part in held]
+
+
+either(views_by_functions_of_some_arguments, [M])
+
+
+def written_sums(m):
+    rows, pairs = jnp.einsum("ij->i", m), jnp.einsum("ij,ij->ij", m, m)
+    rows[0], pairs[0] = 5.0, 6.0
+    return m + 0.0, rows, pairs
+
+
+row(written_sums, [M], want="right")
+
+
 def rows_of_a_row_in_branches(m, c):
     t = jnp.stack([m, m])
     r = m[0]
