@@ -146,7 +146,7 @@ class AliasError(AutographError, ValueError):
 
 
 class ImmutableError(AutographError, TypeError):
-    """An in-place write into a JAX array that sits in an immutable container, or is nobody's variable."""
+    """An in-place write into an array that nothing can take a new one for: a JAX array in a tuple, NumPy's `x.fill(0)`."""
 
     code = "AG0302"
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import subscripts
-from autograph_jax.operators.tracing import aliasing, holders, same_containers, views
+from autograph_jax.operators.tracing import aliasing, holders, same_containers, state, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.traced import is_traced
@@ -104,7 +105,7 @@ def _at_end(root: Any, steps: Sequence[_Attr | _Item], change: Callable[[Any, An
     if new is inner:
         return root
     holders.check_write(inner, place=(root, step.key))
-    if isinstance(root, jax.Array):
+    if isinstance(root, jax.Array | np.ndarray):
         holders.check_write(root)
     return step.write(new, root)
 
@@ -117,6 +118,7 @@ def put_path(value: Any, root: Any, *steps: _Attr | _Item) -> None:
 
 # Augmented assignment: `x[i] += v`, `self.t *= h`, `d['a'][i] -= v`
 
+_ARRAYS = (jax.Array, np.ndarray)
 _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv, "//=": operator.ifloordiv,
     "%=": operator.imod, "**=": operator.ipow, "@=": operator.imatmul, "<<=": operator.ilshift, ">>=": operator.irshift,
@@ -129,6 +131,7 @@ def augment(old: Any, symbol: str, value: Any) -> Any:
     if isinstance(old, Masked):
         return dataclasses.replace(old, values=_OPERATIONS[symbol](old.values, _in_place(value, old)))
     subscripts.note_content(old)
+    old = old.copy() if isinstance(old, np.ndarray) and state.is_frozen(old) else old
     return _OPERATIONS[symbol](old, value)
 
 
@@ -156,7 +159,7 @@ def update(target: Any, symbol: str, value: Any, *aliases: Any) -> Any:
     """
     same_containers.check_container(target, aliases)
     new = augment(target, symbol, value)
-    if not (isinstance(target, jax.Array) and isinstance(new, jax.Array) and target.ndim and new is not target):
+    if not (isinstance(target, _ARRAYS) and isinstance(new, _ARRAYS) and target.ndim and new is not target):
         return (new, *aliases) if aliases else new
     renewed = views.Renewed(target, new)
     holders.check_write(target, renewed=renewed)

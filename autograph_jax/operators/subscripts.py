@@ -6,7 +6,6 @@ because Python evaluates it first.
 
 from __future__ import annotations
 
-import collections
 import types
 from collections.abc import Callable
 from typing import Any
@@ -21,14 +20,12 @@ from autograph_jax.operators.conditionals import if_expr, if_stmt
 from autograph_jax.operators.effects import attempts
 from autograph_jax.operators.tracing import aliasing, holders, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
-from autograph_jax.operators.tracing.places import Attribute, Content
+from autograph_jax.operators.tracing.places import CHANGING, Attribute, Content, content_of
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import Choice, Unbound, refusal
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.operators.values.updated import updated
-
-_CONTAINERS = (list, dict, set, collections.deque)
 
 
 def set_item(value: Any, target: Any, index: Any, *aliases: Any) -> Any:
@@ -52,6 +49,10 @@ def changed(value: Any, target: Any, index: Any) -> Any:
         index = opened_index(index)
     if isinstance(target, jax.Array) or isinstance(target, np.ndarray) and _has_array(value, index):
         return updated(target, index, value)
+    if isinstance(target, np.ndarray) and state.is_frozen(target):
+        copied = target.copy()
+        copied[index] = value
+        return copied
     if issubclass(type(target), tuple) and isinstance(value, jax.Array):
         raise ImmutableError(
             "an array in a tuple is written in place, and neither JAX arrays nor tuples can change",
@@ -109,10 +110,10 @@ def _has_array(*values: Any) -> bool:
 
 
 def note_content(target: Any) -> None:
-    if isinstance(target, _CONTAINERS):
+    if isinstance(target, CHANGING):
         attempts.check_write(target)
         same_containers.check_container(target)
-        state.note(Content(target))
+        state.note(content_of(target))
 
 
 def set_attr(value: Any, target: Any, name: str) -> None:

@@ -32,6 +32,7 @@ from autograph_jax.operators.effects import printing, texts
 from autograph_jax.operators.effects.progress import bar_maker
 from autograph_jax.operators.sequences import iterables, lists, taking
 from autograph_jax.operators.tracing import holders, impure, state, views
+from autograph_jax.operators.tracing.places import CHANGING
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import functions
@@ -80,7 +81,6 @@ _ALWAYS: dict[Any, Function] = {
     **taking.TAKING,
     **{function: _OVERRIDES[function] for function in (enumerate, zip, reversed, iter, list, tuple, warnings.warn)},
 }
-_CONTAINERS = (list, dict, set, collections.deque)
 # Methods of these that change nothing; not `__getitem__`, since a defaultdict makes what is missing.
 _READING = frozenset(
     """copy count difference fromkeys get index intersection isdisjoint issubset issuperset items keys symmetric_difference
@@ -107,7 +107,7 @@ def call(function: Any) -> Function:
         return types.MethodType(_function(function.__func__), function.__self__) if _is_plain_method(function) else function
     if kind is types.BuiltinMethodType:
         impure.check_random(function)
-        if isinstance(function.__self__, _CONTAINERS) and function.__name__ not in _READING:
+        if isinstance(function.__self__, CHANGING) and function.__name__ not in _READING:
             subscripts.note_content(function.__self__)
         return _builtin(function)
     if kind is type or isinstance(function, type):
@@ -170,7 +170,7 @@ def _only_moves(*operands: Any, **options: Any) -> bool:
     if len(arrays) != 1:
         return False
     shadow = np.empty(arrays[0].shape)
-    given = (shadow if operand is arrays[0] else operand for operand in operands)
+    given: Any = (shadow if operand is arrays[0] else operand for operand in operands)
     return np.may_share_memory(np.einsum(*given), shadow)
 
 
@@ -234,6 +234,8 @@ def _builtin(function: types.BuiltinMethodType) -> Function:
         return lambda values: function(views.rows(values))
     if gives_view(function):
         return _viewing(function)
+    if (type(function.__self__), function.__name__) in _UNGUARDED and not is_porting():
+        return _guarded(function)
     return _numeric(function) if is_numeric_function(function) else function
 
 
@@ -311,6 +313,21 @@ def _with_arrays(function: types.FunctionType) -> Function:
 hooks.call = call
 
 
+_UNGUARDED = ((np.ndarray, "resize"), (np.ufunc, "at"))
+
+
+def _guarded(function: types.BuiltinMethodType) -> Function:
+    """`x.resize(n)` and `np.add.at(x, i, v)`, by which NumPy writes into an array that is read-only, too."""
+
+    def apply(*arguments: Any, **keywords: Any) -> Any:
+        target: Any = function.__self__ if isinstance(function.__self__, np.ndarray) else arguments[0]
+        if isinstance(target, np.ndarray) and state.is_frozen(target):
+            raise ValueError("assignment destination is read-only")
+        return function(*arguments, **keywords)
+
+    return apply
+
+
 _SLOT_KINDS = (types.WrapperDescriptorType, types.MethodWrapperType, types.MethodDescriptorType)
 
 
@@ -322,7 +339,7 @@ def _slot(function: Any) -> Function:
         target, *rest = (function.__self__, *arguments) if type(function) is types.MethodWrapperType else arguments or (None,)
         if function.__name__ in ("__setattr__", "__delattr__") and rest:
             subscripts.note_attr(target, rest[0])
-        elif issubclass(type(target), _CONTAINERS) and function.__name__ not in _READING:
+        elif issubclass(type(target), CHANGING) and function.__name__ not in _READING:
             subscripts.note_content(target)
         return function(*arguments, **keywords)
 

@@ -550,6 +550,8 @@ def shows_user_line(row: Row, error: Exception) -> None:
     module = sys.modules[row.table.module]
     named = {int(line) for line in re.findall(re.escape(str(module.__file__).rpartition("/")[2]) + r"\D{1,9}(\d+)", text)}
     user_code = [inspect.unwrap(row.function), *(vars(module).get(n) for n in row.function.__code__.co_names)]
+    captured = (cell.cell_contents for cell in row.function.__closure__ or ())
+    user_code += [part for part in captured if inspect.isfunction(part)]
     lines: set[int] = set()
     for part in user_code:
         if inspect.isfunction(part) or inspect.isclass(part):

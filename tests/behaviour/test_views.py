@@ -264,7 +264,7 @@ def written_sums(m):
     return m + 0.0, rows, pairs
 
 
-row(written_sums, [M], want="right")
+row(written_sums, [M])
 
 
 def rows_of_a_row_in_branches(m, c):

@@ -19,7 +19,7 @@ from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.staging.varied import varied
 from autograph_jax.operators.staging.writes import with_outputs
-from autograph_jax.operators.tracing import aliasing, kept, nnx, reach, recursion, same_containers, state, views
+from autograph_jax.operators.tracing import aliasing, frozen, kept, nnx, reach, recursion, same_containers, state, views
 from autograph_jax.operators.tracing.cells import noted
 from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Content, Place, outliving
@@ -280,8 +280,10 @@ class _Recorder:
         """
         try:
             return self._block(*arguments)
-        except (TypeError, NameError, AttributeError, KeyError) as error:
-            if self._memory is not None or not _is_of_run_time(error):
+        except (ValueError, TypeError, NameError, AttributeError, KeyError) as error:
+            if (refusal := frozen.refusal(error)) is not None:
+                raise refusal from None
+            if self._memory is not None or isinstance(error, ValueError) or not _is_of_run_time(error):
                 raise
             raise checks.raised(error, by_python=True) from None
 
@@ -379,10 +381,10 @@ def _unchanged(start: Any, value: Any) -> bool:
     if type(start) is list and type(value) is list:
         return len(start) == len(value) and all(a is b for a, b in zip(start, value, strict=True))
     if type(start) is dict and type(value) is dict:
-        return start.keys() == value.keys() and all(start[key] is value[key] for key in start)
+        return list(start) == list(value) and all(start[key] is value[key] for key in start)
     if type(start) is frozenset and type(value) is frozenset:
         return set(map(id, start)) == set(map(id, value))
-    return False
+    return type(start) is type(value) and isinstance(start, bytes | str) and start == value
 
 
 def flatten_end(value: Any, older: Container[int], is_new: Callable[[Any], bool], apart: Any = None) -> tuple[Form, list[Any]]:

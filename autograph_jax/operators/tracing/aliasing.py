@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.cells import arrays_held, values_held
+from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.operators.tracing.views import CHOSEN, Renewed, bases, related_to, view
 from autograph_jax.porting.arrays import Buffer, MutableArray, arrays_made
@@ -40,7 +42,7 @@ def follow(alias: Any, old: Any, new: Any, renewed: Renewed) -> Any:
         return written
     if any(part is other for other in may_share(old) for part in reach.arrays(alias)):
         raise doubtful_error()
-    if any(part is other for other in related_to(old) for part in reach.arrays(alias)):
+    if any(part is other for other in related_to(old) for part in reach.arrays(alias)) or _shares_memory(alias, old):
         raise AliasError(
             "an array is written in place, and a variable that shares its memory in NumPy would have to show the write",
             location=user_location(),
@@ -54,6 +56,12 @@ def follow(alias: Any, old: Any, new: Any, renewed: Renewed) -> Any:
             help="write it there, `a[0][i] = v`, or make a copy first: `y = a[0].copy()`",
         )
     return alias
+
+
+def _shares_memory(alias: Any, old: Any) -> bool:
+    """Is an array of NumPy's in a value in the memory of this one?"""
+    parts = reach.everything(alias) if isinstance(old, np.ndarray) else ()
+    return any(isinstance(part, np.ndarray) and share_memory(part, old) for part in parts)
 
 
 def doubtful_error() -> AliasError:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import collections
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import reach
-from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, Place
-from autograph_jax.operators.tracing.state import note, write
+from autograph_jax.operators.tracing.places import CHANGING, Attribute, Cell, Global, Place, content_of
+from autograph_jax.operators.tracing.state import freeze, freeze_globals, note, write
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 
 
@@ -82,16 +82,21 @@ def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
     """Note all variables of a block's functions: whatever tracing them writes is rolled back.
 
     So are the lists, dicts and attributes that can be reached from them, since `total += [x]`, a context manager or a
-    library may change them without an operator. Gives the ids of these, which are older than the block.
+    library may change them without an operator. Gives the ids of these, which are older than the block. Arrays of NumPy's are
+    read-only in it.
     """
     older: set[int] = set()
+    for function in originals_of(functions):
+        freeze_globals(function)
     for cell in cells_of(functions).values():
         note(cell)
         for value in reach.everything(cell.read()):
             hooks.meet(type(value))
-            if isinstance(value, list | dict | set | collections.deque):
+            if isinstance(value, CHANGING):
                 older.add(id(value))
-                note(Content(value))
+                note(content_of(value))
+            elif isinstance(value, np.ndarray):
+                freeze(value)
             elif reach.is_record(value):
                 older.add(id(value))
                 for attribute in reach.attributes(value):

@@ -17,14 +17,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from autograph_jax.errors import AliasError, frame_location, is_user_frame, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.tracing import history, reach
 from autograph_jax.operators.tracing.aliasing import doubtful_error, may_share
+from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.operands import Operand, Result
-from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, Place
+from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Context, Global, Place, Raw
 from autograph_jax.operators.tracing.views import Renewed, related_to
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.forms import Static
@@ -52,12 +54,21 @@ def check_write(
         holder = holder_of(base, place if base is array or picked else None, direct=follows)
         if holder is not None:
             raise _alias_error(holder, base is array)
+    sharing = _sharing(array, place) if isinstance(array, np.ndarray) else None
+    if sharing is not None and (holder := holder_of(array, place, direct=False, like=sharing)) is not None:
+        raise _alias_error(holder, False)
     shares = history.sharing(array, related_to(array))
     if shares is not None and (holder := holder_of(array, place, direct=False, like=shares)) is not None:
         raise _alias_error(holder, False)
     for other in doubted:
         if holder_of(other, place) is not None or any(part is other for alias in aliases for part in reach.arrays(alias)):
             raise doubtful_error()
+
+
+def _sharing(array: np.ndarray, place: tuple[Any, Any] | None) -> Callable[[Any], bool]:
+    """Is something another array of NumPy's in the same memory? Not what the new array is put into, which shows it."""
+    around = place[0] if place is not None else None
+    return lambda part: isinstance(part, np.ndarray) and part is not array and part is not around and share_memory(part, array)
 
 
 class _InUse(threading.local):
@@ -152,14 +163,17 @@ def held_elsewhere(written: Place, place: Place) -> bool:
         frame = frame.f_back
     owner = place.target if isinstance(place, Attribute) else None
     own = (getattr(place, "cell", None), variables, owner, getattr(owner, "__dict__", None))
-    ours = (Cell, Global, Attribute, Content, Static, Uncounted, types.FrameType, types.GeneratorType)
+    ours = (*_PLACES, Static, Uncounted, types.FrameType, types.GeneratorType)
     holders = (holder for holder in gc.get_referrers(written.target) if not isinstance(holder, ours) and not _is_of_log(holder))
     return any(all(holder is not one for one in own) for holder in holders)
 
 
+_PLACES = (Cell, Global, Attribute, Content, Raw, Context)
+
+
 def _is_of_log(holder: Any) -> bool:
     """Is it what a trace keeps of a place, the place and what it held?"""
-    return type(holder) is tuple and len(holder) == 2 and isinstance(holder[0], Cell | Global | Attribute | Content)
+    return type(holder) is tuple and len(holder) == 2 and isinstance(holder[0], _PLACES)
 
 
 @dataclasses.dataclass

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import array
 import collections
+import contextvars
 import dataclasses
 import inspect
+import io
 import sys
 import types
 from collections.abc import Hashable
@@ -158,7 +161,95 @@ def _plain_methods(target: Any) -> Any:
     return next(kind for kind in (list, dict, set, collections.deque) if isinstance(target, kind))
 
 
-Place = Cell | Global | Attribute | Content
+# What holds bytes or text, and changes.
+RAW = (bytearray, array.array, memoryview, io.StringIO, io.BytesIO)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Raw:
+    """What a bytearray or a StringIO holds, as bytes or text: nothing that JAX could choose."""
+
+    target: Any
+    found = True
+
+    @property
+    def name(self) -> str:
+        return f"this {type(self.target).__name__}"
+
+    @property
+    def key(self) -> Hashable:
+        return id(self.target)
+
+    def read(self) -> Any:
+        match self.target:
+            case io.StringIO():
+                return "" if self.target.closed else f"{self.target.tell()}:{self.target.getvalue()}"
+            case io.BytesIO():
+                return b"" if self.target.closed else b"%d:%s" % (self.target.tell(), self.target.getvalue())
+        return bytes(self.target)
+
+    def write(self, value: Any) -> None:
+        if type(value) is Choice:
+            raise StructureError(
+                f"what {self.name} holds depends on traced data",
+                location=user_location(),
+                help="write it after the branch or the loop, or in a callback: `jax.debug.callback`",
+            )
+        if value == self.read():
+            return
+        match self.target:
+            case io.StringIO() | io.BytesIO():
+                position, _, content = value.partition(":" if isinstance(value, str) else b":")
+                self.target.seek(0)
+                self.target.truncate()
+                self.target.write(content)
+                self.target.seek(int(position))
+            case memoryview():
+                self.target.cast("B")[:] = value
+            case array.array():
+                del self.target[:]
+                self.target.frombytes(value)
+            case _:
+                self.target[:] = value
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Context:
+    """A `contextvars.ContextVar`."""
+
+    target: contextvars.ContextVar[Any]
+    found = True
+
+    @property
+    def name(self) -> str:
+        return self.target.name
+
+    @property
+    def key(self) -> Hashable:
+        return id(self.target)
+
+    def read(self) -> Any:
+        try:
+            return self.target.get()
+        except LookupError:
+            return UNBOUND
+
+    def write(self, value: Any) -> None:
+        if value is not self.read() and value is not UNBOUND:  # Python cannot take the value away
+            self.target.set(value)
+
+
+CHANGING = (list, dict, set, collections.deque, *RAW, contextvars.ContextVar)
+
+
+def content_of(target: Any) -> Content | Raw | Context:
+    """The place that one of these is."""
+    if isinstance(target, contextvars.ContextVar):
+        return Context(target)
+    return Raw(target) if isinstance(target, RAW) else Content(target)
+
+
+Place = Cell | Global | Attribute | Content | Raw | Context
 
 
 def held(place: Place) -> Any:

@@ -16,10 +16,12 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from autograph_jax.errors import is_user_frame
 from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.operators import jax_private
+from autograph_jax.operators.tracing.frozen import Frozen
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.porting.arrays import serial
 
@@ -72,6 +74,7 @@ class Trace:
         self.called: dict[types.CodeType, dict[str, Any]] = {}  # the code of functions, and their globals
         self.older: set[int] = set()  # containers and objects that were there before the block, by id
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
+        self.frozen = Frozen()
 
     def keep(self, place: Place, old: Callable[[], Any]) -> None:
         """Keep what a place held at first. One that is found stays so, though the block's functions mention it too."""
@@ -83,6 +86,7 @@ class Trace:
     def roll_back(self) -> None:
         for place, old in reversed(self.log.values()):
             place.write(old)
+        self.frozen.thaw()
         self.made.clear()  # an exception among them holds the frames that it has passed, and those this trace
 
 
@@ -236,6 +240,24 @@ def entered(function: types.FunctionType) -> None:
     """Remember a function that the running block calls; not the function itself, which would keep its variables alive."""
     if _local.traces:
         _local.traces[-1].called[function.__code__] = function.__globals__
+        freeze_globals(function)
+
+
+def freeze_globals(function: types.FunctionType) -> None:
+    """Nobody but the running block writes the arrays that are global variables of this function."""
+    for name in function.__code__.co_names:
+        if isinstance(value := function.__globals__.get(name), np.ndarray):
+            _local.traces[-1].frozen.freeze(value)
+
+
+def freeze(array: np.ndarray) -> None:
+    """This array is older than the running block."""
+    _local.traces[-1].frozen.freeze(array)
+
+
+def is_frozen(array: np.ndarray) -> bool:
+    """Is this an array that is older than a running block, or a view of one?"""
+    return not array.flags.writeable and any(trace.frozen.holds(array) for trace in _local.traces)
 
 
 def made(value: Any) -> Any:

@@ -6,6 +6,7 @@ entry with the end of its body.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections.abc import Sequence
 from typing import Any, cast
@@ -134,6 +135,8 @@ def _in_order_of(first: Tree, second: Tree) -> Tree:
     """In ported code, a dict with the keys of another one in that one's order: two ways to a result name the same fields."""
     keys, others = getattr(first.kind, "keys", None), getattr(second.kind, "keys", None)
     if keys is None or others is None or keys == others or set(keys) != set(others) or not hooks.is_porting():
+        return second
+    if issubclass(second.kind.type, collections.OrderedDict):
         return second
     forms = dict(zip(others, second.children, strict=True))
     return Tree(dataclasses.replace(second.kind, keys=keys), tuple(forms[key] for key in keys))
