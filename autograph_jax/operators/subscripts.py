@@ -26,6 +26,7 @@ from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import Choice, Unbound, refusal
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.operators.values.updated import updated
+from autograph_jax.porting.refusals import not_made_by_ported_code
 
 
 def set_item(value: Any, target: Any, index: Any, *aliases: Any) -> Any:
@@ -48,8 +49,9 @@ def changed(value: Any, target: Any, index: Any) -> Any:
     if isinstance(target, jax.Array | np.ndarray | list):
         index = opened_index(index)
     if isinstance(target, jax.Array) or isinstance(target, np.ndarray) and _has_array(value, index):
+        check_made_by_ported_code(target)
         return updated(target, index, value)
-    if isinstance(target, np.ndarray) and state.is_frozen(target):
+    if isinstance(target, np.ndarray) and state.is_frozen(target) and not hooks.is_porting():
         copied = target.copy()
         copied[index] = value
         return copied
@@ -78,6 +80,12 @@ def changed(value: Any, target: Any, index: Any) -> Any:
     else:
         target[selection.plain_index(target, index)] = views.rows(value) if isinstance(index, slice) else value
     return target
+
+
+def check_made_by_ported_code(target: Any) -> None:
+    """Ported code keeps traced values in arrays of its own; one of NumPy's it has found in a global, or an object from outside."""
+    if isinstance(target, np.ndarray) and hooks.is_porting():
+        raise not_made_by_ported_code()
 
 
 def _unless_failed(value: Any, old: Callable[[], Any]) -> Any:

@@ -21,6 +21,7 @@ from jax.core import Tracer
 from ..errors import PortingError, user_location
 from . import casting, hooks, selecting
 from .methods import Methods
+from .refusals import not_made_by_ported_code
 from .selections import Selection
 from .views import Index, Part, Reshape, Step, Transpose, Value, read, step_for, written
 
@@ -39,6 +40,15 @@ class Buffer:
 
     def put(self, value: Value) -> None:
         self.value = hooks.before_write(self, value)
+
+
+class Found(Buffer):
+    """An array of NumPy's own that ported code has come across: others may hold it, and would not see what is written."""
+
+    __slots__ = ()
+
+    def put(self, value: Value) -> None:
+        raise not_made_by_ported_code()
 
 
 def serial() -> int:
@@ -301,6 +311,11 @@ def wrap(value: Value, shadow: np.ndarray | None = None) -> MutableArray:
     elif shadow.dtype != value.dtype or not shadow.flags.owndata or not shadow.flags.writeable:
         shadow = np.empty_like(shadow, dtype=value.dtype)
     return MutableArray(Buffer(value), (), shadow)
+
+
+def found(value: Any) -> MutableArray:
+    """What stands for an array of NumPy's own; it cannot be written."""
+    return MutableArray(Found(value), (), np.empty_like(value))
 
 
 def result(value: Any, shadow: np.ndarray | None = None) -> Any:

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from . import casting
-from .arrays import MutableArray, static, value_of, wrap
+from .arrays import MutableArray, found, static, value_of, wrap
 from .casting import canonical
 from .selections import Selection
 from .views import is_static
@@ -18,8 +18,8 @@ def asarray(x: Any, dtype: Any = None, order: Any = None, *, copy: bool | None =
     """`np.asarray`: the array itself, where neither its dtype nor its layout has to change."""
     if not isinstance(x, MutableArray):
         value = casting.nested(values(x))
-        value = value if isinstance(value, jax.Array) else as_canonical(np.array(value))
-        x = wrap(value)
+        own = value if isinstance(value, jax.Array) else as_canonical(np.array(value))
+        x = found(own) if isinstance(x, np.ndarray) and x.ndim else wrap(own)
     into = x.dtype if dtype is None else canonical(dtype)
     layout = np.asarray(x.shadow, into, order=order, copy=copy)
     return x if layout is x.shadow else wrap(casting.to(x.value, into), np.empty_like(layout))
@@ -31,7 +31,7 @@ def array(
     if isinstance(copy, np._CopyMode):
         copy = copy is np._CopyMode.ALWAYS
     made = asarray(x, dtype, order)
-    made = made.copy(order) if copy and made is x else made
+    made = made.copy(order) if copy and (made is x or isinstance(x, np.ndarray)) else made
     return made if made.ndim >= ndmin else made[(None,) * (ndmin - made.ndim)]
 
 

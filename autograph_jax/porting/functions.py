@@ -34,7 +34,7 @@ from .arrays import MutableArray, result, static, value_of, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
 from .names import MATH, jax_function, lacking
-from .refusals import is_of_jax
+from .refusals import is_of_jax, not_made_by_ported_code
 from .spelling import spelt
 from .ufuncs import stored
 from .views import is_static
@@ -83,9 +83,11 @@ def ported(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """A function of math or NumPy that ported code calls. What it makes is an array that can be written."""
     ufunc, method = getattr(function, "__self__", None), getattr(function, "__name__", "")
     if isinstance(function, np.ufunc):
-        return ufuncs.call(function, "__call__", args, dict(kwargs))
+        return _of_ufunc(function, "__call__", args, kwargs)
     if isinstance(ufunc, np.ufunc):
-        return ufuncs.call(ufunc, method, args, dict(kwargs))
+        return _of_ufunc(ufunc, method, args, kwargs)
+    if function in WRITING and isinstance(args[0] if args else None, np.ndarray):
+        return _by_numpy_itself(function, args, kwargs)
     if function in MATH:
         return _of_math(function, args)
     if linear_algebra.is_lookup(function):
@@ -96,6 +98,20 @@ def ported(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         return call(function, args, kwargs)
     found = function(*args, **kwargs)
     return _results(found, found)
+
+
+def _of_ufunc(ufunc: np.ufunc, method: str, args: Any, kwargs: dict[str, Any]) -> Any:
+    writes_numpys = method == "at" and isinstance(args[0], np.ndarray)
+    found = NotImplemented if writes_numpys else ufuncs.call(ufunc, method, args, dict(kwargs))
+    return _by_numpy_itself(getattr(ufunc, method), args, kwargs) if found is NotImplemented else found
+
+
+def _by_numpy_itself(function: Function, args: Any, kwargs: Any) -> Any:
+    """A function that writes into an array of NumPy's own."""
+    given, options = values(args), values(kwargs)
+    if not is_static((given, options)):
+        raise not_made_by_ported_code()
+    return function(*given, **options)
 
 
 def of_compiled(function: Function, args: Any, kwargs: Any) -> Any:

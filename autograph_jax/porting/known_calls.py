@@ -32,14 +32,20 @@ class _Given:
 
     def of(self, argument: Any) -> Any:
         """What the function is given."""
-        if not isinstance(argument, (MutableArray, dict, list, tuple)):
+        if not isinstance(argument, (MutableArray, np.ndarray, dict, list, tuple)):
             return argument
         if id(argument) not in self._stand_ins:
-            is_array = isinstance(argument, MutableArray)
-            stand_in = self._copies.of(argument, argument.value) if is_array else self._parts(argument)
+            stand_in = self._stand_in(argument)
             self._stand_ins[id(argument)] = argument, stand_in
             self._before[id(argument)] = stand_in.copy() if isinstance(stand_in, (np.ndarray, dict, list)) else None
         return self._stand_ins[id(argument)][1]
+
+    def _stand_in(self, argument: Any) -> Any:
+        if isinstance(argument, MutableArray):
+            return self._copies.of(argument, argument.value)
+        if isinstance(argument, np.ndarray):  # one of NumPy's own may be read-only for now, which C refuses also to read
+            return argument if argument.flags.writeable else argument.copy(order="K")
+        return self._parts(argument)
 
     def _parts(self, container: Any) -> Any:
         """The same container, where it holds no array of ours."""
@@ -57,6 +63,9 @@ class _Given:
             if isinstance(argument, MutableArray):
                 if not _same(stand_in, self._before[id(argument)]):
                     argument.put(stand_in.copy())
+            elif isinstance(argument, np.ndarray) and stand_in is not argument:
+                if not _same(stand_in, argument):
+                    raise ValueError("assignment destination is read-only")
             elif stand_in is not argument and isinstance(stand_in, (dict, list)):
                 self._take_over_parts(argument, stand_in)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import jax
 
-from ..errors import AutographError, PortingError, frame_location, is_jax_frame, is_user_frame
+from ..errors import AutographError, PortingError, frame_location, is_jax_frame, is_user_frame, user_location
 
 _KNOWN = "give what is asked for here as a value that is known, or compute this part outside of the ported function"
 _UNCONVERTED = "a function in C, or one without source text, takes known values alone: compute what it gives before"
@@ -91,3 +91,12 @@ def _frames(error: BaseException) -> Iterator[types.FrameType]:
 
 def _first_line(error: BaseException) -> str:
     return str(error).partition("\n")[0]
+
+
+def not_made_by_ported_code() -> PortingError:
+    """What is written is an array of NumPy's own: a global variable's, or that of an object from outside."""
+    return PortingError(
+        "ported code writes into an array of NumPy's that it has not made, and that others may hold",
+        location=user_location(),
+        help="hand it to the function as an argument, or make a copy first: `x = x.copy()`",
+    )

@@ -187,3 +187,28 @@ def test_an_object_that_a_function_in_c_makes_is_refused():
 
     with pytest.raises(ag.PortingError, match="gives cannot be seen by calling it with numbers of no meaning"):
         jax.jit(tree)(jnp.ones((3, 3)))
+
+
+TABLE = np.array([[0.0, 0.0], [3.0, 4.0]])
+
+
+def test_known_arrays_of_numpys_own_in_a_branch():
+    """They are read-only there, which functions in C refuse also where they only read."""
+
+    @ag.port
+    def farthest(x):
+        y = x
+        if x > 0:
+            y = x * scipy.spatial.distance.pdist(TABLE).max() + scipy.cluster.vq.vq(TABLE, TABLE)[1].sum()
+        return y
+
+    @ag.port
+    def smoothed(x):
+        if x > 0:
+            scipy.ndimage.gaussian_filter1d(np.arange(2.0), 1.0, output=TABLE[0])
+        return x
+
+    assert jax.jit(farthest)(2.0) == 10.0
+    with pytest.raises(ag.PortingError, match="writes into an array of NumPy's that it has not made"):
+        jax.jit(smoothed)(2.0)
+    assert not TABLE[0].any() and TABLE.flags.writeable
