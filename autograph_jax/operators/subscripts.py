@@ -83,7 +83,7 @@ def changed(value: Any, target: Any, index: Any) -> Any:
 
 
 def check_made_by_ported_code(target: Any) -> None:
-    """Ported code keeps traced values in arrays of its own; one of NumPy's it has found in a global, or an object from outside."""
+    """Ported code keeps traced values in arrays of its own; NumPy's are globals, or of objects from outside."""
     if isinstance(target, np.ndarray) and hooks.is_porting():
         raise not_made_by_ported_code()
 

@@ -28,7 +28,7 @@ from autograph_jax.errors import PortingError
 from autograph_jax.operators import attributes, comprehensions, hooks, jax_private, subscripts
 from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators.conditionals import if_expr
-from autograph_jax.operators.effects import printing, texts
+from autograph_jax.operators.effects import outlets, printing, texts
 from autograph_jax.operators.effects.progress import bar_maker
 from autograph_jax.operators.sequences import iterables, lists, taking
 from autograph_jax.operators.tracing import holders, impure, state, views
@@ -61,7 +61,7 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.str: texts.str_,
     builtins.repr: texts.repr_,
     builtins.format: texts.format_,
-    warnings.warn: impure.warn,
+    **outlets.OVERRIDES,
     builtins.iter: iterables.iter_,
     builtins.next: comprehensions.next_,
     builtins.setattr: lambda target, name, value: subscripts.set_attr(value, target, name),
@@ -102,6 +102,8 @@ def call(function: Any) -> Function:
         impure.check_random(function)
         if (bar := bar_maker(function)) is not None:
             return bar
+        if (ours := outlets.method(function)) is not None:
+            return ours
         owner = function.__self__
         classes.meet(owner if issubclass(type(owner), type) else type(owner))
         return types.MethodType(_function(function.__func__), function.__self__) if _is_plain_method(function) else function
@@ -109,6 +111,8 @@ def call(function: Any) -> Function:
         impure.check_random(function)
         if isinstance(function.__self__, CHANGING) and function.__name__ not in _READING:
             subscripts.note_content(function.__self__)
+        if (ours := outlets.method(function)) is not None:
+            return ours
         return _builtin(function)
     if kind is type or isinstance(function, type):
         return _in_place_of(function) or bar_maker(function) or _class(function)

@@ -1,0 +1,117 @@
+"""Files, logs and warnings in staged code: at run time, once for each time that Python would, with the values of the run."""
+
+import logging
+import sys
+import warnings
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import autograph_jax as ag
+
+LOG = logging.getLogger("tests.outlets")
+
+
+def run(function, *arguments):
+    result = function(*arguments)
+    jax.effects_barrier()
+    return result
+
+
+def test_a_file(tmp_path):
+    with (tmp_path / "out.txt").open("w") as file:
+
+        @ag.jit
+        def f(x):
+            n = 0
+            while x > 1:
+                if x > 3:
+                    n += file.write("large\n")
+                else:
+                    file.writelines(["small", f" {x}\n"])
+                x = x / 2
+            return n
+
+        assert run(f, 8.0) == 12
+        assert run(f, 0.5) == 0
+    assert (tmp_path / "out.txt").read_text() == "large\nlarge\nsmall 2.0\n"
+
+
+def test_standard_output(capsys):
+    @ag.jit
+    def f(x):
+        if x > 0:
+            sys.stdout.write(f"x is {x}\n")
+        return x
+
+    run(f, -1.0)
+    assert capsys.readouterr().out == ""
+    run(f, 2.0)
+    assert capsys.readouterr().out == "x is 2.0\n"
+
+
+def test_a_log(caplog):
+    @ag.jit
+    def f(x):
+        logging.warning("begins at %s", x)
+        for i in ag.stage(range(3)):
+            if i > 0:
+                LOG.error("turn %d: %s", i, x)
+                LOG.log(logging.WARNING, "again")
+                LOG.debug("nobody reads %s", x)
+            x = x * 2
+        return x
+
+    with caplog.at_level(logging.INFO):
+        run(f, 1.5)
+    assert caplog.messages == ["begins at 1.5", "turn 1: 3.0", "again", "turn 2: 6.0", "again"]
+
+
+def test_a_level_that_is_off_costs_nothing():
+    def f(x):
+        if x > 0:
+            LOG.debug("x is %s", x)
+        return x * 2
+
+    assert "callback" not in str(jax.make_jaxpr(ag.autograph(f))(1.0))
+
+
+def test_only_lanes_that_take_the_branch_log(caplog):
+    def f(x):
+        if x > 1:
+            LOG.error("%s", x)
+        return x
+
+    run(jax.jit(jax.vmap(ag.autograph(f))), jnp.array([1.0, 2.0, 0.0, 3.0]))
+    assert sorted(caplog.messages) == ["2.0", "3.0"]
+
+
+def test_a_warning_has_its_line():
+    @ag.jit
+    def f(x):
+        if x > 0:
+            warnings.warn("x is large", RuntimeWarning, stacklevel=1)
+        return x
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(f, -1.0)
+    with pytest.warns(RuntimeWarning, match="x is large") as caught:
+        run(f, 1.0)
+    assert caught[0].filename == __file__ and caught[0].lineno == f.__wrapped__.__code__.co_firstlineno + 3
+
+
+def test_on_plain_values_and_outside_of_blocks_it_is_pythons(tmp_path, caplog):
+    with (tmp_path / "out.txt").open("w") as file:
+
+        @ag.autograph
+        def f(x):
+            file.write("once\n")
+            LOG.error("once")
+            return x
+
+        assert f(1) == 1
+        assert jax.jit(f)(1.0) == 1.0
+    assert (tmp_path / "out.txt").read_text() == "once\nonce\n"
+    assert caplog.messages == ["once", "once"]
