@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -275,6 +276,11 @@ def bool_(*arguments: Any) -> Any:
     return builtins.bool(*map(lists.truth, arguments))
 
 
+def operator_not(value: Any) -> Any:
+    decision = bool_(value)
+    return jnp.logical_not(decision) if is_traced(decision) else not decision
+
+
 def round_(number: Any, ndigits: Any = None) -> Any:
     """Half to even, as Python's; an integer where no digits are asked for."""
     if not _is_traced_scalar(number):
@@ -314,6 +320,7 @@ OVERRIDES: dict[Any, Callable[..., Any]] = {
     builtins.sorted: sorted_, builtins.len: len_, builtins.int: int_, builtins.float: float_, builtins.complex: complex_,
     builtins.bool: bool_, builtins.round: round_, builtins.list: list_, builtins.tuple: tuple_, builtins.filter: filter_,
     builtins.callable: callable_, builtins.type: type_, builtins.isinstance: isinstance_, builtins.issubclass: issubclass_,
+    operator.truth: bool_, operator.not_: operator_not,
     functools.reduce: lambda f, *rest: functools.reduce(hooks.call(f), *map(views.rows, rest)),
     builtins.map: lambda f, *rest: builtins.map(hooks.call(f), *map(views.rows, rest)),
 }  # fmt: skip

@@ -24,13 +24,16 @@ Function = Callable[..., Any]
 # Where the two libraries have different names, or other arguments.
 _MATH: dict[Function, Function] = {
     math.acos: jnp.arccos, math.acosh: jnp.arccosh, math.asin: jnp.arcsin, math.asinh: jnp.arcsinh, math.atan: jnp.arctan,
-    math.atanh: jnp.arctanh, math.atan2: jnp.arctan2, math.fabs: jnp.abs, math.fmod: jnp.fmod, math.pow: jnp.power,
+    math.atanh: jnp.arctanh, math.atan2: jnp.arctan2, math.fabs: lambda x: abs(_float(x)),
+    math.fmod: lambda x, y: jnp.fmod(_float(x), _float(y)), math.pow: lambda x, y: jnp.power(_float(x), _float(y)),
+    math.remainder: lambda x, y: _remainder(_float(x), _float(y)),
     math.gamma: lambda x: jnp.exp(jax.scipy.special.gammaln(x)) * _gamma_sign(x), math.lgamma: jax.scipy.special.gammaln,
     math.erf: jax.scipy.special.erf, math.erfc: jax.scipy.special.erfc, math.ldexp: jnp.ldexp, math.gcd: jnp.gcd,
     math.lcm: jnp.lcm, math.log: lambda x, *base: jnp.log(x) / jnp.log(base[0]) if base else jnp.log(x),
     math.floor: lambda x: _integer(jnp.floor(x)), math.ceil: lambda x: _integer(jnp.ceil(x)),
     math.trunc: lambda x: _integer(jnp.trunc(x)), math.hypot: lambda *x: jnp.sqrt(sum(jnp.square(v) for v in x)),
-    math.degrees: jnp.degrees, math.radians: jnp.radians, math.dist: lambda p, q: jnp.linalg.norm(jnp.subtract(p, q)),
+    math.degrees: jnp.degrees, math.radians: jnp.radians, 
+    math.dist: lambda p, q: jnp.linalg.norm(_float(jnp.asarray(p)) - jnp.asarray(q)),
     math.isclose: lambda a, b, *, rel_tol=1e-9, abs_tol=0.0: _is_close(a, b, rel_tol, abs_tol),
     math.fsum: lambda x: jnp.sum(jnp.asarray(x)), math.prod: lambda x: jnp.prod(jnp.asarray(x)),
 }  # fmt: skip
@@ -51,6 +54,19 @@ _CMATH: dict[Function, Function] = {
     cmath.isfinite: jnp.isfinite, cmath.isinf: jnp.isinf, cmath.isnan: jnp.isnan,
     cmath.isclose: lambda a, b, *, rel_tol=1e-9, abs_tol=0.0: _is_close(a, b, rel_tol, abs_tol),
 }  # fmt: skip
+
+
+def _float(x: Any) -> Any:
+    """Python's math has floats throughout."""
+    return x if jnp.issubdtype(jnp.result_type(x), jnp.floating) else jnp.asarray(x, float)
+
+
+def _remainder(x: Any, y: Any) -> jax.Array:
+    """What is left after the multiple of y that is nearest, of two as near the even one (IEEE 754). jnp.remainder's is Python's %."""
+    left, size = jnp.fmod(x, y), jnp.abs(y)
+    is_odd = jnp.fmod((x - left) / y, 2) != 0
+    is_far = (2 * jnp.abs(left) > size) | (2 * jnp.abs(left) == size) & is_odd
+    return jnp.where(is_far, left - jnp.copysign(size, left), left)
 
 
 def _gamma_sign(x: Any) -> jax.Array:

@@ -2,6 +2,7 @@
 
 import functools
 import math
+import operator
 
 import jax.numpy as jnp
 import numpy as np
@@ -320,6 +321,27 @@ def math_functions(x):
 
 
 row(math_functions, [2.0], [0.5], grad=True, batch=True)
+
+
+def math_of_integers(i, j):
+    return math.pow(i, 2), math.pow(2, j), math.fmod(i, j), math.fabs(i), math.dist([i, 1], [j, 2.5])
+
+
+row(math_of_integers, [3, 2], [-7, 2], [7, -3])
+
+
+def remainders(x, y):
+    return math.remainder(x, y), math.fmod(x, y), x % y
+
+
+row(remainders, [2.5, 1.5], [5.0, 2.0], [7.0, 2.0], [-7.0, 2.0], [3.5, -2.0], [0.5, 4.0], batch=True)
+
+
+def truth_by_functions(x, i):
+    return (1 if operator.truth(x) else 2), (3 if operator.not_(i) else 4), operator.not_(x > 1)
+
+
+row(truth_by_functions, [2.0, 0], [0.0, 3], batch=True)
 
 
 def math_constants(x):
