@@ -62,7 +62,7 @@ def _float(x: Any) -> Any:
 
 
 def _remainder(x: Any, y: Any) -> jax.Array:
-    """What is left after the multiple of y that is nearest, of two as near the even one (IEEE 754). jnp.remainder's is Python's %."""
+    """What is left after the nearest multiple of y, of two as near the even one (IEEE 754). jnp.remainder's is Python's %."""
     left, size = jnp.fmod(x, y), jnp.abs(y)
     is_odd = jnp.fmod((x - left) / y, 2) != 0
     is_far = (2 * jnp.abs(left) > size) | (2 * jnp.abs(left) == size) & is_odd
