@@ -51,13 +51,14 @@ def class_of(value: Any) -> Any:
 def dict_of(value: Any) -> Any:
     """`value.__dict__`."""
     _check_set(value)
-    return value.__dict__
+    return state.namespace(value.__dict__, value)
 
 
 def vars_(*values: Any) -> Any:
     for value in values:
         _check_set(value)
-    return builtins.vars(*values)
+    found = builtins.vars(*values)
+    return state.namespace(found, *values) if values else found
 
 
 def dir_(*values: Any) -> Any:

@@ -33,7 +33,8 @@ class _Attr:
         return self.write(value, target)
 
     def read(self, target: Any) -> Any:
-        return getattr(target, self.name)
+        found = getattr(target, self.name)
+        return state.namespace(found, target) if self.name == "__dict__" else found
 
     def write(self, value: Any, target: Any) -> Any:
         subscripts.set_attr(value, target, self.name)

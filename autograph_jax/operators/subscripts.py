@@ -68,6 +68,10 @@ def changed(value: Any, target: Any, index: Any) -> Any:
             return target
         _write_chosen(target, lambda option: put_item(value, option, index), (list, dict), "an item of it is written")
         return target
+    if type(target) is dict and isinstance(index, str) and (owner := state.owner_of(target)) is not None:
+        note_attr(owner, index)
+        target[index] = value
+        return target
     picked = type(target) in (list, dict) and _is_picked(index)
     if type(target) in (list, dict) and not picked and attempts.is_written_late(target):
         value = _unless_failed(value, lambda: target[selection.plain_index(target, index)])

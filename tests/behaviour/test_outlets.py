@@ -1,5 +1,6 @@
 """Files, logs and warnings in staged code: at run time, once for each time that Python would, with the values of the run."""
 
+import dataclasses
 import logging
 import sys
 import warnings
@@ -66,6 +67,48 @@ def test_a_log(caplog):
     with caplog.at_level(logging.INFO):
         run(f, 1.5)
     assert caplog.messages == ["begins at 1.5", "turn 1: 3.0", "again", "turn 2: 6.0", "again"]
+
+
+class Counter:
+    def __init__(self):
+        self.n = 1.0
+
+    def __str__(self):
+        return f"n={self.n}"
+
+
+class Pair(Counter):
+    def __repr__(self):
+        return f"Pair({self.n!r})"
+
+
+@dataclasses.dataclass
+class Point:
+    x: float = 1.0
+    name: str = "p"
+
+
+def test_objects_are_shown_as_they_are_at_that_moment(capsys, caplog):
+    def f(x):
+        counter, pair, point = Counter(), Pair(), Point()
+        if x > 0:
+            counter.n, pair.n, point.x = x * 2, x * 3, x * 4
+            print(counter, pair, point, [pair, point], {"a": (pair,)}, sep="; ")
+            counter.n = x * 5
+            pair.n = 7.0
+            print(pair)
+            pair.n = 8.0
+            LOG.error("%s", str(counter))
+        print(f"{counter} {pair!r} {point}")
+        return x
+
+    for x in (2.0, -2.0):
+        f(x)
+        expected, logged = capsys.readouterr().out, caplog.messages.copy()
+        caplog.clear()
+        run(ag.jit(f), x)
+        assert (capsys.readouterr().out, caplog.messages) == (expected, logged)
+        caplog.clear()
 
 
 def test_a_level_that_is_off_costs_nothing():

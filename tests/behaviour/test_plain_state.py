@@ -229,6 +229,20 @@ def beside_another_row(x):
 row(beside_another_row, [1.0])
 
 
+def attributes_and_their_dict(x):
+    o, p = types.SimpleNamespace(n=1.0, m=0.0), types.SimpleNamespace(n=3.0)
+    if x > 0:
+        o.n = 0.5
+        vars(p)["n"] = x
+    else:
+        o.__dict__["n"] = 9.0
+        o.m = vars(p)["n"]
+    return o.n, o.m, p.n
+
+
+row(attributes_and_their_dict, [1.0], [-1.0])
+
+
 @dataclasses.dataclass
 class Model:
     table: np.ndarray

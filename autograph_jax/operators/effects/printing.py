@@ -19,6 +19,7 @@ from autograph_jax.operators.tracing import kept, state
 
 def print_(*values: Any, **options: Any) -> None:
     """Python's print; at run time inside a staged block, or where a value is traced."""
+    values = tuple(texts.of_objects(value, "s") for value in values)
     if not state.traces() and not texts.is_open(values):
         builtins.print(*values, **options)
         return

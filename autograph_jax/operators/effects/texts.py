@@ -10,13 +10,15 @@ import dataclasses
 import itertools
 import re
 import string
+import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import jax
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators.tracing import reach
+from autograph_jax.operators import hooks
+from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced
@@ -100,6 +102,17 @@ def _has_characters(part: Any) -> bool:
     return bool(part) if isinstance(part, Text) else isinstance(part.value, jax.Array)
 
 
+@dataclasses.dataclass(frozen=True)
+class Shown:
+    """What stands in a list for an object: its text."""
+
+    text: Any
+
+    def __repr__(self) -> str:
+        return str(self.text)
+
+
+jax.tree_util.register_dataclass(Shown, ["text"], [])
 jax.tree_util.register_dataclass(Field, ["value", "spec"], ["conversion"])
 jax.tree_util.register_dataclass(Text, ["parts"], [])
 field = Field
@@ -107,6 +120,7 @@ field = Field
 
 def text(*parts: str | Field | Text) -> str | Text | Choice:
     """An f-string: a str, or a Text where a value is traced; of a chosen string the text that goes with it, chosen as well."""
+    parts = tuple(_with_texts(part) if isinstance(part, Field) else part for part in parts)
     new = Text(parts)
     if not is_open(*parts):
         return str(new)
@@ -114,6 +128,48 @@ def text(*parts: str | Field | Text) -> str | Text | Choice:
     if len(traced) > 1 or not isinstance(choice := traced[0], Choice) or not all(isinstance(o, str) for o in choice._options):
         return new
     return choice._map(lambda option: text(*(_with(part, choice, option) for part in parts)))
+
+
+def _with_texts(part: Field) -> str | Field | Text:
+    if part.conversion not in ("", "s", "r") or part.spec != "":
+        return part
+    value = of_objects(part.value, part.conversion or "s")
+    is_text = value is not part.value and isinstance(value, str | Text)
+    return value if is_text else Field(value, part.conversion)
+
+
+def of_objects(value: Any, conversion: str) -> Any:
+    """The value, where objects are what they are shown as, a Text: when the program runs they hold something else."""
+    if _is_shown_later(value) or not (state.traces() or reach.holds_traced(value)):
+        return value
+    if jax.tree_util.all_leaves([value]):
+        return _text_of(value, conversion)
+    try:
+        return jax.tree.map(_in_container, value, is_leaf=_is_shown_later)
+    except ValueError:  # a dict whose keys have no order
+        return value
+
+
+def _is_shown_later(value: Any) -> bool:
+    return isinstance(value, (*reach.ATOMS, jax.Array, Choice, Text, Shown))
+
+
+def _in_container(value: Any) -> Any:
+    found = value if _is_shown_later(value) else _text_of(value, "r")
+    return value if found is value else Shown(found)
+
+
+def _text_of(value: Any, conversion: str) -> Any:
+    kind = type(value)
+    of_str = conversion == "s" and kind.__str__ is not object.__str__
+    function = kind.__str__ if of_str else kind.__repr__
+    if not isinstance(function, types.FunctionType) or not reach.is_record(value):
+        return value
+    if dataclasses.is_dataclass(kind) and hasattr(function, "__wrapped__"):  # as dataclasses makes it
+        fields = [field for field in dataclasses.fields(kind) if field.repr]
+        texts = [text(f"{field.name}=", Field(getattr(value, field.name), "r")) for field in fields]
+        return text(f"{kind.__qualname__}(", _joined(", ", texts), ")")
+    return hooks.call(function)(value)
 
 
 def _with(part: str | Field | Text, choice: Choice, option: str) -> str | Field | Text:
@@ -145,11 +201,15 @@ def str_(*arguments: Any, **keywords: Any) -> Any:
     [value] = arguments
     if isinstance(value, Text):
         return value
+    value = of_objects(value, "s")
     return text(Field(value, "s")) if is_open(value) else objects.asked(value, "__str__", builtins.str)
 
 
 def repr_(value: Any, /) -> Any:
-    return text(Field(value, "r")) if is_open(value) else objects.asked(value, "__repr__", builtins.repr)
+    shown = of_objects(value, "r")
+    if shown is not value and isinstance(shown, str | Text):
+        return shown
+    return text(Field(shown, "r")) if is_open(shown) else objects.asked(value, "__repr__", builtins.repr)
 
 
 def format_(value: Any, spec: Any = "", /) -> Any:

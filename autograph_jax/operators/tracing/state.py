@@ -75,6 +75,7 @@ class Trace:
         self.older: set[int] = set()  # containers and objects that were there before the block, by id
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
         self.frozen = Frozen()
+        self.namespaces: dict[int, Any] = {}  # by the id of a `__dict__` that the block has asked for: whose it is
 
     def keep(self, place: Place, old: Callable[[], Any]) -> None:
         """Keep what a place held at first. One that is found stays so, though the block's functions mention it too."""
@@ -258,6 +259,18 @@ def freeze(array: np.ndarray) -> None:
 def is_frozen(array: np.ndarray) -> bool:
     """Is this an array that is older than a running block, or a view of one?"""
     return not array.flags.writeable and any(trace.frozen.holds(array) for trace in _local.traces)
+
+
+def namespace(attributes: Any, owner: Any) -> Any:
+    """Remember whose `__dict__` this is: what is written into it are attributes."""
+    if _local.traces:
+        _local.traces[-1].namespaces[id(attributes)] = owner
+    return attributes
+
+
+def owner_of(attributes: dict[Any, Any]) -> Any:
+    """The object whose `__dict__` this is, if a running block has asked for it."""
+    return next((trace.namespaces[id(attributes)] for trace in _local.traces if id(attributes) in trace.namespaces), None)
 
 
 def made(value: Any) -> Any:
