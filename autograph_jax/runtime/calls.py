@@ -102,7 +102,7 @@ def call(function: Any) -> Function:
         impure.check_random(function)
         if (bar := bar_maker(function)) is not None:
             return bar
-        if (ours := outlets.method(function)) is not None:
+        if isinstance(function.__self__, outlets.OWNERS) and (ours := outlets.method(function)) is not None:
             return ours
         owner = function.__self__
         classes.meet(owner if issubclass(type(owner), type) else type(owner))
@@ -111,7 +111,7 @@ def call(function: Any) -> Function:
         impure.check_random(function)
         if isinstance(function.__self__, CHANGING) and function.__name__ not in _READING:
             subscripts.note_content(function.__self__)
-        if (ours := outlets.method(function)) is not None:
+        if isinstance(function.__self__, outlets.OWNERS) and (ours := outlets.method(function)) is not None:
             return ours
         return _builtin(function)
     if kind is type or isinstance(function, type):

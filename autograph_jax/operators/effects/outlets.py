@@ -22,10 +22,15 @@ _LEVELS = {
 _IN_MEMORY = (io.StringIO, io.BytesIO)  # state, which is rolled back
 
 
+# Asked for first, by classes in C, or plain ones: near Python's limit of recursion few frames are left.
+_FILE = next(kind for kind in io.IOBase.__mro__ if type(kind) is type)
+OWNERS: Any = (_FILE, logging.Logger, logging.LoggerAdapter)
+
+
 def method(function: Any) -> Function | None:
     """What stands for a method of a file or a logger that writes; None where this is no such method."""
     owner, name = function.__self__, function.__name__
-    if isinstance(owner, io.IOBase):
+    if isinstance(owner, _FILE):
         return _writing(function) if name in ("write", "writelines") and not isinstance(owner, _IN_MEMORY) else None
     if isinstance(owner, logging.Logger | logging.LoggerAdapter) and name in (*_LEVELS, "log"):
         return _logging(function, owner)
