@@ -9,6 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from autograph_jax.operators import jax_private
+from autograph_jax.operators.tracing import same_containers
 from autograph_jax.operators.values.traced import is_traced, truth
 
 _ORDER: dict[str, Callable[[Any, Any], Any]] = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -18,6 +19,7 @@ def equal(left: Any, right: Any) -> Any:
     """`left == right`."""
     kind = _same_container(left, right)
     if kind is None:
+        _check_identity(left, right)
         return left == right
     if len(left) != len(right) or kind is dict and left.keys() != right.keys():
         return False
@@ -28,6 +30,7 @@ def equal(left: Any, right: Any) -> Any:
 def not_equal(left: Any, right: Any) -> Any:
     """`left != right`."""
     if _same_container(left, right) is None:
+        _check_identity(left, right)
         return left != right
     result = equal(left, right)
     return not result if isinstance(result, bool) else jnp.logical_not(result)
@@ -86,6 +89,18 @@ def has_traced_parts(value: Any) -> bool:
     if issubclass(kind, tuple | list):
         return any(map(has_traced_parts, value))
     return any(map(has_traced_parts, value.values())) if issubclass(kind, dict) else is_traced(value)
+
+
+def check_members(container: Any, value: Any) -> None:
+    """Refuse to say whether an object is in a list or tuple, where it depends on traced data which one it is."""
+    for element in container if type(container) in (list, tuple) and same_containers.is_doubtful(value) else ():
+        _check_identity(element, value)
+
+
+def _check_identity(left: Any, right: Any) -> None:
+    """Objects of a class without an `__eq__` are equal where they are one."""
+    if type(left).__eq__ is object.__eq__ and type(right).__eq__ is object.__eq__:
+        same_containers.check_identity(left, right)
 
 
 def _as_bool(condition: Any) -> Any:

@@ -16,16 +16,17 @@ from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.sequences import lengthened, lists
 from autograph_jax.operators.staging import joined_aliases
-from autograph_jax.operators.staging.blocks import RESULT, Traced, trace
+from autograph_jax.operators.staging.apart import changed_beside_another, end_of
+from autograph_jax.operators.staging.blocks import NOT_APART, RESULT, Apart, Traced, trace
 from autograph_jax.operators.staging.collectives import refuse
 from autograph_jax.operators.staging.mismatches import is_users, joined, shown
 from autograph_jax.operators.staging.writes import Slot, branch_writes, slots_of
-from autograph_jax.operators.tracing import aliasing, reach, same_containers, state
+from autograph_jax.operators.tracing import aliasing, same_containers, state
 from autograph_jax.operators.tracing.cells import arrays_held, bind, of_modules, standing_for, variables
 from autograph_jax.operators.tracing.places import Content, Place, held
 from autograph_jax.operators.values import facts, objects, references
 from autograph_jax.operators.values.choices import Choice
-from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable, unflatten
+from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form, Static, widened
 from autograph_jax.operators.values.joins import coerce, zeros
 from autograph_jax.operators.values.traced import is_traced, truth
@@ -145,21 +146,23 @@ def _staged(
     new = dict(zip([key for key in ends if key not in written], values, strict=True))
     new |= _write_after(written, places, operands)
     memory |= aliasing.memory_around(functions, places.values())
+    joining = same_containers.Joining.of([result, *ends.values()])
     new = joined_aliases.with_aliases({key: new[key] for key in ends}, places, first, second, outer)
     modules = of_modules(functions, first.called | second.called)
-    new |= {key: joined_aliases.of_module(new[key], key, first, second, modules, predicate) for key in ends if modules}
+    new |= {key: joined_aliases.of_module(new[key], key, first, second, modules, predicate, joining) for key in ends if modules}
+    joined_aliases.together({RESULT: value, **new}, places, (first, second), joining)
     for key in ends:
         if isinstance(places[key], Content):  # which stays the same object
-            same_containers.doubt_contents(new[key], places[key].read())
+            joining.doubt_contents(new[key], places[key].read())
         else:
-            same_containers.doubt_container(new[key], places[key].read())
+            joining.doubt(new[key], places[key].read())
             aliasing.doubt_buffers(new[key], places[key].read(), new.values())
-        joined_aliases.relate(new[key], key, places[key], (first, second), new, outer, memory)
-        state.write(places[key], new[key])
+        joined_aliases.relate(new[key], key, places[key], (first, second), new, outer, memory, joining)
+        same_containers.write(places[key], new[key])
     if first.raised and second.raised:
         raise checks.Raised() if checks.is_kept() else checks.raised_by_itself()
-    joined_aliases.relate(value, RESULT, None, (first, second), new, outer, memory)
-    value = joined_aliases.of_module(value, RESULT, first, second, modules, predicate)
+    joined_aliases.relate(value, RESULT, None, (first, second), new, outer, memory, joining)
+    value = joined_aliases.of_module(value, RESULT, first, second, modules, predicate, joining)
     bind(functions, names)
     return joined_aliases.with_result_aliases(value, first, second, outer)
 
@@ -185,7 +188,7 @@ def _trace_both(
     """Both branches, and the keys of what they have written, and not only seen as what the condition tells."""
     kept: set[Any] = set()
 
-    def run(holds: bool, apart: set[Any]) -> Traced:
+    def run(holds: bool, apart: Apart) -> Traced:
         block = functions[0 if holds else 1]
         active = predicate if holds else jnp.logical_not(predicate)
         narrowed = facts.narrowed(block or _nothing, functions, narrowing, holds)
@@ -198,33 +201,25 @@ def _trace_both(
         return traced
 
     opened = state.opened()
-    first = run(True, set())
+    first = run(True, NOT_APART)
     opened_first = state.opened()
     state.open_again(opened)
-    second = run(False, set())
+    second = run(False, NOT_APART)
     state.open_again([own or other for own, other in zip(opened_first, state.opened(), strict=True)])
-    if apart := _changed_beside_another(watched, first, second):
-        first = run(True, apart)
-    if apart := _changed_beside_another(watched, second, first):
-        second = run(False, apart)
-    return first, second, kept
+    apart_first = apart_second = NOT_APART
+    while True:  # what one of them takes apart may be what the other one has to take apart then
+        if (more := apart_first | changed_beside_another(first, second)) != apart_first:
+            first, apart_first = run(True, more), more
+        elif (more := apart_second | changed_beside_another(second, first)) != apart_second:
+            second, apart_second = run(False, more), more
+        else:
+            return first, second, kept
 
 
 def _joined_result(what: str, first: Traced, second: Traced) -> Form:
     if first.raised or second.raised:
         return first.result if second.raised else second.result
     return joined(what, first.result, second.result, before="one path gives", after="the other")
-
-
-def _changed_beside_another(watched: Sequence[Place], branch: Traced, other: Traced) -> set[Any]:
-    """The variables whose object this branch changes in place, where the other branch gives the variable another object."""
-    changed = {id(place.target) for place, _ in branch.ends.values() if place.target is not None}
-    return {
-        place.key
-        for place in watched
-        if place.key in other.ends and place.key not in branch.ends
-        if is_mutable(place.read()) and any(id(part) in changed for part in reach.everything(place.read()))
-    }
 
 
 def _slots(place: Place, form: Form, first: Traced, second: Traced) -> list[Slot]:
@@ -294,16 +289,9 @@ def _joined_end(place: Place, first: Traced, second: Traced) -> Form:
     After a branch that raises nobody reads it, but which error it is.
     """
     if (first.is_over or second.is_over) and not isinstance(place, Carried):
-        return _end(place, second if first.is_over else first)
-    forms = [_end(place, branch) for branch in (first, second)]
+        return end_of(place, second if first.is_over else first)
+    forms = [end_of(place, branch) for branch in (first, second)]
     return joined(shown(place), *forms, before="one path leaves", after="the other", target=place.target)
-
-
-def _end(place: Place, branch: Traced) -> Form:
-    if place.key in branch.ends:
-        return branch.ends[place.key][1]
-    take = flatten_inside if isinstance(place, Content) else flatten
-    return take(held(place), is_mutable)[0]
 
 
 def _named(block: Block | None, function: Any) -> Callable[[], Any]:

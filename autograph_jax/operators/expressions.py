@@ -17,7 +17,7 @@ from autograph_jax.operators.sequences import bounded, lists
 from autograph_jax.operators.tracing import same_containers
 from autograph_jax.operators.tracing.cells import cells_of, standing_for
 from autograph_jax.operators.values import facts, objects, selection
-from autograph_jax.operators.values.choices import UNBOUND, Choice
+from autograph_jax.operators.values.choices import UNBOUND, Choice, answered
 from autograph_jax.operators.values.traced import is_traced, truth
 from autograph_jax.porting import products
 
@@ -119,6 +119,10 @@ def is_(left: Any, right: Any) -> Any:
         return left is right
     if left._may_be_unbound():
         return is_(left._bound(), right)
+    if type(right) is Choice:
+        return True if left is right else answered(right, [is_(left, option) for option in right._options])
+    for option in left._options:
+        same_containers.check_identity(option, right)
     return left._where(lambda option: option is right)
 
 
@@ -135,6 +139,7 @@ def in_(value: Any, container: Any) -> Any:
         return bounded.contains(container, value)
     if type(container) is Choice:
         return selection.of_choice(container, lambda option: in_(value, option), "`in`")
+    comparisons.check_members(container, value)
     return comparisons.contains(container, value) if _compares_traced(value, container) else objects.contains(container, value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -73,6 +74,16 @@ def program_of(trace: Any) -> object:
     while trace is not None and not isinstance(trace, _STAGES):
         trace = getattr(trace, "parent_trace", None)
     return trace
+
+
+def reference_to_trace(forget: Callable[[Any], None] | None = None) -> Callable[[], Any]:
+    """Gives what JAX does at present as long as that goes on, or is kept; `forget` is called when it is gone."""
+    return weakref.ref(_current.trace, forget) if _current is not None else lambda: _current
+
+
+def is_over(trace: Any) -> bool:
+    """Is this over, a trace of JAX's or, where it is gone, None?"""
+    return _current is not None and (trace is None or bool(getattr(trace, "_invalidated", False)))
 
 
 def is_lost(value: Any) -> bool:

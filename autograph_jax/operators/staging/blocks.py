@@ -6,13 +6,13 @@ import contextlib
 import dataclasses
 import sys
 import types
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.extend
 
-from autograph_jax.errors import is_raised_by_user
+from autograph_jax.errors import StructureError, is_raised_by_user, user_location
 from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import attempts, checks
@@ -49,6 +49,8 @@ class Traced:
     older: dict[Any, Uncounted]  # by key: the containers from before that what it holds may be
     before: Container[int]  # the ids of the containers that were there before the block
     starts: dict[Any, int]  # by key: the identity of what each input held at the start
+    objects: dict[Any, list[tuple[same_containers.Position, int]]]  # by key: the containers in what it holds, by their ids
+    related: dict[int, frozenset[int]]  # of these, what each may be as well
     called: dict[Any, dict[str, Any]]  # the code of functions, and their globals
 
     def __call__(self, leaves: Sequence[Any], run: Callable[..., Sequence[Any]] | None = None) -> tuple[Any, dict[Any, Any]]:
@@ -74,6 +76,13 @@ class Traced:
     def kin_of(self, place: Place) -> list[int]:
         """The arrays in what a place holds at the end, and those that these may be, by their ids."""
         return self.parts[place.key] if place.key in self.parts else [id(part) for part in reach.arrays(place.read())]
+
+    def together(self, more: Iterable[tuple[Any, Any]] = ()) -> set[same_containers.Pair]:
+        """The places that end with one container, or with two that may be one; `more` are what it left as it was, by key."""
+        others = [found for key, value in more if key not in self.objects for found in same_containers.positions(key, value)]
+        own = [found for objects in self.objects.values() for found in objects]
+        known = same_containers.related(part for _, part in others)
+        return same_containers.pairs([*own, *((position, id(part)) for position, part in others)], self.related | known)
 
     def position(self, key: Any) -> int | None:
         """Where among the outputs the array of a place is; None for a place that was not written."""
@@ -119,6 +128,30 @@ class Shares(NamedTuple):
     whole: bool
 
 
+class Older(NamedTuple):
+    """What a place holds may be one of these containers from before the loop; `given`: it is one that a turn leaves itself."""
+
+    key: Any
+    containers: Uncounted
+    given: bool
+
+
+class Apart(NamedTuple):
+    """What a block is to leave taken apart, though it was there before: places, by key, and objects in places, by id."""
+
+    places: frozenset[Any] = frozenset()
+    objects: frozenset[tuple[Any, int]] = frozenset()
+
+    def at(self, key: Any) -> frozenset[int]:
+        return frozenset(own for place, own in self.objects if place == key)
+
+    def __or__(self, other: Apart) -> Apart:
+        return Apart(self.places | other.places, self.objects | other.objects)
+
+
+NOT_APART = Apart()
+
+
 @dataclasses.dataclass
 class Aliases:
     """Inputs that hold one array (by key: the place that leads), and pairs of which it is not known."""
@@ -127,7 +160,9 @@ class Aliases:
     doubtful: set[tuple[Any, Any]] = dataclasses.field(default_factory=set)
     views: list[Shares] = dataclasses.field(default_factory=list)
     held: list[tuple[list[Any], Any]] = dataclasses.field(default_factory=list)  # who holds the array of which place too
-    older: list[tuple[Any, Uncounted]] = dataclasses.field(default_factory=list)  # by key: a container that may be in it
+    older: list[Older] = dataclasses.field(default_factory=list)
+    together: set[same_containers.Pair] = dataclasses.field(default_factory=set)  # positions that may hold one container
+    growing: dict[Any, list[Any]] = dataclasses.field(default_factory=dict)  # by key: what may be in a growing list
 
 
 def trace(
@@ -140,14 +175,14 @@ def trace(
     active: Any = None,
     aliases: Aliases | None = None,
     memory: state.Memory | None = None,
-    apart: Container[Any] = (),
+    apart: Apart = NOT_APART,
     axes: Axes = NONE,
 ) -> Traced:
     """Trace a block of these functions with some places made abstract. Leaves no trace of itself, also if it raises.
 
     `watched` are the variables whose end values count; places on the heap are found. `arguments` are further abstract
     values, handed to the block; where `active` (the condition under which the block counts) is None, the last of them is.
-    Of the watched variables in `apart`, by their keys, the object is taken apart also where it is still the same.
+    What is to be `apart` is so also where it is still the same.
     Along the `axes` of a mesh not all devices run the block alike.
     """
     recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases(), memory, apart, axes)
@@ -168,6 +203,8 @@ def trace(
         recorder.older,
         recorder.before,
         recorder.starts,
+        recorder.objects,
+        recorder.related,
     )
     raised = recorder.raised, recorder.handled
     return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, *raised, *memory_found, recorder.called)
@@ -221,7 +258,7 @@ class _Recorder:
         active: Any,
         aliases: Aliases,
         memory: state.Memory | None,
-        apart: Container[Any],
+        apart: Apart,
         axes: Axes,
     ) -> None:
         self._block, self._functions, self._watched = block, functions, watched
@@ -268,7 +305,7 @@ class _Recorder:
             finally:
                 self._entered.clear()
                 self.called = trace.called
-                for holder, _ in self._aliases.held:
+                for holder in [*(holder for holder, _ in self._aliases.held), *self._aliases.growing.values()]:
                     holder.clear()
                 trace.roll_back()
 
@@ -291,6 +328,7 @@ class _Recorder:
         starts = {}
         values: dict[Any, Any] = {}
         renewed: dict[int, jax.Array] = {}
+        joining, together = same_containers.Joining.of(form for _, form in self._inputs), self._together()
         for place, form in self._inputs:
             value = unflatten(form, leaves)
             value = values[place.key] = values.get(self._aliases.same.get(place.key), value)
@@ -301,9 +339,9 @@ class _Recorder:
                 views.hand_over(part, old)  # whoever holds what the loop enters with would see a write in the first turn
                 views.view(part, first)  # of two types, though one array
             aliasing.doubt_buffers(value, place.read())
-            doubt = same_containers.doubt_contents if isinstance(place, Content) else same_containers.doubt_container
+            doubt = joining.doubt_contents if isinstance(place, Content) else joining.doubt
             doubt(value, place.read())
-            state.write(place, value)
+            same_containers.write(place, value)
             self.starts[place.key] = aliasing.identity(value)
             self._entered.append(value)
             # A container that is made anew for each turn may be changed in place: then it is no longer what it was.
@@ -315,15 +353,42 @@ class _Recorder:
             base = base if isinstance(base, aliasing.ARRAYS) else values.get(base)
             views.view_parts(values.get(key), base, whole=whole)
             aliasing.doubt_buffers(values.get(key), base, apart)
-        for key, containers in self._aliases.older:
+        for key, containers, given in self._aliases.older:
             for container in containers:
-                same_containers.doubt_parts(values.get(key), container)
+                joining.doubt_parts(values.get(key), container, anyway=not given)
+        joining.doubt_together(values, together)
         for holder, key in self._aliases.held:
-            holder[:] = [values[key]]
+            holder.append(values[key])
+        for key, holder in self._aliases.growing.items():
+            older = [one for own in self._aliases.older if own.key == key for one in own.containers]
+            pairs = [pair for pair in self._aliases.together if any(position[0] == key for position in pair)]
+            others = [position for pair in pairs for position in pair if position[0] != key]
+            if older or others:
+                holder.append(joining.stand_in(values, older, others))
         return starts
 
-    def _older_than(self, value: Any) -> Uncounted:
-        return Uncounted(container for container in same_containers.older_in(value) if id(container) in self.before)
+    def _together(self) -> set[same_containers.Pair]:
+        """The inputs that may hold one container: at the entry, or after a turn."""
+        if not self._inputs:
+            return set()
+        entered = [found for place, _ in self._inputs for found in same_containers.positions(place.key, place.read())]
+        known = same_containers.related(part for _, part in entered)
+        return same_containers.pairs([(position, id(part)) for position, part in entered], known) | self._aliases.together
+
+    def _older_than(self, key: Any, value: Any) -> Uncounted:
+        """What from before the block the containers may be that it has made, or takes apart."""
+        made = same_containers.older_in(value, without=self.before)
+        older = Uncounted(container for container in made if id(container) in self.before)
+        if self._apart.objects:
+            apart = self._apart.at(key)
+            older += [part for part in reach.everything(value) if id(part) in apart]
+        return older
+
+    def _note_objects(self, key: Any, value: Any, found: dict[int, Any]) -> None:
+        self.objects[key] = []
+        for position, part in same_containers.positions(key, value):
+            self.objects[key].append((position, id(part)))
+            found[id(part)] = part
 
     def _ends(self, trace: state.Trace, starts: dict[Any, Any], result: Any) -> list[Any]:
         """The leaves of the result and of every place that was written; their Forms are kept.
@@ -331,14 +396,18 @@ class _Recorder:
         A block that raises leaves nothing that anybody would read, but which error it is.
         """
         is_new = _made_in(trace)
-        self.result, leaves = flatten_end(result, self.before, is_new)
+        self.result, leaves = flatten_end(result, self.before, is_new, self._apart.at(RESULT))
         self.ends, self.found = {}, []
         self.ids: dict[Any, int] = {RESULT: aliasing.identity(result)}
         self.bases: dict[Any, list[views.Base]] = {RESULT: views.bases_in(result)}
         self.parts: dict[Any, list[int]] = {RESULT: aliasing.kin(result)}
         self.handed: dict[Any, frozenset[int]] = {RESULT: views.handed_over(result)}
         self.doubted: dict[Any, set[int]] = {RESULT: aliasing.doubted(result)}
-        self.older: dict[Any, Uncounted] = {RESULT: self._older_than(result)}
+        self.older: dict[Any, Uncounted] = {RESULT: self._older_than(RESULT, result)}
+        containers: dict[int, Any] = {}
+        self.objects: dict[Any, list[tuple[same_containers.Position, int]]] = {}
+        self._note_objects(RESULT, result, containers)
+        inputs = {place.key for place, _ in self._inputs}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
         heap = [p for p, _ in trace.log.values() if p.found and not references.is_made_since(p.target, trace.serial)]
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
@@ -351,19 +420,19 @@ class _Recorder:
             self.parts[place.key] = aliasing.kin(value)
             self.handed[place.key] = views.handed_over(value)
             self.doubted[place.key] = aliasing.doubted(value)
-            self.older[place.key] = self._older_than(value)
-            if place.key in self.ends or _unchanged(start, value) and place.key not in self._apart:
+            self.older[place.key] = self._older_than(place.key, value)
+            is_same = _unchanged(place, start, value) and place.key not in self._apart.places
+            if not is_same or place.key in inputs:
+                self._note_objects(place.key, value, containers)
+            if place.key in self.ends or is_same:
                 continue
-            if place.key in self._apart:
-                own = lambda part, own=value: part is own or is_new(part)  # noqa: E731
-                form, more = flatten_end(value, self.before - {id(value)}, own, apart=value)
-            else:
-                form, more = flatten_end(value, self.before, is_new)
+            form, more = flatten_end(value, self.before, is_new, self._apart.at(place.key))
             self.ends[place.key] = (place, form)
             leaves += more
             if place.key not in known:
                 known.add(place.key)
                 self.found.append(place)
+        self.related = same_containers.related(containers.values())
         return leaves
 
 
@@ -374,10 +443,10 @@ class _Rebuilt:
 _REBUILT = _Rebuilt()
 
 
-def _unchanged(start: Any, value: Any) -> bool:
+def _unchanged(place: Place, start: Any, value: Any) -> bool:
     """Is this still the same object? Contents are copied when read, so theirs are compared one by one."""
-    if start is value:
-        return True
+    if start is value or not isinstance(place, Content):
+        return start is value
     if type(start) is list and type(value) is list:
         return len(start) == len(value) and all(a is b for a, b in zip(start, value, strict=True))
     if type(start) is dict and type(value) is dict:
@@ -387,14 +456,33 @@ def _unchanged(start: Any, value: Any) -> bool:
     return type(start) is type(value) and isinstance(start, bytes | str) and start == value
 
 
-def flatten_end(value: Any, older: Container[int], is_new: Callable[[Any], bool], apart: Any = None) -> tuple[Form, list[Any]]:
-    """A value that a block left: what it made is taken apart, an object that was there before (`older`) stays that object."""
+def flatten_end(
+    value: Any, older: Container[int], is_new: Callable[[Any], bool], apart: frozenset[int] = frozenset()
+) -> tuple[Form, list[Any]]:
+    """A value that a block left: what it made is taken apart, an object that was there before (`older`) stays that object.
+
+    But those that are to be `apart`, by id, are taken apart too.
+    """
     serial = state.traces()[-1].serial
+    _check_no_circle(value, apart, ())
 
     def whole(part: Any) -> bool:
-        return id(part) in older or references.is_older(part, serial) and part is not apart
+        return id(part) not in apart and (id(part) in older or references.is_older(part, serial))
 
-    return flatten(value, whole, is_new)
+    return flatten(value, whole, lambda part: id(part) in apart or is_new(part))
+
+
+def _check_no_circle(value: Any, apart: frozenset[int], around: tuple[int, ...]) -> None:
+    """Refuse to take an object apart that holds itself: `o.next = o`."""
+    if id(value) in around:
+        raise StructureError(
+            f"this {type(value).__name__} holds itself and is changed, and is given where another path gives another object",
+            location=user_location(),
+            help="let both paths give an object that was there before, or keep its attributes in variables of their own",
+        )
+    if apart and (id(value) in apart or isinstance(value, list | tuple | dict)):
+        for _, part in reach.parts(value):
+            _check_no_circle(part, apart, (*around, id(value)))
 
 
 def _made_in(trace: state.Trace) -> Callable[[Any], bool]:

@@ -21,7 +21,8 @@ from autograph_jax.operators.effects.failures import Failures, notes_errors_and_
 from autograph_jax.operators.loops import run_turn
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence, loop_aliases
-from autograph_jax.operators.staging.blocks import Aliases, Traced, trace
+from autograph_jax.operators.staging.apart import changed_in_a_turn
+from autograph_jax.operators.staging.blocks import NOT_APART, Aliases, Apart, Traced, trace
 from autograph_jax.operators.staging.collectives import refuse
 from autograph_jax.operators.staging.mismatches import joined, shown
 from autograph_jax.operators.staging.remembered import Remembered
@@ -91,6 +92,7 @@ class _Settling:
         self._axes = axes | state.axes()
         self._exit: Form = NO_EXIT
         self._aliases = Aliases()
+        self._apart = NOT_APART
         self._growing: dict[Any, lists.Growth] | None = {} if may_grow else None
         self._memory = state.Memory()
         self._last: Remembered | None = None
@@ -123,9 +125,12 @@ class _Settling:
             memory.failures, memory.raises_at_once = None, True
             return False
         same = self._take_over(traced)
+        apart, self._apart = self._apart, self._apart | self._changed(traced)
+        same = apart == self._apart and same
         same = loop_aliases.keep_sharing(self._aliases, traced) and same
         same = not loop_aliases.taken_as_views(traced, outer_arrays, outer_memory, places, self._aliases) and same
         same = not loop_aliases.taken_from_before(traced, self._aliases) and same
+        same = not loop_aliases.held_together(traced, self._growing or {}, self._aliases) and same
         same = not loop_aliases.put_into_lists(places, traced, self._growing or {}, self._aliases) and same
         if same and not traced.found:
             return True
@@ -136,7 +141,7 @@ class _Settling:
     def _trace(self) -> Traced:
         inputs = list(zip(self.places, self._forms, strict=True))
         given = [widened(form, self._axes) for form in (*self._arguments, _BOOL)]
-        how = {"aliases": self._aliases, "memory": self._memory, "axes": self._axes}
+        how = {"aliases": self._aliases, "memory": self._memory, "axes": self._axes, "apart": self._apart}
         try:
             return trace(self._block, self._functions, (), inputs, arguments=given, **how)
         except Exception:
@@ -153,6 +158,10 @@ class _Settling:
         same = (forms == self._forms or _only_strengthened(self._forms, forms, traced)) and axes == self._axes
         self._forms, self._exit, self._axes = forms, widened(exit, axes), axes
         return same
+
+    def _changed(self, traced: Traced) -> Apart:
+        forms = {place.key: form for place, form in zip(self.places, self._forms, strict=True)}
+        return changed_in_a_turn(forms, traced)
 
     def _found(self, traced: Traced) -> list[Form]:
         """What the places that a turn has found hold: what they enter with, or what this turn has left there."""

@@ -24,8 +24,11 @@ def with_aliases(
     """The new values, where two that are one array on both paths are one object, and a pair on one path is doubtful."""
     identities = {key: tuple(b.ids.get(key, aliasing.identity(places[key].read())) for b in (first, second)) for key in new}
     leaders: dict[tuple[int, ...], Any] = {}
+    containers: dict[tuple[int, ...], Any] = {}
     for key, pair in identities.items():
-        if isinstance(new[key], jax.Array):
+        if _is_made(new[key], places[key]):
+            new[key] = containers.setdefault(_of_paths_taken(pair, first, second), new[key])
+        elif isinstance(new[key], jax.Array):
             if pair[0] == pair[1] and pair[0] in outer:
                 new[key] = outer[pair[0]]  # both paths give the same array from outside: no new one
             new[key] = leaders.setdefault(pair, new[key])
@@ -37,6 +40,24 @@ def with_aliases(
                 _doubt_parts(new[key], list(reach.arrays(new[other])))
                 aliasing.doubt_buffers(new[key], new[other])
     return new
+
+
+def _is_made(value: Any, place: Place) -> bool:
+    """Is it a list, dict or object that two places may have? The copy of what is in a place is nobody's."""
+    return not isinstance(place, Content) and (type(value) is Choice or same_containers.is_container(value))
+
+
+def _of_paths_taken(pair: tuple[int, ...], *branches: Traced) -> tuple[int, ...]:
+    return tuple(0 if branch.is_over else one for one, branch in zip(pair, branches, strict=True))
+
+
+def together(
+    values: dict[Any, Any], places: dict[Any, Place], branches: tuple[Traced, Traced], joining: same_containers.Joining
+) -> None:
+    """Remember which of the lists, dicts and objects that a join has made were one on some path: `if x > 0: a = b = [x]`."""
+    before = [(key, place.read()) for key, place in places.items()]
+    pairs = set[same_containers.Pair]().union(*(branch.together(before) for branch in branches if not branch.is_over))
+    joining.doubt_together(values, pairs)
 
 
 def _related(branch: Traced, kin: dict[Any, set[int]], key: Any, other: Any) -> bool:
@@ -52,6 +73,7 @@ def relate(
     new: dict[Any, Any],
     outer: dict[int, jax.Array],
     memory: dict[int, Buffer],
+    joining: same_containers.Joining,
 ) -> None:
     """What two branches leave in a place, or as their result, may be an older object or array, or a view of one."""
     for branch in branches:
@@ -65,10 +87,18 @@ def relate(
         if form is None or place is None and branch.raised:
             continue
         for part, own in _elements(value, form) if isinstance(place, Content) else [(value, form)]:
-            _doubt_objects(part, own, branch.older[key], list(new.values()))
+            _doubt_objects(part, own, branch.older[key], list(new.values()), joining)
 
 
-def of_module(value: Any, key: Any, first: Traced, second: Traced, modules: dict[int, Any], predicate: jax.Array) -> Any:
+def of_module(
+    value: Any,
+    key: Any,
+    first: Traced,
+    second: Traced,
+    modules: dict[int, Any],
+    predicate: jax.Array,
+    joining: same_containers.Joining,
+) -> Any:
     """What paths leave that give a list or dict of the module's: itself, if both give it; else a write to it is doubtful."""
     if not issubclass(type(value), list | dict):
         return value
@@ -76,7 +106,7 @@ def of_module(value: Any, key: Any, first: Traced, second: Traced, modules: dict
     if given and given[0] is not None and all(one is given[0] for one in given):
         return given[0]
     for one in given:
-        same_containers.doubt_container(value, one)
+        joining.doubt(value, one)
     if len(given) == 2 and any(one is not None for one in given) and next(reach.arrays(value), None) is None:
         options = tuple(value if one is None else one for one in given)  # which hold the same, and are two
         return Choice(jnp.where(predicate, 0, 1), options)
@@ -106,20 +136,20 @@ def _doubt_parts(value: Any, arrays: Sequence[jax.Array]) -> None:
                 views.view(part, array)
 
 
-def _doubt_objects(new: Any, form: Form, older: Sequence[Any], apart: list[Any]) -> None:
+def _doubt_objects(new: Any, form: Form, older: Sequence[Any], apart: list[Any], joining: same_containers.Joining) -> None:
     """Where one path gives an older object, what the join makes may be that object: `p = OLD if x > 0 else Point(x)`.
 
     So may what that path has made itself by a join, of an older object: `older` are those.
     """
     if isinstance(form, Static):
-        same_containers.doubt_container(new, form.value)
+        joining.doubt(new, form.value)
     elif isinstance(form, Tree) and isinstance(form.kind, references.View):
         aliasing.doubt_buffers(new, form.kind.array, apart)
     elif isinstance(form, Tree | Options):
         for one in older:
-            same_containers.doubt_container(new, one)
+            joining.doubt(new, one, anyway=True)
         for part, child in _elements(new, form):
-            _doubt_objects(part, child, older, apart)
+            _doubt_objects(part, child, older, apart, joining)
 
 
 def _elements(value: Any, form: Form) -> Iterator[tuple[Any, Form]]:

@@ -9,14 +9,14 @@ import jax
 
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators.sequences import lists
-from autograph_jax.operators.staging.blocks import RESULT, Aliases, Shares, Traced
-from autograph_jax.operators.tracing import aliasing, holders, reach
+from autograph_jax.operators.staging.blocks import RESULT, Aliases, Older, Shares, Traced
+from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers
 from autograph_jax.operators.tracing.aliasing import ARRAYS
 from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Content, Place
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import is_mutable
-from autograph_jax.operators.values.forms import Array, Form, Options, Static, Tree
+from autograph_jax.operators.values.forms import Array, Form, Options, Static, Tree, statics
 from autograph_jax.porting.arrays import Buffer, MutableArray
 
 
@@ -49,7 +49,7 @@ def check_replaced(places: Sequence[Place], forms: Sequence[Form], new_forms: Se
     for place, form, new in zip(places, forms, new_forms, strict=True):
         if not isinstance(form, Static) or not isinstance(new, Tree | Options) or not is_mutable(form.value):
             continue
-        kept = {id(part) for static in _statics(new) for part in reach.everything(static)}  # of both objects, and the same
+        kept = {id(part) for static in statics(new) for part in reach.everything(static)}  # of both objects, and the same
         inside = {id(part) for part in reach.everything(form.value)} - kept
         if any(id(write.target) in inside and holders.held_elsewhere(write, place) for write in changed):
             raise AliasError(
@@ -58,15 +58,6 @@ def check_replaced(places: Sequence[Place], forms: Sequence[Form], new_forms: Se
                 details=["Something else holds the first object too, and would have to show the change."],
                 help="make a copy before the loop, `copy.copy(x)`; or return what changes instead of writing it",
             )
-
-
-def _statics(form: Form) -> Iterator[Any]:
-    match form:
-        case Static(value):
-            yield value
-        case Tree(_, forms) | Options(forms):
-            for part in forms:
-                yield from _statics(part)
 
 
 def taken_as_views(
@@ -128,17 +119,26 @@ def _add_view(new: Shares, aliases: Aliases) -> None:
 
 def taken_from_before(traced: Traced, aliases: Aliases) -> bool:
     """May a turn leave in a place a list, dict or object that was there before the loop? So the next turn begins."""
-    found = [(key, _containers(traced, key)) for key in traced.ends if key not in traced.forgotten]
-    known = {(key, id(container)) for key, containers in aliases.older for container in containers}
-    new = [(key, Uncounted(one for one in containers if (key, id(one)) not in known)) for key, containers in found]
-    aliases.older += [(key, containers) for key, containers in new if containers]
-    return any(containers for _, containers in new)
+    known = {(older.key, id(container), older.given) for older in aliases.older for container in older.containers}
+    before = len(aliases.older)
+    for key in traced.ends:
+        for given, containers in () if key in traced.forgotten else ((False, traced.older[key]), (True, _given(traced, key))):
+            new = Uncounted(one for one in containers if (key, id(one), given) not in known)
+            aliases.older += [Older(key, new, given)] if new else []
+    return len(aliases.older) > before
 
 
-def _containers(traced: Traced, key: Any) -> Iterator[Any]:
-    yield from traced.older[key]
+def _given(traced: Traced, key: Any) -> Iterator[Any]:
     if not isinstance(traced.ends[key][0], Content):
-        yield from (value for value in _statics(traced.ends[key][1]) if is_mutable(value) and id(value) in traced.before)
+        yield from (value for value in statics(traced.ends[key][1]) if is_mutable(value) and id(value) in traced.before)
+
+
+def held_together(traced: Traced, growing: dict[Any, lists.Growth], aliases: Aliases) -> bool:
+    """Does a turn leave one list, dict or object in two places? The next turn begins with what may be one."""
+    new = same_containers.in_lists(traced.together(), growing) - aliases.together
+    aliases.together |= new
+    aliases.growing = {key: growth.holder for key, growth in growing.items()}
+    return bool(new)
 
 
 def put_into_lists(places: Sequence[Place], traced: Traced, growing: dict[Any, lists.Growth], aliases: Aliases) -> bool:

@@ -72,6 +72,11 @@ class Remembered:
         self._forms = {label: form for label, form in known if not _holds_object(form)}
         self._doubtful = {(labels[a], labels[b]) for a, b in aliases.doubtful if a in labels and b in labels}
         labels[RESULT] = RESULT
+        self._together = [
+            [(labels[key], way, kind) for key, way, kind in pair]
+            for pair in aliases.together
+            if all(key in labels for key, _, _ in pair)
+        ]
         self._views = [
             (labels[key], base, whole)
             for key, shared, whole in aliases.views
@@ -103,6 +108,9 @@ class Remembered:
             with contextlib.suppress(Mismatch):
                 forms[numbers[place.key]] = join(forms[numbers[place.key]], form)
         aliases.doubtful |= {(keys[a], keys[b]) for a, b in self._doubtful if a in keys and b in keys}
+        for pair in self._together:
+            if all(label in keys for label, _, _ in pair):
+                aliases.together.add(frozenset((keys[label], way, kind) for label, way, kind in pair))
         for label, shared, whole in self._views:
             base = ways.at(shared) if isinstance(shared, tuple) else keys.get(shared)
             if label in keys and base is not None:

@@ -23,7 +23,7 @@ from autograph_jax.operators.tracing import aliasing, reach, same_containers, st
 from autograph_jax.operators.tracing.places import Aside, Content, Place
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import UNBOUND, Choice
-from autograph_jax.operators.values.containers import expanded, flatten, unflatten
+from autograph_jax.operators.values.containers import expanded, flatten, is_mutable, unflatten
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
 from autograph_jax.operators.values.joins import coerce
 from autograph_jax.porting.numbers import bounded
@@ -289,6 +289,8 @@ class Settled:
         `turns`: there surely was a turn. `lists`: what `fill_lists` has written.
         """
         values: dict[Any, Any] = dict(lists or {})
+        joining = same_containers.Joining.of([*self.forms, self.exit])
+        together = self.aliases.together if turns else self.aliases.together | self._entered_together()
         for place, form, leaves in zip(self.places, self.forms, self._place_leaves(carry), strict=True):
             if place.key in self.traced.ends and place.key not in self.growing:
                 self._note_counter(place.key, leaves)
@@ -298,20 +300,28 @@ class Settled:
                     continue
                 entry = self.entries[self.places.index(place)]
                 if isinstance(place, Content):  # which stays the same object
-                    same_containers.doubt_contents(value, entry)
+                    joining.doubt_contents(value, entry)
                 else:
-                    same_containers.doubt_container(value, entry)
+                    joining.doubt(value, entry)
                     aliasing.doubt_buffers(value, entry)
-                state.write(place, _after_a_turn(value, self.traced.ends[place.key][1]) if turns else value)
+                same_containers.write(place, _after_a_turn(value, self.traced.ends[place.key][1]) if turns else value)
         exit = values[RESULT] = unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
-        self._relate(values)
+        self._relate(values, joining)
+        joining.doubt_together(values, together, self.growing)
         if not turns:
             self._doubt_entries(values)
         if self.failures is not None and not self.hands_on and self.failures.code.key in self.traced.ends:
             checks.raise_after_loop(self.failures, values)
         return exit
 
-    def _relate(self, values: dict[Any, Any]) -> None:
+    def _entered_together(self) -> set[same_containers.Pair]:
+        """The places that enter with one container, or with two that may be one."""
+        entered = zip(self.places, self.entries, strict=True)
+        found = [one for place, entry in entered for one in same_containers.positions(place.key, entry)]
+        known = same_containers.related(part for _, part in found)
+        return same_containers.pairs([(position, id(part)) for position, part in found], known)
+
+    def _relate(self, values: dict[Any, Any], joining: same_containers.Joining) -> None:
         """Views stay views: what a place holds after the loop, of what it entered with, and of what a turn leaves in it."""
         for key, base, whole in self.aliases.views:
             if key in values:
@@ -319,9 +329,11 @@ class Settled:
                 base = base if isinstance(base, aliasing.ARRAYS) else values.get(base)
                 views.view_parts(values[key], base, whole=whole)
                 aliasing.doubt_buffers(values[key], base, apart)
-        for key, containers in self.aliases.older:
+        for key, containers, given in self.aliases.older:
             for container in containers if key in values else ():
-                same_containers.doubt_parts(values[key], container)
+                for part in values[key] if key in self.growing else [values[key]]:  # two elements may both be it
+                    again = same_containers.Joining.of(self.forms) if key in self.growing else joining
+                    again.doubt_parts(part, container, anyway=not given)
         for place, entry in zip(self.places, self.entries, strict=True):
             for value, old in aliasing.side_by_side(values.get(place.key, entry), entry):
                 for base in views.bases(old):
@@ -387,7 +399,7 @@ def _is_plain(value: Any) -> bool:
 def _fits(option: Any, end: Form) -> bool:
     """Is this option of the kind that a turn leaves?"""
     if isinstance(end, Static):
-        return flatten(option)[0] == end
+        return flatten(option, is_mutable)[0] == end
     form = expanded(option) or flatten(option)[0]
     return isinstance(form, Tree) if isinstance(end, Tree) else bool(array_forms(form))
 

@@ -1,134 +1,404 @@
-"""Containers that may be one object, depending on traced data: `b = a; if x > 0: b = [3, 4]` leaves open whether b is a."""
+"""Containers that may be one object, depending on traced data: `b = a; if x > 0: b = [3, 4]` leaves open whether b is a.
+
+What a join makes anew may be an older object on some path (`Joining.doubt`), and two that it makes may be one object on a path
+on which they were one: `if x > 0: b = a = Box(1)` (`Joining.doubt_together`). What is known here is a graph of such pairs.
+"""
 
 from __future__ import annotations
 
+import collections
+import dataclasses
+import itertools
+import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any
 
-import jax
-
 from autograph_jax.errors import AliasError, user_location
-from autograph_jax.operators.tracing import reach
-from autograph_jax.operators.tracing.holders import holder_of, running_functions
-from autograph_jax.operators.tracing.places import drop, keep
+from autograph_jax.operators import jax_private
+from autograph_jax.operators.tracing import reach, state
+from autograph_jax.operators.tracing.holders import Uncounted, holder_of
+from autograph_jax.operators.tracing.places import Content, Place, drop, keep
 from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.forms import Form, statics
 
-# Module state: by the ids of a container that a join has made, and of the older one that it may be as well: one of its arrays,
-# and the older one. An entry goes when that array goes; the tracing that made it has ended by then.
-_joined_containers: dict[tuple[int, int], tuple[weakref.ref[Any], Any]] = {}
+# Of a container in what a join makes: the key of a place, the way from there, its class.
+Position = tuple[Any, tuple[Any, ...], type]
+Pair = frozenset[Position]
+_numbers = itertools.count(1)
+_MOST_POSITIONS = 500
+_DEEPEST = 8
+
+
+class _Mark:
+    """What tells that an object is still the one that a join has made, and not another one with its id.
+
+    The object itself, where it can be referred to weakly. Else one of its arrays, also where a join has changed what it holds
+    (`renew`). What has none, `[3, 4]`, is told by the ids of its parts, while the tracing goes on.
+    """
+
+    def __init__(self, own: Any, forget: Callable[[Any], None]) -> None:
+        self._itself: weakref.ref[Any] | None = None
+        self._leaves: list[weakref.ref[Any]] = []
+        self._parts: list[tuple[int, ...]] = []
+        self._forget = forget
+        try:
+            self._itself = weakref.ref(own, forget)
+            self._trace = jax_private.reference_to_trace()
+        except TypeError:
+            self._trace = jax_private.reference_to_trace(forget)
+            self.renew(own)
+
+    def renew(self, own: Any) -> None:
+        """It is this object, whatever it holds by now."""
+        if self._itself is None:
+            self._parts.append(_ids_of_parts(own))
+            leaf = next(reach.arrays(own), None)
+            self._leaves += [weakref.ref(leaf, self._is_gone)] if leaf is not None else []
+
+    def _is_gone(self, leaf: Any) -> None:
+        if all(known() is None for known in self._leaves):
+            self._forget(leaf)
+
+    @property
+    def is_over(self) -> bool:
+        """Has the tracing ended in which the object was made?"""
+        return jax_private.is_over(self._trace())
+
+    @property
+    def is_by_parts(self) -> bool:
+        """Is it told by what it holds at present only, and kept here for as long as the tracing goes on?"""
+        return not self._leaves and self._itself is None and self._trace() is jax_private.current_trace()
+
+    def is_on(self, own: Any) -> bool:
+        if self._itself is not None:
+            return self._itself() is own
+        leaves = {id(leaf) for known in self._leaves if (leaf := known()) is not None}
+        return _ids_of_parts(own) in self._parts or bool(leaves) and reach.holds(own, lambda part: id(part) in leaves)
+
+
+def _ids_of_parts(value: Any) -> tuple[int, ...]:
+    return tuple(id(part) for _, part in reach.parts(value))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Known:
+    """That an object `new` may be another one: an older one, which is kept, or one that the same join has made."""
+
+    number: int  # of the join
+    new: _Mark
+    old: Uncounted  # the older object alone; nothing where it is another new one
+    other: _Mark | None
+
+    @property
+    def is_over(self) -> bool:
+        return self.new.is_over
+
+    def is_of(self, new: Any) -> bool:
+        return self.new.is_on(new)
+
+
+# Module state: by the ids of a container that a join has made, and of another one that it may be as well. An entry goes when
+# the container goes, or one of its arrays; the tracing that made it has ended by then.
+_known: dict[tuple[int, int], _Known] = {}
+
+
+class Joining:
+    """One join, of two branches or of a loop's turns. `kept` are the ids of objects that stay themselves in what it makes."""
+
+    def __init__(self, kept: Container[int] = frozenset()) -> None:
+        self._kept, self._number = kept, next(_numbers)
+        for key in [key for key, entry in _known.items() if entry.is_over]:
+            _forget(key)
+
+    @classmethod
+    def of(cls, forms: Iterable[Form]) -> Joining:
+        """The join that makes values of these Forms."""
+        return cls(frozenset(id(value) for form in forms for value in statics(form)))
+
+    def doubt(self, new: Any, old: Any, *, anyway: bool = False) -> None:
+        """Remember that what the join has made may be, on some path, the object `old`; and so what it holds, part by part.
+
+        Where that is one of several options it is this one, and the others are not it; unless they may be it `anyway`: on
+        the path that makes them.
+        """
+        if type(old) is Choice:
+            for option in old._options:
+                self.doubt(new, option, anyway=anyway)
+        elif type(new) is Choice:
+            for option in () if not anyway and any(option is old for option in new._options) else new._options:
+                self.doubt(option, old, anyway=anyway)
+        elif new is not old and type(new) is type(old) and id(new) not in self._kept:
+            if isinstance(new, tuple) or is_container(new) and self._remember(new, old):
+                self.doubt_contents(new, old)
+
+    def doubt_contents(self, new: Any, old: Any) -> None:
+        """Remember that what a container holds may be what it held before, or what an older one holds."""
+        before = dict(reach.parts(old))
+        for key, part in reach.parts(new):
+            if key in before:
+                self.doubt(part, before[key])
+
+    def doubt_parts(self, value: Any, older: Any, *, anyway: bool = False) -> None:
+        """Remember of all containers in a value that they may be an older one; not of options beside it."""
+        others: set[int] = set()
+        for part in reach.everything(value, skip=lambda holder, _: id(holder) in self._kept):
+            if type(part) is Choice and not anyway and any(option is older for option in part._options):
+                others.update(map(id, part._options))
+            if id(part) not in others:
+                self.doubt(part, older, anyway=anyway)
+
+    def doubt_together(self, values: Mapping[Any, Any], pairs: Iterable[Pair], lists: Container[Any] = ()) -> None:
+        """Remember of the containers at two positions in what the join has made that they may be one; see `in_lists`."""
+        pairs = list(pairs)
+        if not pairs:
+            return
+        made: dict[Position, list[Any]] = {}
+        for key, value in values.items():
+            for position, part in positions(key, value, without=self._kept):
+                made.setdefault(_anywhere(position) if key in lists else position, []).append(part)
+        for first, second in map(tuple, pairs):
+            for one, other in itertools.product(made.get(first, ()), made.get(second, ())):
+                if one is not other:
+                    self._remember_together(one, other)
+
+    def stand_in(self, values: Mapping[Any, Any], older: Iterable[Any], positions_: Iterable[Position]) -> _StandIn:
+        """Stands for what is not known, and may be one of these older objects, or what the join has made at these positions."""
+        new = _StandIn()
+        for old in older:
+            self._remember(new, old)
+        wanted = set(positions_)
+        for key in {key for key, _, _ in wanted}:
+            for position, part in positions(key, values.get(key), without=self._kept):
+                if position in wanted:
+                    self._remember_together(new, part)
+        return new
+
+    def _remember(self, new: Any, old: Any) -> bool:
+        """Is this pair known only now?"""
+        key = id(new), id(old)
+        if not _is_news(key, new):
+            return False
+        keep(old)
+        _known[key] = _Known(self._number, _Mark(new, _forgetting(key)), Uncounted([old]), None)
+        return True
+
+    def _remember_together(self, one: Any, other: Any) -> None:
+        for key, new, old in (((id(one), id(other)), one, other), ((id(other), id(one)), other, one)):
+            if _is_news(key, new):
+                forget = _forgetting(key)
+                _known[key] = _Known(self._number, _Mark(new, forget), Uncounted(), _Mark(old, forget))
+
+
+def _is_news(key: tuple[int, int], new: Any) -> bool:
+    if key in _known and not _known[key].is_of(new):
+        _forget(key)
+    return key not in _known
+
+
+def _forgetting(key: tuple[int, int]) -> Callable[[Any], None]:
+    return lambda reference, forget=_forget: forget(key)
+
+
+def _forget(key: tuple[int, int], known: Any = _known, drop: Any = drop) -> None:  # globals go before arrays do
+    entry = known.pop(key, None)
+    for old in entry.old if entry is not None else ():
+        drop(old)
 
 
 def doubt_container(new: Any, old: Any) -> None:
-    """Remember that what a join has made anew may be, on some path, the object `old`; and so what it holds, part by part."""
-    if type(old) is Choice:
-        for option in old._options:
-            doubt_container(new, option)
-    elif type(new) is Choice:
-        for option in () if any(option is old for option in new._options) else new._options:
-            doubt_container(option, old)
-    elif new is not old and type(new) is type(old) and (isinstance(new, tuple) or _is_container(new)):
-        if isinstance(new, tuple) or _remember(new, old):
-            doubt_contents(new, old)
+    """Remember that what a join has made anew may be, on some path, the object `old`."""
+    Joining().doubt(new, old)
 
 
-def doubt_contents(new: Any, old: Any) -> None:
-    """Remember that what a container holds may be what it held before, or what an older one holds."""
-    before = dict(reach.parts(old))
-    for key, part in reach.parts(new):
-        if key in before:
-            doubt_container(part, before[key])
+def positions(key: Any, value: Any, *, without: Container[int] = frozenset()) -> Iterator[tuple[Position, Any]]:
+    """The containers in what a place holds, each with the way to it; the options of a choice have one way.
+
+    Not the objects whose ids are left out, nor what is in these.
+    """
+    pending = collections.deque[tuple[tuple[Any, ...], Any]]([((), value)])
+    for _ in range(_MOST_POSITIONS):
+        if not pending:
+            return
+        way, part = pending.popleft()
+        if id(part) in without:
+            continue
+        if type(part) is Choice:
+            pending.extend((way, option) for option in part._options)
+            continue
+        if is_container(part):
+            yield (key, way, type(part)), part
+        if len(way) < _DEEPEST and not isinstance(part, _CODE):
+            pending.extend(((*way, name), child) for name, child in reach.parts(part) if not isinstance(child, reach.ATOMS))
 
 
-def _remember(new: Any, old: Any) -> bool:
-    """Is this pair known only now?"""
-    leaf = next((part for part in reach.everything(new) if isinstance(part, jax.Array)), None)
-    key = id(new), id(old)
-    if leaf is None or key in _joined_containers:
-        return False
-    keep(old)
-    _joined_containers[key] = (weakref.ref(leaf, lambda _, forget=_forget: forget(key)), old)
-    return True
+_CODE = (types.FunctionType, types.MethodType, types.GeneratorType)
 
 
-def doubt_parts(value: Any, older: Any) -> None:
-    """Remember of all containers in a value that they may be an older one. Where that is an option, the others are not it."""
-    others: set[int] = set()
-    for part in reach.everything(value):
-        if type(part) is Choice and any(option is older for option in part._options):
-            others.update(map(id, part._options))
-        if id(part) not in others:
-            doubt_container(part, older)
+def in_lists(pairs: Iterable[Pair], keys: Container[Any]) -> set[Pair]:
+    """The same where any element of these lists may be meant: which turn of a loop has put one in does not matter."""
+    return {frozenset(_anywhere(one) if one[0] in keys else one for one in pair) for pair in pairs}
 
 
-def _forget(key: tuple[int, int], known: Any = _joined_containers, drop: Any = drop) -> None:  # globals go before arrays do
-    if key in known:
-        drop(known.pop(key)[1])
+def _anywhere(position: Position) -> Position:
+    key, way, kind = position
+    return key, (ANYWHERE, *way[1:]), kind
 
 
-def _may_be(target: Any) -> Iterator[Any]:
-    """The objects that a container may be as well."""
-    yield from older(target)
-    yield from _newer(target, set())
+ANYWHERE = "any element"  # in place of a position in a list
+
+
+def write(place: Place, value: Any) -> None:
+    """Write what a join has made into a place. A list or dict whose contents it is stays the one that it was."""
+    marks: list[_Mark] = []
+    if isinstance(place, Content):
+        for (new, old), entry in _known.items():
+            marks += [entry.new] if new == id(place.target) and entry.new.is_on(place.target) else []
+            marks += [entry.other] if old == id(place.target) and entry.other and entry.other.is_on(place.target) else []
+    state.write(place, value)
+    for mark in marks:
+        mark.renew(place.target)
+
+
+def related(values: Iterable[Any]) -> dict[int, frozenset[int]]:
+    """What each of these containers may be as well, by their ids; nothing of those that are surely none else."""
+    if not _known:
+        return {}
+    graph = _Graph()
+    found = {id(value): frozenset(graph.around(value)) for value in values if graph.knows(value)}
+    return {own: others for own, others in found.items() if others}
+
+
+def pairs(found: Iterable[tuple[Position, int]], others: Mapping[int, Iterable[int]]) -> set[Pair]:
+    """The positions that hold one container, by its id, or two that may be one."""
+    by_id: dict[int, list[Position]] = {}
+    for position, own in found:
+        by_id.setdefault(own, []).append(position)
+    same = {frozenset(two) for held in by_id.values() for two in itertools.combinations(held, 2)}
+    for own, held in by_id.items():
+        for other in others.get(own, ()):
+            same |= {frozenset(two) for two in itertools.product(held, by_id.get(other, ()))}
+    return {two for two in same if len(two) == 2}
+
+
+class _StandIn:
+    """In a list of which not all elements are known."""
+
+
+class _Graph:
+    """What is known of containers that may be one."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, list[tuple[int, _Known]]] = {}
+        self._newer: dict[int, list[tuple[int, _Known]]] = {}
+        for (new, old), entry in list(_known.items()):
+            if not entry.is_over:
+                self._of.setdefault(new, []).append((old, entry))
+                if entry.old:
+                    self._newer.setdefault(old, []).append((new, entry))
+
+    def knows(self, value: Any) -> bool:
+        return id(value) in self._of or id(value) in self._newer
+
+    def older(self, target: Any) -> Iterator[tuple[Any, int]]:
+        """What a container is on some path, and what that is, if a join has made it too; each with the number of the join."""
+        pending, known = [target], {id(target)}
+        for own in pending:
+            for other, entry in self._of.get(id(own), ()):
+                if entry.old and entry.is_of(own):
+                    yield entry.old[0], entry.number
+                    if other not in known:
+                        known.add(other)
+                        pending.append(entry.old[0])
+
+    def around(self, target: Any) -> dict[int, _Mark | None]:
+        """The ids of all that a container may be, with what tells whether an object is that one still.
+
+        What the join has made of an older one that has made this one of it is another one, but where that join says so.
+        """
+        found: dict[int, _Mark | None] = {}
+        pending: list[tuple[int, int]] = [(id(target), 0)]
+        for own, number in [(target, 0), *self.older(target)]:
+            pending.append((id(own), number))
+            found.setdefault(id(own), None)
+            for other, entry in self._of.get(id(own), ()):
+                if not entry.old and entry.is_of(own):
+                    found.setdefault(other, entry.other)
+                    pending.append((other, number))
+        known = set(pending)
+        for own, number in pending:
+            for new, entry in self._newer.get(own, ()):
+                if entry.number != number and (new, 0) not in known:
+                    known.add((new, 0))
+                    found.setdefault(new, entry.new)
+                    pending.append((new, 0))
+        found.pop(id(target), None)
+        return found
 
 
 def older(target: Any) -> Iterator[Any]:
     """What a container is on some path, and what that is, if a join has made it too."""
-    pending, known = [target], {id(target)}
-    for own in pending:
-        for (key, _), (leaf, old) in list(_joined_containers.items()):
-            if key == id(own) and id(old) not in known and reach.holds(own, lambda part, leaf=leaf: part is leaf()):
-                known.add(id(old))
-                pending.append(old)
-                yield old
+    if _known:
+        found = {id(other): other for other, _ in _Graph().older(target) if other is not target}
+        yield from found.values()
 
 
-def older_in(value: Any) -> Iterator[Any]:
-    """What the containers in a value are on some path."""
-    if _joined_containers:
-        made = {key for key, _ in _joined_containers}
+def older_in(value: Any, *, without: Container[int] = frozenset()) -> Iterator[Any]:
+    """What the containers in a value are on some path; not those whose ids are left out."""
+    if _known:
+        made = {key for key, _ in _known}
         for part in reach.everything(value):
-            if id(part) in made:
+            if id(part) in made and id(part) not in without:
                 yield from older(part)
-
-
-def _newer(target: Any, known: set[int]) -> Iterator[Any]:
-    """What joins have made of a container, as far as variables hold it, or what can be reached from them."""
-    keys = {key for (key, _), (_, old) in _joined_containers.items() if old is target} - known
-    known |= keys
-    for running in running_functions() if keys else ():
-        for value in running.variables.values():
-            for part in reach.everything(value):
-                if id(part) in keys:
-                    yield part
-                    yield from _newer(part, known)
 
 
 def check_container(target: Any, aliases: tuple[Any, ...] = ()) -> None:
     """Refuse to write a container where it is open whether another variable holds it too."""
-    for other in _may_be(target) if _joined_containers else ():
-        holder = holder_of(other, None)
-        if holder is not None or any(reach.holds(alias, lambda part, other=other: part is other) for alias in aliases):
-            name = f"`{holder[1]}`" if holder is not None else "another variable"
-            raise AliasError(
-                f"a {type(target).__name__} is written that {name} may hold too, depending on traced data",
-                location=user_location(),
-                details=["In Python the other variable would show the write on one path, and not on the other."],
-                help="make a copy where the variable gets it: `b = list(a)`",
-            )
+    if type(target) is Choice:
+        for option in target._options:
+            check_container(option, aliases)
+    graph = _Graph() if _known else None
+    if graph is None or not graph.knows(target):
+        return
+    others = graph.around(target)
+
+    def may_be_target(part: Any) -> bool:
+        return id(part) in others and ((mark := others[id(part)]) is None or mark.is_on(part))
+
+    holder = holder_of(target, None, like=may_be_target)
+    if holder is not None or any(reach.holds(alias, may_be_target) for alias in aliases):
+        name = f"`{holder[1]}`" if holder is not None else "another variable"
+        raise AliasError(
+            f"a {type(target).__name__} is written that {name} may hold too, depending on traced data",
+            location=user_location(),
+            details=["In Python the other variable would show the write on one path, and not on the other."],
+            help="make a copy where the variable gets it: `b = list(a)`",
+        )
+    for key, entry in list(_known.items()):
+        if id(target) in key and entry.new.is_by_parts:  # which holds what is written now
+            _forget(key)
+
+
+def is_doubtful(value: Any) -> bool:
+    """Is there something that this may be as well?"""
+    return bool(_known) and _Graph().knows(value)
 
 
 def check_identity(first: Any, second: Any) -> None:
     """Refuse to say whether two containers are one where that depends on traced data."""
-    for new, old in ((first, second), (second, first)):
-        entry = _joined_containers.get((id(new), id(old)))
-        if entry is not None and reach.holds(new, lambda part, leaf=entry[0]: part is leaf()):
-            raise AliasError(
-                f"whether this is the same {type(new).__name__} depends on traced data",
-                location=user_location(),
-                help="compare what they hold, or keep a flag beside them",
-            )
+    if first is second or not _known:
+        return
+    mark = _Graph().around(first).get(id(second), _NOTHING)
+    if mark is None or isinstance(mark, _Mark) and mark.is_on(second):
+        raise AliasError(
+            f"whether this is the same {type(first).__name__} depends on traced data",
+            location=user_location(),
+            help="compare what they hold, or keep a flag beside them",
+        )
 
 
-def _is_container(value: Any) -> bool:
+_NOTHING = object()
+
+
+def is_container(value: Any) -> bool:
     return isinstance(value, list | dict) or reach.is_record(value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -107,6 +108,16 @@ def same_static(first: Any, second: Any) -> bool:
     if isinstance(first, frozenset):
         return first == second
     return False
+
+
+def statics(form: Form) -> Iterator[Any]:
+    """The Python values in it that stay themselves."""
+    match form:
+        case Static(value):
+            yield value
+        case Tree(_, forms) | Options(forms):
+            for part in forms:
+                yield from statics(part)
 
 
 def array_forms(form: Form) -> list[Array]:

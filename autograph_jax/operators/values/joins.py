@@ -213,6 +213,8 @@ def coerce(value: Any, form: Form) -> list[Any]:
         case Options(forms, axes):
             index, *leaves = _coerce_choice(value, forms)
             return [vary(index, axes), *leaves]
+        case Tree() if type(value) is Choice:  # of objects that a block takes apart, which this one Form holds
+            return _coerce_taken(value, range(len(value._options)), form)
         case Tree(kind, children) if selected.is_selection(form):
             pairs = zip(selected.parts(value, form), children, strict=True)
             return [leaf for part, child in pairs for leaf in coerce(part, child)]
