@@ -17,7 +17,7 @@ import jax.core
 from autograph_jax.errors import EscapedTracerError, Location, frame_location, is_user_frame, user_location
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing import reach, state
-from autograph_jax.operators.tracing.places import Content, Place
+from autograph_jax.operators.tracing.places import Inside, Place
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.runtime.assigned import line_of_store, note_variables
 from autograph_jax.runtime.notes import annotate
@@ -137,7 +137,7 @@ def _known(value: Any, stand_in: Callable[[], Escaped]) -> Any:
 
 
 def _name(place: Place) -> str:
-    return place.name if isinstance(place, Content) else f"`{place.name}`"
+    return place.name if isinstance(place, Inside) else f"`{place.name}`"
 
 
 def _location(name: str, where: tuple[types.CodeType, int | None] | None) -> Location | None:

@@ -7,7 +7,7 @@ from typing import Any
 from autograph_jax.errors import ShapeError, StructureError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.sequences import lists
-from autograph_jax.operators.tracing.places import Aside, Content, Place
+from autograph_jax.operators.tracing.places import Aside, Inside, Place
 from autograph_jax.operators.values.forms import Form, Mismatch, Tree
 from autograph_jax.operators.values.joins import join
 
@@ -44,4 +44,4 @@ def is_users(place: Place) -> bool:
 
 
 def shown(place: Place) -> str:
-    return f"`{place.name}`" if not isinstance(place, Content) else place.name
+    return f"`{place.name}`" if not isinstance(place, Inside) else place.name

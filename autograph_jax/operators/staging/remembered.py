@@ -18,7 +18,7 @@ from autograph_jax.operators.staging.blocks import RESULT, Aliases, Shares
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.aliasing import ARRAYS
 from autograph_jax.operators.tracing.cells import cells_of
-from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Context, Global, Place, Raw
+from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Inside, Place
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import is_mutable
 from autograph_jax.operators.values.forms import Form, Mismatch, Options, Static, Tree
@@ -159,7 +159,7 @@ class _Ways:
                 owner, more = place.cell, (place.name, place.found)
             case Global():
                 return place
-            case Content() | Raw() | Context():
+            case Inside():
                 owner, more = place.target, ()
             case Attribute():
                 owner, more = place.target, tuple(getattr(place, field.name) for field in dataclasses.fields(place)[1:])

@@ -26,7 +26,7 @@ from autograph_jax.operators.tracing import history, reach
 from autograph_jax.operators.tracing.aliasing import doubtful_error, may_share
 from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.operands import Operand, Result
-from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Context, Global, Place, Raw
+from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Inside, Place
 from autograph_jax.operators.tracing.views import Renewed, related_to
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.forms import Static
@@ -168,7 +168,7 @@ def held_elsewhere(written: Place, place: Place) -> bool:
     return any(all(holder is not one for one in own) for holder in holders)
 
 
-_PLACES = (Cell, Global, Attribute, Content, Raw, Context)
+_PLACES = (Cell, Global, Attribute, Inside)
 
 
 def _is_of_log(holder: Any) -> bool:

@@ -119,8 +119,8 @@ class Aside(Attribute):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Content:
-    """What a list, dict, set or deque holds; read as a shallow copy."""
+class Inside:
+    """What an object of Python's own holds."""
 
     target: Any
     found = True
@@ -132,6 +132,16 @@ class Content:
     @property
     def key(self) -> Hashable:
         return id(self.target)
+
+    def read(self) -> Any:
+        raise NotImplementedError
+
+    def write(self, value: Any) -> None:
+        raise NotImplementedError
+
+
+class Content(Inside):
+    """What a list, dict, set or deque holds; read as a shallow copy."""
 
     def read(self) -> Any:
         if isinstance(self.target, dict):
@@ -165,20 +175,8 @@ def _plain_methods(target: Any) -> Any:
 RAW = (bytearray, array.array, memoryview, io.StringIO, io.BytesIO)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Raw:
+class Raw(Inside):
     """What a bytearray or a StringIO holds, as bytes or text: nothing that JAX could choose."""
-
-    target: Any
-    found = True
-
-    @property
-    def name(self) -> str:
-        return f"this {type(self.target).__name__}"
-
-    @property
-    def key(self) -> Hashable:
-        return id(self.target)
 
     def read(self) -> Any:
         match self.target:
@@ -213,20 +211,8 @@ class Raw:
                 self.target[:] = value
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Context:
-    """A `contextvars.ContextVar`."""
-
-    target: contextvars.ContextVar[Any]
-    found = True
-
-    @property
-    def name(self) -> str:
-        return self.target.name
-
-    @property
-    def key(self) -> Hashable:
-        return id(self.target)
+class Context(Inside):
+    """What a `contextvars.ContextVar` holds."""
 
     def read(self) -> Any:
         try:
@@ -242,14 +228,14 @@ class Context:
 CHANGING = (list, dict, set, collections.deque, *RAW, contextvars.ContextVar)
 
 
-def content_of(target: Any) -> Content | Raw | Context:
+def content_of(target: Any) -> Inside:
     """The place that one of these is."""
     if isinstance(target, contextvars.ContextVar):
         return Context(target)
     return Raw(target) if isinstance(target, RAW) else Content(target)
 
 
-Place = Cell | Global | Attribute | Content | Raw | Context
+Place = Cell | Global | Attribute | Inside
 
 
 def held(place: Place) -> Any:
