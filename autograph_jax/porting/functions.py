@@ -50,7 +50,7 @@ _MOVES = (
     np.moveaxis, np.rollaxis, np.swapaxes, np.squeeze, np.expand_dims, np.diagonal, np.split, np.array_split, np.hsplit,
     np.vsplit, np.dsplit, np.flip, np.fliplr, np.flipud, np.rot90, np.broadcast_to, np.atleast_1d, np.atleast_2d, np.atleast_3d,
     np.lib.stride_tricks.sliding_window_view, np.roll, np.repeat, np.tile, np.resize, np.matrix_transpose, np.delete,
-    np.linalg.diagonal, np.linalg.matrix_transpose, np.unstack,
+    np.linalg.diagonal, np.linalg.matrix_transpose, *([np.unstack] if hasattr(np, "unstack") else []),  # from NumPy 2.1 on
 )  # fmt: skip
 _FACTS = (
     np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type, np.common_type,

@@ -37,7 +37,8 @@ class _Given:
         if id(argument) not in self._stand_ins:
             stand_in = self._stand_in(argument)
             self._stand_ins[id(argument)] = argument, stand_in
-            self._before[id(argument)] = stand_in.copy() if isinstance(stand_in, (np.ndarray, dict, list)) else None
+            if not isinstance(argument, (np.ndarray, tuple)):
+                self._before[id(argument)] = stand_in.copy()
         return self._stand_ins[id(argument)][1]
 
     def _stand_in(self, argument: Any) -> Any:

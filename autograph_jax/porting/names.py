@@ -32,7 +32,7 @@ _MATH: dict[Function, Function] = {
     math.lcm: jnp.lcm, math.log: lambda x, *base: jnp.log(x) / jnp.log(base[0]) if base else jnp.log(x),
     math.floor: lambda x: _integer(jnp.floor(x)), math.ceil: lambda x: _integer(jnp.ceil(x)),
     math.trunc: lambda x: _integer(jnp.trunc(x)), math.hypot: lambda *x: jnp.sqrt(sum(jnp.square(v) for v in x)),
-    math.degrees: jnp.degrees, math.radians: jnp.radians, 
+    math.degrees: jnp.degrees, math.radians: jnp.radians,
     math.dist: lambda p, q: jnp.linalg.norm(_float(jnp.asarray(p)) - jnp.asarray(q)),
     math.isclose: lambda a, b, *, rel_tol=1e-9, abs_tol=0.0: _is_close(a, b, rel_tol, abs_tol),
     math.fsum: lambda x: jnp.sum(jnp.asarray(x)), math.prod: lambda x: jnp.prod(jnp.asarray(x)),

@@ -94,6 +94,8 @@ def test_objects_are_shown_as_they_are_at_that_moment(capsys, caplog):
         if x > 0:
             counter.n, pair.n, point.x = x * 2, x * 3, x * 4
             print(counter, pair, point, [pair, point], {"a": (pair,)}, sep="; ")
+            print({"z": x, "a": {2: pair, 1: [x]}}, {2: "b", "one": (1,)})
+            LOG.error(f"{ {'z': x, 'a': 1} }")
             counter.n = x * 5
             pair.n = 7.0
             print(pair)

@@ -112,6 +112,18 @@ class Shown:
         return str(self.text)
 
 
+@dataclasses.dataclass(frozen=True)
+class Items:
+    """What stands for a dict: JAX sorts the keys of one, and Python shows them in their order."""
+
+    keys: tuple[Any, ...]
+    values: list[Any]
+
+    def __repr__(self) -> str:
+        return repr(dict(zip(self.keys, self.values, strict=True)))
+
+
+jax.tree_util.register_dataclass(Items, ["values"], ["keys"])
 jax.tree_util.register_dataclass(Shown, ["text"], [])
 jax.tree_util.register_dataclass(Field, ["value", "spec"], ["conversion"])
 jax.tree_util.register_dataclass(Text, ["parts"], [])
@@ -142,21 +154,20 @@ def of_objects(value: Any, conversion: str) -> Any:
     """The value, where objects are what they are shown as, a Text: when the program runs they hold something else."""
     if _is_shown_later(value) or not (state.traces() or reach.holds_traced(value)):
         return value
-    if jax.tree_util.all_leaves([value]):
-        return _text_of(value, conversion)
-    try:
-        return jax.tree.map(_in_container, value, is_leaf=_is_shown_later)
-    except ValueError:  # a dict whose keys have no order
-        return value
+    if type(value) in (list, tuple):
+        return type(value)(map(_in_container, value))
+    if type(value) is dict:
+        return Items(tuple(value), list(map(_in_container, value.values())))
+    return _text_of(value, conversion) if jax.tree_util.all_leaves([value]) else value
 
 
 def _is_shown_later(value: Any) -> bool:
-    return isinstance(value, (*reach.ATOMS, jax.Array, Choice, Text, Shown))
+    return isinstance(value, (*reach.ATOMS, jax.Array, Choice, Text, Shown, Items))
 
 
 def _in_container(value: Any) -> Any:
-    found = value if _is_shown_later(value) else _text_of(value, "r")
-    return value if found is value else Shown(found)
+    found = of_objects(value, "r")
+    return Shown(found) if found is not value and isinstance(found, str | Text) else found
 
 
 def _text_of(value: Any, conversion: str) -> Any:
@@ -165,7 +176,8 @@ def _text_of(value: Any, conversion: str) -> Any:
     function = kind.__str__ if of_str else kind.__repr__
     if not isinstance(function, types.FunctionType) or not reach.is_record(value):
         return value
-    if dataclasses.is_dataclass(kind) and hasattr(function, "__wrapped__"):  # as dataclasses makes it
+    made_by = getattr(function, "__wrapped__", function).__code__.co_filename
+    if dataclasses.is_dataclass(kind) and made_by == "<string>":  # as dataclasses makes it
         fields = [field for field in dataclasses.fields(kind) if field.repr]
         texts = [text(f"{field.name}=", Field(getattr(value, field.name), "r")) for field in fields]
         return text(f"{kind.__qualname__}(", _joined(", ", texts), ")")
