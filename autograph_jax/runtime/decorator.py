@@ -11,9 +11,6 @@ from autograph_jax.errors import NotAFunctionError, user_location
 from autograph_jax.loops.optimizations import chosen
 from autograph_jax.operators import loop_options
 from autograph_jax.operators.tracing.cached import CachedProperty
-from autograph_jax.runtime import frames
-from autograph_jax.runtime import operands as operands  # sets the operators' hooks
-from autograph_jax.runtime import position as position  # sets the operators' hooks
 from autograph_jax.runtime.classes import meet
 from autograph_jax.runtime.convert import another_twin, conversion_of, convert_function
 from autograph_jax.runtime.libraries import uses_us
@@ -22,8 +19,6 @@ from autograph_jax.syntax import emit
 
 F = TypeVar("F", bound=Callable[..., Any])
 Optimize = bool | str | Collection[str]
-
-frames.hide()
 
 
 @overload

@@ -37,9 +37,13 @@ class Operators(types.SimpleNamespace):
 
 @functools.cache
 def operators() -> Operators:
-    """The operators, and `call`."""
+    """The operators, and `call`. Whatever converts comes by here first, so that the hooks of converted code are set here."""
+    from autograph_jax.runtime import frames
+    from autograph_jax.runtime import operands as operands
+    from autograph_jax.runtime import position as position
     from autograph_jax.runtime.calls import call
 
+    frames.hide()
     names = {n: v for module in _MODULES for n, v in vars(module).items() if _is_operator(n, v, module.__name__)}
     exit_values = {"break_": exits.BREAK, "continue_": exits.CONTINUE, "Return": exits.Return, "failure": exits.FAILURE}
     names |= {"raised": checks.raised, "raised_here": checks.raised_here}
