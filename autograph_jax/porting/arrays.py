@@ -11,10 +11,11 @@ Results without dimensions are scalars, as in NumPy: immutable, and JAX's own on
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
@@ -41,6 +42,9 @@ class Buffer:
     def put(self, value: Value) -> None:
         self.value = hooks.before_write(self, value)
 
+    def memory(self) -> Iterator[Buffer]:
+        yield self
+
 
 class Found(Buffer):
     """An array of NumPy's own that ported code has come across: others may hold it, and would not see what is written."""
@@ -49,6 +53,41 @@ class Found(Buffer):
 
     def put(self, value: Value) -> None:
         raise not_made_by_ported_code()
+
+
+class Picked:
+    """What stands for the memory of one of several arrays, of which traced data picks one: `tables[k]`.
+
+    It has none of its own. What is read is what the one picked holds now; a write changes that one, and leaves the others.
+    """
+
+    __slots__ = ("arrays", "index", "__weakref__")
+
+    def __init__(self, arrays: Sequence[MutableArray], index: jax.Array) -> None:
+        self.arrays, self.index = tuple(arrays), index
+
+    @property
+    def serial(self) -> int:
+        """As young as the youngest of the arrays."""
+        return max(array._buffer.serial for array in self.arrays)
+
+    @property
+    def value(self) -> Value:
+        return jnp.stack([jnp.asarray(array.value) for array in self.arrays])[self.index]
+
+    def put(self, value: Value) -> None:
+        for position, array in enumerate(self.arrays):
+            array.overwrite(jnp.where(self.index == position, value, array.value))
+
+    def memory(self) -> Iterator[Buffer]:
+        for array in self.arrays:
+            yield from array.memory()
+
+
+def picked(arrays: Sequence[MutableArray], index: jax.Array) -> MutableArray | None:
+    """`arrays[index]` of arrays of one layout, for a traced index within bounds; else None."""
+    layouts = {(one.shape, one.dtype, one.shadow.strides, one.shadow.flags.writeable) for one in arrays}
+    return MutableArray(Picked(arrays, index), (), arrays[0].shadow) if len(layouts) == 1 else None
 
 
 def serial() -> int:
@@ -68,7 +107,9 @@ class MutableArray(Methods):
     __array_priority__ = 1000.0
     __hash__ = None
 
-    def __init__(self, buffer: Buffer, path: tuple[Step, ...], shadow: np.ndarray, base: MutableArray | None = None) -> None:
+    def __init__(
+        self, buffer: Buffer | Picked, path: tuple[Step, ...], shadow: np.ndarray, base: MutableArray | None = None
+    ) -> None:
         self._buffer, self._path, self._shadow, self.base = buffer, path, shadow, base
 
     @property
@@ -80,12 +121,19 @@ class MutableArray(Methods):
     def shadow(self) -> np.ndarray:
         return self._shadow
 
+    def memory(self) -> Iterator[Buffer]:
+        """The buffers that a write may change: one, or those of the arrays of which traced data has picked this."""
+        return self._buffer.memory()
+
     def put(self, new: Any, casting_rule: str = "unsafe") -> None:
         """Overwrites all elements, as `x[...] = new` does."""
         if not self._shadow.flags.writeable:
             raise ValueError("assignment destination is read-only")
         casting.check(new, self._shadow.dtype, casting_rule)
-        new = casting.fitted(casting.to(new, self._shadow.dtype), self._shadow.shape)
+        self.overwrite(casting.fitted(casting.to(new, self._shadow.dtype), self._shadow.shape))
+
+    def overwrite(self, new: Value) -> None:
+        """`put` of a value that has the array's shape and dtype."""
         self._buffer.put(written(self._buffer.value, self._path, new))
 
     # ------------------------------------------------------------------ views
@@ -221,8 +269,7 @@ class MutableArray(Methods):
         value, key = self.value, actual[0] if len(actual) == 1 else None
         if np.ndim(new) > 1 and np.ndim(key) == self.ndim > 0 and key.dtype == bool:
             raise TypeError(f"NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, not {np.ndim(new)}")
-        changed = Index(actual).set(value, casting.fitted(new, sizes))
-        self._buffer.put(written(self._buffer.value, self._path, changed))
+        self.overwrite(Index(actual).set(value, casting.fitted(new, sizes)))
 
     def __len__(self) -> int:
         return len(self._shadow)

@@ -48,7 +48,7 @@ def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
 
 def _take(value: Any) -> Any:
     if isinstance(value, MutableArray):
-        _taken.add(value._buffer)
+        _taken.update(value.memory())
         return value.value
     if isinstance(value, Selection):
         rows = value.compact()

@@ -10,7 +10,7 @@ import jax
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging.blocks import RESULT, Aliases, Older, Shares, Traced
-from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers
+from autograph_jax.operators.tracing import holders, reach, same_containers
 from autograph_jax.operators.tracing.aliasing import ARRAYS
 from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Content, Place
@@ -111,10 +111,15 @@ def _add_view(new: Shares, aliases: Aliases) -> None:
     is_array = isinstance(new.base, ARRAYS)
     known = [own for own in aliases.views if own.key == new.key and isinstance(own.base, ARRAYS) == is_array]
     for own in known:
-        same = aliasing.identity(new.base) == aliasing.identity(own.base) if is_array else new.base == own.base
+        same = _memory(new.base) == _memory(own.base) if is_array else new.base == own.base
         if same and own.whole <= new.whole:
             return
     aliases.views.append(new)
+
+
+def _memory(array: Any) -> list[int]:
+    """What an array is a view of, by id."""
+    return [id(part) for part in (array.memory() if isinstance(array, MutableArray) else [array])]
 
 
 def taken_from_before(traced: Traced, aliases: Aliases) -> bool:

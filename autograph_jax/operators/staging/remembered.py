@@ -131,7 +131,7 @@ class _Ways:
             pending.append(((name, "value"), place.read()))
         while pending and len(self._ways) < _MOST_WAYS:
             way, value = pending.popleft()
-            if isinstance(value, reach.ATOMS) or reach.is_namespace(value) or not self._add(value, way):
+            if isinstance(value, reach.ATOMS) or reach.is_no_content(value) or not self._add(value, way):
                 continue
             for key, part in _parts(value):
                 pending.append(((*way, key), part))

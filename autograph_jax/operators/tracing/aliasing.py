@@ -131,9 +131,12 @@ def doubt_buffers(value: Any, other: Any, apart: Iterable[Any] = ()) -> None:
     if pairs is not None:
         _doubt_each(pairs, apart)
         return
+    olds = list(reach.buffers(other))
     others = {id(buffer) for one in apart for buffer in reach.buffers(one)}
     for new in reach.buffers(value):
-        for old in reach.buffers(other):
+        if any(new is old for old in olds):
+            continue  # it is known which memory this is
+        for old in olds:
             for known in (old, *doubtful_with(old)):
                 if id(known) not in others:
                     doubt(new, known)
@@ -165,8 +168,9 @@ def _doubt_each(pairs: list[tuple[Any, Any]], apart: Iterable[Any]) -> None:
 
 def check_buffers(target: Any, aliases: Iterable[Any]) -> None:
     """Refuse to write an array of ported code whose memory one of these values may hold, depending on traced data."""
-    if isinstance(target, MutableArray) and (doubtful := doubtful_with(target._buffer)):
-        if any(part is other for alias in aliases for part in reach.buffers(alias) for other in doubtful):
+    if isinstance(target, MutableArray):
+        doubtful = [other for buffer in target.memory() for other in doubtful_with(buffer)]
+        if doubtful and any(part is other for alias in aliases for part in reach.buffers(alias) for other in doubtful):
             raise doubtful_error()
 
 

@@ -8,6 +8,7 @@ import functools
 import gc
 import itertools
 import types
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -17,13 +18,14 @@ import numpy as np
 
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced
-from autograph_jax.porting.arrays import Buffer, MutableArray, arrays_made
+from autograph_jax.porting.arrays import Buffer, MutableArray, Picked, arrays_made
 
 _SLOT = types.MemberDescriptorType
 _EMPTY = object()  # a slot without a value
 _MOST_PARTS = 500  # of one value; beyond it the answer is "not found"
 ATOMS = (str, bytes, bool, int, float, complex, type(None))
 _CODE = (type, types.FunctionType, types.MethodType, types.ModuleType, types.BuiltinFunctionType)
+_PROXIES = (weakref.ProxyType, weakref.CallableProxyType)  # of what may be gone
 _NO_RECORDS = (*_CODE, jax.Array, Choice, enum.Enum)
 _FOREIGN = ("builtins", "jax", "jaxlib", "numpy", "autograph_jax", "threading", "functools", "collections", "itertools")
 Skip = Callable[[Any, Any], bool]
@@ -48,12 +50,12 @@ def everything(value: Any, *, skip: Skip = lambda holder, key: False) -> Iterato
         known.add(id(value))
         yield value
         if not isinstance(value, ATOMS):
-            pending.extend(part for key, part in parts(value) if not (skip(value, key) or is_namespace(part)))
+            pending.extend(part for key, part in parts(value) if not (skip(value, key) or is_no_content(part)))
 
 
-def is_namespace(value: Any) -> bool:
-    """A module's variables are no contents: a converted function that JAX compiles keeps what reads them."""
-    return type(value) is dict and "__builtins__" in value
+def is_no_content(value: Any) -> bool:
+    """A module's variables, which a converted function that JAX compiles keeps; what stands for an object that may be gone."""
+    return type(value) is dict and "__builtins__" in value or type(value) in _PROXIES
 
 
 def arrays(value: Any) -> Iterator[jax.Array]:
@@ -135,7 +137,9 @@ def _of_function(value: types.FunctionType) -> Iterator[tuple[Any, Any]]:
     yield from (value.__kwdefaults__ or {}).items()
 
 
-def _of_object(value: Any) -> Iterator[tuple[Any, Any]]:
+def _of_object(value: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(function := attribute(value, "py_func", None), types.FunctionType):
+        return [("py_func", function)]  # compiled by Numba: what is beside it is the compiler's
     kept = ((name, attribute(value, name, _EMPTY)) for name in attributes(value))
     return ((name, part) for name, part in kept if part is not _EMPTY)
 
@@ -155,6 +159,7 @@ _PARTS: dict[type, Parts] = {
     Choice: lambda value: enumerate(value._options),
     MutableArray: lambda value: (("_buffer", value._buffer),),
     Buffer: lambda value: (("value", value.value),),
+    Picked: lambda value: (("index", value.index), *enumerate(value.arrays)),
     **dict.fromkeys((*_ITERATORS, types.CellType), lambda value: enumerate(gc.get_referents(value))),
 }
 

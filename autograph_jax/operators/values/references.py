@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from autograph_jax.operators.values.forms import Form, Options, Tree
-from autograph_jax.porting.arrays import Buffer, MutableArray, wrap
+from autograph_jax.porting.arrays import Buffer, MutableArray, Picked, wrap
 from autograph_jax.porting.casting import canonical
 from autograph_jax.porting.views import Index, Step
 
@@ -40,23 +40,11 @@ class View:
 
     array: MutableArray
 
-    @property
-    def buffer(self) -> Buffer:
-        return self.array._buffer
-
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, View)
-            and self.buffer is other.buffer
-            and _told_apart(self.array._path) == _told_apart(other.array._path)
-        )
+        return isinstance(other, View) and _are_one(self.array, other.array)
 
     def build(self, children: Sequence[Any]) -> Any:
-        if not children:
-            return self.array
-        remaining = iter(children)
-        path = tuple(_with_indices(step, remaining) for step in self.array._path)
-        return MutableArray(self.buffer, path, self.array.shadow, self.array.base)
+        return _with_indices(self.array, iter(children)) if children else self.array
 
     def parts(self, value: Any) -> Sequence[Any]:
         return traced_indices(value)
@@ -83,7 +71,7 @@ def viewed(form: Form) -> Iterator[Buffer]:
     """The memory of the older arrays that a value holds."""
     match form:
         case Tree(View() as kind, _):
-            yield kind.buffer
+            yield from kind.array.memory()
         case Tree(_, forms) | Options(forms):
             for part in forms:
                 yield from viewed(part)
@@ -104,13 +92,38 @@ def is_made_since(target: Any, serial: int) -> bool:
 
 
 def traced_indices(array: MutableArray) -> list[jax.Array]:
-    return [part for step in array._path if isinstance(step, Index) for part in step.key if isinstance(part, jax.Array)]
+    """Those that pick its memory, and those of the path from there."""
+    memory, indices = array._buffer, []
+    if isinstance(memory, Picked):
+        indices = [memory.index, *(index for one in memory.arrays for index in traced_indices(one))]
+    own = [part for step in array._path if isinstance(step, Index) for part in step.key if isinstance(part, jax.Array)]
+    return indices + own
 
 
-def _with_indices(step: Step, indices: Any) -> Step:
+def _with_indices(array: MutableArray, indices: Iterator[jax.Array]) -> MutableArray:
+    """The array with other traced indices, which `traced_indices` gives of it."""
+    memory = array._buffer
+    if isinstance(memory, Picked):
+        index = next(indices)
+        memory = Picked([_with_indices(one, indices) for one in memory.arrays], index)
+    path = tuple(_step_with(step, indices) for step in array._path)
+    return MutableArray(memory, path, array.shadow, array.base)
+
+
+def _step_with(step: Step, indices: Iterator[jax.Array]) -> Step:
     if not isinstance(step, Index):
         return step
     return Index(tuple(next(indices) if isinstance(part, jax.Array) else part for part in step.key))
+
+
+def _are_one(first: MutableArray, second: MutableArray) -> bool:
+    """Are two arrays views of one, but for traced indices on the way?"""
+    memory, other = first._buffer, second._buffer
+    if isinstance(memory, Picked) and isinstance(other, Picked):
+        same = len(memory.arrays) == len(other.arrays) and all(map(_are_one, memory.arrays, other.arrays))
+    else:
+        same = memory is other
+    return same and _told_apart(first._path) == _told_apart(second._path)
 
 
 def _told_apart(path: tuple[Step, ...]) -> tuple[Any, ...]:

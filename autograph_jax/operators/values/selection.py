@@ -26,6 +26,7 @@ from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.operators.values.updated import index_of
 from autograph_jax.porting import creating
 from autograph_jax.porting.arrays import MutableArray, wrap
+from autograph_jax.porting.arrays import picked as picked_array
 
 # With what Python calls an index of each that is out of range.
 _SEQUENCES = {list: "list index", tuple: "tuple index", str: "string index", bytes: "index", range: "range object index"}
@@ -250,6 +251,10 @@ def pick(index: jax.Array, values: Sequence[Any]) -> Any:
     """`values[index]`, for a traced index within bounds: one array of the joined kind, or a Choice of what has none."""
     if all(value is values[0] for value in values):
         return values[0]
+    if all(isinstance(value, MutableArray) for value in values) and (array := picked_array(values, index)) is not None:
+        return array
+    if type(values[0]) is tuple and all(_is_like_tuple(value, values[0]) for value in values):
+        return tuple(pick(index, column) for column in zip(*values, strict=True))
     form = functools.reduce(_joined, [flatten(value, is_mutable)[0] for value in values])
     columns = zip(*(coerce(value, form) for value in values), strict=True)
     leaves = [as_array(jnp.stack(column)[index], leaf) for column, leaf in zip(columns, array_forms(form), strict=True)]
@@ -259,12 +264,16 @@ def pick(index: jax.Array, values: Sequence[Any]) -> Any:
     return picked
 
 
+def _is_like_tuple(value: Any, other: tuple[Any, ...]) -> bool:
+    return type(value) is tuple and len(value) == len(other)
+
+
 def _share(picked: Any, value: Any) -> None:
     """In NumPy what is picked is the array itself: a write to one would show in the other."""
     if isinstance(picked, tuple) and isinstance(value, tuple):
         for own, other in zip(picked, value, strict=True):
             _share(own, other)
-    else:
+    elif type(picked) is not Choice or all(option is not value for option in picked._options):
         views.view(picked, value)
         aliasing.doubt_buffers(picked, value)
 
