@@ -85,14 +85,17 @@ class _Attempts(Pass):
     def __init__(self, names: Names) -> None:
         self._names = names
         self._attempts, self._values = itertools.count(1), itertools.count(1)
+        self._rebound = frozenset[str]()  # variables that functions share and assign
         self._is_guarded = False  # is this in the body of another attempt, whose checks stage what is in it?
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
         if is_generator(node):
             return node
-        around, self._is_guarded = self._is_guarded, False
+        around, self._is_guarded = (self._is_guarded, self._rebound), False
+        declared = (inner.names for inner in walk(node) if isinstance(inner, gast.Nonlocal | gast.Global))
+        self._rebound |= {name for names in declared for name in names}
         self.generic_visit(node)
-        self._is_guarded = around
+        self._is_guarded, self._rebound = around
         return node
 
     def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
@@ -109,7 +112,7 @@ class _Attempts(Pass):
         attempt = self._names.attempt(next(self._attempts))
         kinds = [_kind(handler, at=node) for handler in node.handlers]
         begin = _BEGIN(at=node, NAME_=template.name(attempt, at=node, store=True), HANDLERS=kinds)
-        body = Guard(attempt, self._fresh, self._names).suite(node.body)
+        body = Guard(attempt, self._fresh, self._names, self._rebound).suite(node.body)
         [guarded] = _BODY(at=body[0], ATTEMPT=template.name(attempt, at=body[0]), BODY=body)
         inner = gast.copy_location(gast.Try([_standing_for(guarded, body)], node.handlers, [], []), node)
         if node.orelse:
@@ -130,7 +133,7 @@ class _Attempts(Pass):
         self._visit_guarded(node)
         attempt = self._names.attempt(next(self._attempts))
         name = lambda store=False: template.name(attempt, at=node, store=store)  # noqa: E731
-        body = Guard(attempt, self._fresh, self._names).suite(node.body)
+        body = Guard(attempt, self._fresh, self._names, self._rebound).suite(node.body)
         node.body = _BODY(at=body[0], ATTEMPT=name(), BODY=body)
         _standing_for(node.body[0], body)
         return [*_BEGIN_FINAL(at=node, NAME_=name(True)), node, *_AGAIN(at=_after(node.finalbody[-1]), ATTEMPT=name())]
@@ -193,10 +196,20 @@ def _caught(node: gast.Try) -> frozenset[str | None]:
 
 
 def _raised(node: gast.AST) -> list[str]:
-    """The class that a `raise` names: `raise KeyError(k)`, `raise KeyError`."""
+    """The class that a `raise` names: `raise KeyError(k)`, `raise KeyError`; and of `next`, where what it takes is filtered."""
+    if _is_call(node, "next") and any(_is_filtering(inner) for inner in walk(node)):
+        return ["StopIteration"]
     error = node.exc if isinstance(node, gast.Raise) else None
     error = error.func if isinstance(error, gast.Call) else error
     return [error.id] if isinstance(error, gast.Name) else []
+
+
+def _is_call(node: gast.AST, name: str) -> bool:
+    return isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id == name
+
+
+def _is_filtering(node: gast.AST) -> bool:
+    return isinstance(node, gast.comprehension) and bool(node.ifs) or _is_call(node, "filter")
 
 
 def _kind(handler: gast.ExceptHandler, at: gast.AST) -> gast.expr:

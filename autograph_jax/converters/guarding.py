@@ -9,13 +9,13 @@ y = f(x); z = g(y)   ->   value = f(x)
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import gast
 
 from autograph_jax.analysis import writes
-from autograph_jax.converters.places import augmented, index_of, is_pure_value, old_value, path_of
+from autograph_jax.converters.places import as_load, augmented, check_unmoved, index_of, old_value, path_of
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names, is_operator
 from autograph_jax.syntax.template import Template
@@ -38,8 +38,9 @@ Suite = list[gast.stmt]
 class Guard:
     """Puts a check after each statement of a body that may fail, and before it writes what it computes."""
 
-    def __init__(self, attempt: str, fresh: Callable[[], str], names: Names) -> None:
-        self._attempt, self._fresh, self._names = attempt, fresh, names
+    def __init__(self, attempt: str, fresh: Callable[[], str], names: Names, rebound: Collection[str]) -> None:
+        """`rebound`: the variables that functions inside or outside of this one share and assign."""
+        self._attempt, self._fresh, self._names, self._rebound = attempt, fresh, names, rebound
 
     def suite(self, statements: Suite, *, goes_on: bool = False) -> Suite:
         """`goes_on`: more of the body follows these statements."""
@@ -110,13 +111,19 @@ class Guard:
             again = template.assign([template.name(target.id, at=target, store=True)], old, at=node.value)
             return [before, *self._first(node, "value"), again, node]
         indices = []
-        for step in path_of(target)[1]:
-            if isinstance(step, gast.Subscript) and not is_pure_value(step.slice) and not writes(step.slice):
+        root, steps = path_of(target)
+        for step in steps:
+            if isinstance(step, gast.Subscript) and not isinstance(step.slice, gast.Constant) and not writes(step.slice):
                 index, step.slice = self._kept(index_of(step.slice), node)
                 indices.append(index)
+        holder, check = [], []
+        if len(steps) > 1 or isinstance(root, gast.Name) and root.id in self._rebound:
+            kept, name = self._kept(as_load(target.value), node)
+            holder, check = [kept], [check_unmoved(name, target.value, node)]
         before, old = self._kept(old_value(target), node.value)
-        first = self._first(node, "value")
-        return [*indices, before, *first, template.assign([target], augmented(old, node, node.value), at=node)]
+        value, *failed = self._first(node, "value")
+        again = template.assign([target], augmented(old, node, node.value), at=node)
+        return [*indices, *holder, before, value, *check, *failed, again]
 
     def _kept(self, value: gast.expr, place: gast.AST) -> tuple[gast.stmt, gast.Name]:
         """A variable for a value, and what gives it that: part of a statement, at a place in that."""

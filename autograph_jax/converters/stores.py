@@ -31,6 +31,7 @@ from autograph_jax.converters.places import (
     Place,
     as_load,
     augmented,
+    check_unmoved,
     has_effects,
     index_of,
     is_fixed,
@@ -148,8 +149,17 @@ class _Stores(Pass):
             return self._update(node.target, symbol, value, node)
         # Python reads the old element before it evaluates the value: `y[0] += f(y)`.
         before: list[gast.stmt] = []
+        check: list[gast.stmt] = []
+        root = node.target.value
+        if isinstance(root, gast.Name) and root.id in self._shared():
+            node.target.value = self._taken_out(root, before)
+            check = [check_unmoved(node.target.value, root, node)]
         target = self._stable(node.target, node.value, before)
-        return before + self._store(target, augmented(old_value(target), node, node.value), node)
+        if not check or isinstance(target, gast.Attribute):
+            return before + self._store(target, augmented(old_value(target), node, node.value), node)
+        new = self._taken_out(augmented(old_value(target), node, node.value), before)
+        target.value = root
+        return before + check + self._store(target, new, node)
 
     def _update_variable(self, target: gast.Name, symbol: gast.expr, node: gast.AugAssign) -> gast.stmt:
         """`y += v`: where y's array is written by items, it is the code of somebody who thinks of this as such a write.
@@ -170,12 +180,15 @@ class _Stores(Pass):
         """The target with parts taken out that have effects, or that the value changes: `a[f()] += g()`, `a[i] += (i := 1)`."""
         written = writes(value)
         target.value = self._stable_part(target.value, before, written)
-        if self._scopes:  # what is called may change more: variables that functions share
-            facts = self._scopes[-1]
-            written |= facts.nonlocal_writes | facts.declared_nonlocal | facts.declared_global
+        written |= self._shared()  # what is called may change more
         if isinstance(target, gast.Subscript) and (not is_fixed(target.slice) or written & reads(target.slice)):
             target.slice = self._taken_out(index_of(target.slice), before)
         return target
+
+    def _shared(self) -> frozenset[str]:
+        """The variables that functions share and assign."""
+        facts = self._scopes[-1] if self._scopes else None
+        return facts.nonlocal_writes | facts.declared_nonlocal | facts.declared_global if facts else frozenset()
 
     def _stable_part(self, part: gast.expr, before: list[gast.stmt], written: frozenset[str]) -> gast.expr:
         return part if is_pure_value(part) and not written & reads(part) else self._taken_out(part, before)

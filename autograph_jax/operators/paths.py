@@ -14,7 +14,7 @@ import numpy as np
 
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import subscripts
-from autograph_jax.operators.tracing import aliasing, holders, same_containers, state, views
+from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers, state, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.traced import is_traced
@@ -95,14 +95,17 @@ at = _IndexMaker()
 
 def set_path(value: Any, root: Any, *steps: _Attr | _Item) -> Any:
     """Write at the end of a path; arrays on the way are replaced in what holds them. Gives the root."""
-    return _at_end(root, steps, lambda holder, step: step.updated(value, holder))
+    return _at_end(root, steps, lambda holder, step, owner, held: step.updated(value, holder))
 
 
-def _at_end(root: Any, steps: Sequence[_Attr | _Item], change: Callable[[Any, Any], Any]) -> Any:
-    """Walk a path, each step once, and put back what the change of its last holder gives."""
+def _at_end(root: Any, steps: Sequence[_Attr | _Item], change: Callable[[Any, Any, Any, Any], Any]) -> Any:
+    """Walk a path, each step once, and put back what the change of its last holder gives.
+
+    `change` is given that holder and the last step, and the holder's own owner with the step from there.
+    """
     step, *rest = steps
     inner = step.read(root)
-    new = change(inner, rest[0]) if len(rest) == 1 else _at_end(inner, rest, change)
+    new = change(inner, rest[0], root, step) if len(rest) == 1 else _at_end(inner, rest, change)
     if new is inner:
         return root
     holders.check_write(inner, place=(root, step.key))
@@ -193,13 +196,34 @@ class later:
 def update_path(root: Any, symbol: str, value: Any, *steps: _Attr | _Item) -> Any:
     """Augmented assignment at the end of a path; gives the root."""
 
-    def change(holder: Any, step: Any) -> Any:
+    def change(holder: Any, step: Any, owner: Any, held: Any) -> Any:
         old = read(holder, step)
         with holders.in_use((holder,), _written_meanwhile):
             new = value.evaluate() if isinstance(value, later) else value
-        return step.updated(augment(old, symbol, new), holder)
+        changed = step.updated(augment(old, symbol, new), holder)
+        if isinstance(value, later) and changed is not holder:  # which is put where the holder was
+            check_kept(holder, owner, held)
+        return changed
 
     return _at_end(root, steps, change)
+
+
+def check_kept(value: Any, owner: Any, step: _Attr | _Item) -> None:
+    """`check_unmoved` of what an object or a list holds itself; not of what a property gives, or an array as a view."""
+    if isinstance(step, _Attr):
+        check_unmoved(value, reach.attribute(owner, step.name, value))
+    elif type(owner) in (list, dict, tuple):
+        check_unmoved(value, step.read(owner))
+
+
+def check_unmoved(before: Any, now: Any) -> None:
+    """Python writes what it found before it evaluated the right side of `x.a[i] += f()`, also if f has put another there."""
+    if before is not now:
+        raise AliasError(
+            "the right side of a statement that updates an item or attribute puts something else in the place of what has it",
+            location=user_location(),
+            help="evaluate the right side first, in a statement of its own: `v = f(); x.a[i] += v`",
+        )
 
 
 def _written_meanwhile() -> AliasError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import types
 from collections.abc import Callable
@@ -14,7 +15,8 @@ def with_callees(function: types.FunctionType, call: Call) -> Callable[..., Any]
     """The function with callees that are converted, by `call`, when they are called."""
     names = _names(function.__code__)
     known = {name: value for name, value in function.__globals__.items() if name in names}
-    called = {name: _calling(value, call) for name, value in known.items() if type(value) is types.FunctionType}
+    calls = _called(function.__code__)
+    called = {name: _calling(value, call) for name, value in known.items() if _is_converted(value, name in calls)}
     same = types.FunctionType(
         function.__code__,
         {**function.__globals__, **called},
@@ -35,7 +37,22 @@ def _names(code: types.CodeType) -> set[str]:
     return set(code.co_names).union(*map(_names, inner))
 
 
-def _calling(function: types.FunctionType, call: Call) -> Callable[..., Any]:
+def _called(code: types.CodeType) -> set[str]:
+    """The global names that it calls at once, in every place where it reads them."""
+    reads = [instruction for instruction in dis.get_instructions(code) if instruction.opname == "LOAD_GLOBAL"]
+    read = {one.argval for one in reads if not (one.arg or 0) & 1}  # the bit says that a call follows
+    inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return {one.argval for one in reads}.union(*map(_called, inner)) - read
+
+
+def _is_converted(value: Any, is_called: bool) -> bool:
+    """A function; or an object with a `__call__` in Python, where it is only called."""
+    if type(value) is types.FunctionType:
+        return True
+    return is_called and callable(value) and isinstance(type(value).__call__, types.FunctionType)
+
+
+def _calling(function: Any, call: Call) -> Callable[..., Any]:
     @functools.wraps(function)
     def run(*arguments: Any, **keywords: Any) -> Any:
         return call(function)(*arguments, **keywords)

@@ -153,9 +153,9 @@ def _extent(node: FunctionNode) -> tuple[int, int]:
 
 
 def _class_name(qualname: str) -> str | None:
-    """The class that a function's names are mangled for: `C` for `outer.<locals>.C.method`."""
-    parts = qualname.split(".")
-    return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else None
+    """The class that a function's names are mangled for: `C` for `outer.<locals>.C.method`, and for functions inside of it."""
+    around = (part.split(".") for part in reversed(qualname.split(".<locals>.")))
+    return next((parts[-2] for parts in around if len(parts) > 1), None)
 
 
 def _no_source(code: types.CodeType, reason: str) -> SourceError:

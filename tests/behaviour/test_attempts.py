@@ -861,6 +861,37 @@ def lookup_before_more(b, x):
 row(lookup_before_more, [True, 3.0], [False, 3.0], want="either")
 
 
+def first_above(v):
+    try:
+        found = next(element for element in v if element > 1)
+    except StopIteration:
+        found = -5.0
+    return found
+
+
+row(first_above, [jnp.array([0.0, 2.0, 3.0])], [jnp.array([0.0, 0.5, 0.2])])
+
+
+def first_above_or_an_error(v):
+    try:
+        return next(element for element in v if element > 1)
+    except StopIteration as error:
+        raise ValueError("nothing above 1") from error
+
+
+row(first_above_or_an_error, [jnp.array([0.0, 2.0, 3.0])], [jnp.array([0.0, 0.5, 0.2])], own_jit=True)
+
+
+def first_above_asked_by_a_caller(v):
+    try:
+        return first_above_or_an_error(v)
+    except ValueError:
+        return -7.0
+
+
+row(first_above_asked_by_a_caller, [jnp.array([0.0, 2.0, 3.0])], [jnp.array([0.0, 0.5, 0.2])])
+
+
 def error_of_a_loop_around(x):
     try:
         while x < 4:

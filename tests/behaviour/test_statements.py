@@ -1,6 +1,7 @@
 """Assignments of all forms, try, with, del, raise, assert, print, around and inside staged blocks."""
 
 import contextlib
+import math
 
 import jax.numpy as jnp
 import numpy as np
@@ -55,6 +56,122 @@ def nested_unpacking(x, y):
 
 
 row(nested_unpacking, [2.0, 1.0], [1.0, 2.0], staged="cond", grad=True, batch=True)
+
+
+def index_changed_by_the_right_side(x):
+    j, values = 0, [1.0, 2.0]
+
+    def step():
+        nonlocal j
+        j = 1
+        return x
+
+    try:
+        if x > 5:
+            raise ValueError
+        values[j] += step()
+    except ValueError:
+        values[0] = 7.0
+    return values
+
+
+row(index_changed_by_the_right_side, [2.0], [6.0], staged="cond", grad=True, batch=True)
+
+
+class Holder:
+    pass
+
+
+def owner_replaced_by_the_right_side(x):
+    o = Holder()
+    o.v = 1.0
+    p = o
+
+    def step():
+        nonlocal o
+        o = Holder()
+        o.v = 7.0
+        return x
+
+    o.v += step()
+    return o.v, p.v
+
+
+row(owner_replaced_by_the_right_side, [2.0], [3.0], grad=True, batch=True)
+
+
+def list_replaced_by_the_right_side(x):
+    values = [1.0, 2.0]
+
+    def step():
+        nonlocal values
+        values = [5.0, 6.0]
+        return x
+
+    values[0] += step()
+    return values
+
+
+row(list_replaced_by_the_right_side, [2.0], want="either")
+
+
+def array_of_an_object_replaced_by_the_right_side(x):
+    o = Holder()
+    o.c = jnp.array([1.0, 2.0])
+
+    def step():
+        o.c = jnp.array([3.0, 4.0])
+        return x
+
+    o.c[0] += step()
+    return o.c
+
+
+row(array_of_an_object_replaced_by_the_right_side, [2.0], want="either")
+
+
+def array_replaced_by_the_right_side_in_a_try(x):
+    values = jnp.array([1.0, 2.0])
+
+    def step():
+        nonlocal values
+        values = jnp.array([5.0, 6.0])
+        return x
+
+    try:
+        if x > 5:
+            raise ValueError
+        values[0] += step()
+    except ValueError:
+        x = 1.0
+    return values
+
+
+row(array_replaced_by_the_right_side_in_a_try, [2.0], [6.0], want="either")
+
+
+class Shown:
+    """What a property gives is another list each time."""
+
+    def __init__(self, x):
+        self.kept = [x, x]
+
+    @property
+    def copied(self):
+        return list(self.kept)
+
+
+def property_updated_in_a_try(x):
+    o = Shown(x)
+    try:
+        o.copied[0] += math.sqrt(x)
+        o.kept[0] += math.sqrt(x)
+    except ValueError:
+        pass
+    return o.kept
+
+
+row(property_updated_in_a_try, [4.0])
 
 
 def starred_unpacking(v):

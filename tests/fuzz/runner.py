@@ -115,7 +115,7 @@ class Comparison:
         self.program = tested
         self.names = load(tested.text)
         self.rows = [row for row in rows if not tested.smooth or self.is_well_conditioned(row)]
-        self.want = [self.reference(copied(row)) for row in rows]
+        self.want = [self.reference(copied(row)) for row in self.rows]
         unfit = [want.error for want in self.want if want.error is not None and not isinstance(want.error, EXPECTED)]
         if unfit:
             raise Unfit(repr(unfit[0])) from unfit[0]

@@ -137,3 +137,26 @@ def test_what_stays_apart_is_written():
 
     for arguments in ((2.0, 3.0), (1.0, 3.0), (3.0, 2.0)):
         np.testing.assert_allclose(ag.jit(ag.port(f))(*arguments), f(*arguments))
+
+
+def test_variables_that_a_path_does_not_set_share_nothing(x64: None):
+    """Where the loop is left at once, `new` and `cost` have no value: that makes them no one array."""
+
+    def total(x: Any, most: Any) -> Any:
+        found = x * 1
+        for _ in range(4):
+            if found.sum() > most:
+                break
+            tries = 0
+            while tries < 2 and found[0] < most:
+                new = found + 1
+                cost = new * 2
+                tries += 1
+            found = new
+            found[0] -= 0.5
+            found[1] += cost[0]
+        return found
+
+    ported, x = ag.jit(ag.port(total)), np.array([1.0, 2.0])
+    for most in (3.0, 50.0, 9.0):
+        np.testing.assert_allclose(ported(x, most), total(x, most), rtol=1e-12)

@@ -2,6 +2,7 @@
 
 import cmath
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -653,3 +654,50 @@ def test_root_scalar(method, options):
     ported = jax.jit(ag.port(root))
     for a in (0.5, 2.0, 9.0):
         np.testing.assert_allclose(ported(a), root(a), rtol=1e-12)
+
+
+class Dispatched:
+    """As networkx dispatches: a function that `exec` has made calls an object."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, x):
+        return self.function(x)
+
+
+def halved_until_below_one(x):
+    while x > 1:
+        x = x / 2
+    return x
+
+
+@pytest.mark.usefixtures("x64")
+def test_an_object_that_a_function_without_source_calls_is_converted():
+    space = {"target": Dispatched(halved_until_below_one)}
+    exec("def made(x):\n    return target(x) + 1", space)
+    np.testing.assert_allclose(jax.jit(ag.port(space["made"]))(7.0), 1.875)
+    np.testing.assert_allclose(jax.jit(ag.port(lambda x: space["made"](x)))(9.0), 1.5625)
+
+
+class Compiled:
+    """As Numba compiles: beside the function there is much else, such as what stands for objects that are gone."""
+
+    def __init__(self, function):
+        self.py_func = function
+        self.target = weakref.proxy(Dispatched(function))
+
+    def __call__(self, x):
+        raise AssertionError("it is the Python function that is converted")
+
+
+@pytest.mark.usefixtures("x64")
+def test_beside_the_function_that_is_compiled_nothing_is_looked_at():
+    def solve(x, compiled):
+        total = 0.0
+        while total < 3:
+            total = total + compiled(x)
+        return total
+
+    compiled = Compiled(halved_until_below_one)
+    np.testing.assert_allclose(jax.jit(lambda x: ag.port(solve)(x, compiled))(6.0), 3.0)

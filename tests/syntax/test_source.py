@@ -153,6 +153,12 @@ class Shapes:
         def __secret(self, __x):
             return __x
 
+        def maker(self):
+            def made(__x):
+                return lambda: __x
+
+            return made
+
 
 METHODS = {
     "classmethod": (Shapes.unit.__func__, "unit", "Shapes"),
@@ -160,6 +166,7 @@ METHODS = {
     "property": (Shapes.side.fget, "side", "Shapes"),
     "cached_property": (Shapes.__dict__["volume"].func, "volume", "Shapes"),
     "private method": (Shapes.Inner._Inner__secret, "__secret", "Inner"),
+    "function in a method": (Shapes.Inner().maker(), "made", "Inner"),
 }
 
 
@@ -179,7 +186,7 @@ def test_class_in_a_function():
             return inner
 
     assert source_of(Local.f).class_name == "Local"
-    assert source_of(Local().f()).class_name is None
+    assert source_of(Local().f()).class_name == "Local"  # as Python mangles its private names
 
 
 def test_unicode_and_tabs(tmp_path: Path):

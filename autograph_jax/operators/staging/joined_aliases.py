@@ -12,7 +12,7 @@ from autograph_jax.operators.staging.blocks import RESULT, Traced
 from autograph_jax.operators.tracing import aliasing, reach, same_containers, views
 from autograph_jax.operators.tracing.places import Content, Place
 from autograph_jax.operators.values import references
-from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.choices import Choice, Unbound
 from autograph_jax.operators.values.containers import parts_of
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree
 from autograph_jax.porting.arrays import Buffer
@@ -33,13 +33,25 @@ def with_aliases(
                 new[key] = outer[pair[0]]  # both paths give the same array from outside: no new one
             new[key] = leaders.setdefault(pair, new[key])
     together = [{key: {*branch.kin_of(places[key])} for key in new} for branch in (first, second)]
+    atoms = {key: [_leaves_atom(branch, key, places[key]) for branch in (first, second)] for key in new}
     for key, pair in identities.items():
         for other, other_pair in identities.items():
-            one = any(a == b for a, b in zip(pair, other_pair, strict=True))
+            one = any(a == b and not atom for a, b, atom in zip(pair, other_pair, atoms[key], strict=True))
             if key is not other and (one or any(map(_related, (first, second), together, (key,) * 2, (other,) * 2))):
                 _doubt_parts(new[key], list(reach.arrays(new[other])))
                 aliasing.doubt_buffers(new[key], new[other])
     return new
+
+
+def _leaves_atom(branch: Traced, key: Any, place: Place) -> bool:
+    """Does a branch leave a number, None or nothing at all there? Two places with one of these share nothing."""
+    form = branch.ends[key][1] if key in branch.ends else None
+    if form is None:
+        return isinstance(place.read(), _ATOMS)
+    return isinstance(form, Static) and isinstance(form.value, _ATOMS)
+
+
+_ATOMS = (*reach.ATOMS, Unbound)
 
 
 def _is_made(value: Any, place: Place) -> bool:

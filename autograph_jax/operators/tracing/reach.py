@@ -74,7 +74,13 @@ def is_record(value: Any) -> bool:
     if isinstance(value, _NO_RECORDS) or kind.__module__.partition(".")[0] in _FOREIGN and not is_our_record(kind):
         return False
     # What JAX knows as a pytree (an equinox module, a flax dataclass) is a value: it is replaced, not changed.
-    return bool(attributes(value)) and jax.tree_util.all_leaves([value])
+    return bool(attributes(value)) and jax.tree_util.all_leaves([value]) and compiled_function(value) is None
+
+
+def compiled_function(value: Any) -> types.FunctionType | None:
+    """The Python function that an object of Numba's has compiled. What it holds beside that is the compiler's."""
+    function = attribute(value, "py_func", None)
+    return function if isinstance(function, types.FunctionType) else None
 
 
 def is_our_record(kind: type) -> bool:
@@ -138,8 +144,8 @@ def _of_function(value: types.FunctionType) -> Iterator[tuple[Any, Any]]:
 
 
 def _of_object(value: Any) -> Iterable[tuple[Any, Any]]:
-    if isinstance(function := attribute(value, "py_func", None), types.FunctionType):
-        return [("py_func", function)]  # compiled by Numba: what is beside it is the compiler's
+    if (function := compiled_function(value)) is not None:
+        return [("py_func", function)]
     kept = ((name, attribute(value, name, _EMPTY)) for name in attributes(value))
     return ((name, part) for name, part in kept if part is not _EMPTY)
 
