@@ -309,10 +309,13 @@ def _ones(x: Any) -> Any:
 
 
 def _listed(x: Any) -> Any:
-    """jax.numpy takes no lists of numbers where NumPy takes them as an array."""
-    if isinstance(x, list) and all(np.ndim(part) == 0 for part in x):
-        return casting.nested(x)
-    return x
+    """jax.numpy takes no lists of numbers where NumPy takes them as an array; nor tuples, which may be a shape."""
+    is_list = isinstance(x, list) or isinstance(x, tuple) and not is_static(x)
+    return casting.nested(x) if is_list and _is_of_numbers(x) else x
+
+
+def _is_of_numbers(x: Any) -> bool:
+    return all(map(_is_of_numbers, x)) if isinstance(x, list | tuple) else np.ndim(x) == 0
 
 
 def _inexact(x: Any) -> Any:

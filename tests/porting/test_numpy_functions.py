@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.signal
 
 import autograph_jax as ag
@@ -68,3 +69,23 @@ def test_place_of_nothing_is_numpys_error():
     assert ag.jit(ag.port(f))(-jnp.ones(4)).tolist() == [0.0] * 4
     with pytest.raises(ValueError, match="Cannot insert from an empty array"):
         ag.jit(ag.port(f))(jnp.ones(4))
+
+
+NESTED = [
+    lambda x: scipy.linalg.block_diag([[x, 1.0], [2.0, x]], [[x]]),
+    lambda x: np.linalg.solve([[x, 1.0], [2.0, x]], [1.0, x]),
+    lambda x: np.dot([[x, 1.0], [2.0, x]], (1.0, x)),
+    lambda x: np.block([[x, 1.0], [2.0, x]]),
+    lambda x: np.kron([[x, 1.0], [2.0, x]], [[1.0, x]]),
+    lambda x: np.einsum("ij,j", [[x, 1.0], [2.0, x]], [x, 2.0]),
+    lambda x: np.concatenate([[x, 1.0], [2.0]]),
+    lambda x: np.select([x > 1, x < 0], [x, 2.0], 3.0),
+    lambda x: np.linalg.det([[[x, 1.0], [0.0, x]]]),
+]
+
+
+@pytest.mark.parametrize("function", NESTED)
+def test_lists_of_lists_of_traced_numbers_are_arrays(function, x64):
+    found, expected = jax.jit(ag.port(function))(3.0), function(3.0)
+    assert np.shape(found) == np.shape(expected)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
