@@ -228,6 +228,15 @@ def is_raised_by_user(error: BaseException) -> bool:
     return is_user_frame(frame)
 
 
+_FOR_ITEMS = ("get_item", "changed", "del_item", "MutableArray.__getitem__", "MutableArray.__setitem__")
+
+
+def is_raised_for_item(error: BaseException) -> bool:
+    """Has a list, dict or array raised this where one of our operators comes to its items for the user's code, `d[k]`?"""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return frame.f_globals.get("__package__", "").startswith(__package__) and frame.f_code.co_qualname in _FOR_ITEMS
+
+
 def raise_at(error: BaseException, location: Location | None) -> NoReturn:
     """Raise an error at run time: its traceback ends in the line that asks for it, as if Python had run that."""
     if location is None:

@@ -861,6 +861,35 @@ def lookup_before_more(b, x):
 row(lookup_before_more, [True, 3.0], [False, 3.0], want="either")
 
 
+def no_such_item_on_a_path(x):
+    table, values = {1: {0: 1.0}}, [5.0, 6.0]
+    if x > 5:
+        table[1][0] = table[1][3]
+    if x > 6:
+        values[0] = values[3]
+    if x > 7:
+        values[3] = values[0]
+    if x > 8:
+        del table[4]
+    return table[1][0] + values[0] + x
+
+
+row(no_such_item_on_a_path, [2.0], [5.5], [6.5], [7.5], [8.5], own_jit=True)
+
+
+def no_such_item_in_a_try(x):
+    values = [5.0, 6.0]
+    try:
+        if x > 5:
+            values[1] = values[7]
+    except IndexError:
+        values[0] = 100.0
+    return values
+
+
+row(no_such_item_in_a_try, [2.0], [7.0], want="either")
+
+
 def first_above(v):
     try:
         found = next(element for element in v if element > 1)

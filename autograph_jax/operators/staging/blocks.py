@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.extend
 
-from autograph_jax.errors import StructureError, is_raised_by_user, user_location
+from autograph_jax.errors import StructureError, is_raised_by_user, is_raised_for_item, user_location
 from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import attempts, checks
@@ -317,7 +317,7 @@ class _Recorder:
         """
         try:
             return self._block(*arguments)
-        except (ValueError, TypeError, NameError, AttributeError, KeyError) as error:
+        except (ValueError, TypeError, NameError, AttributeError, LookupError) as error:
             if (refusal := frozen.refusal(error)) is not None:
                 raise refusal from None
             if self._memory is not None or isinstance(error, ValueError) or not _is_of_run_time(error):
@@ -510,6 +510,6 @@ def _is_of_run_time(error: Exception) -> bool:
             return str(error).startswith("cannot access")
         case AttributeError() if not isinstance(error.obj, jax.Array | types.ModuleType | None):
             return is_raised_by_user(error)
-        case KeyError():
-            return is_raised_by_user(error)
+        case KeyError() | IndexError():
+            return is_raised_by_user(error) or is_raised_for_item(error)
     return "NoneType" in str(error) and hooks.is_porting()
