@@ -516,6 +516,36 @@ def view_by_split_alone(x):
 either(view_by_split_alone, [X])
 
 
+def picked_of_an_array_and_its_transposed(m):
+    rows = [m, m.T]
+    rows[jnp.argmax(m[0])][0] = 4.0
+    return rows
+
+
+either(picked_of_an_array_and_its_transposed, [M])
+
+
+def picked_of_one_array_twice(m):
+    rows = [m, m * 1, m]
+    rows[jnp.argmax(m[0])] = m + 1
+    rows[jnp.argmax(m[0]) - 1][0] = 4.0
+    return rows
+
+
+either(picked_of_one_array_twice, [M])
+
+
+def picked_of_two_rows(m):
+    rows = [m[0], m[1]]
+    k = jnp.argmax(m[0])
+    rows[k][0] = 4.0
+    rows[1 - k][1] += 3.0
+    return rows
+
+
+row(picked_of_two_rows, [M], [-M])
+
+
 @table.each_way
 def test_views(row, way, record_property):
     check(row, way, record_property)

@@ -27,7 +27,7 @@ from autograph_jax.operators.tracing.aliasing import doubtful_error, may_share
 from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.operands import Operand, Result
 from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Inside, Place
-from autograph_jax.operators.tracing.views import Renewed, related_to
+from autograph_jax.operators.tracing.views import Renewed, bases, related_to
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.forms import Static
 from autograph_jax.operators.values.traced import is_traced
@@ -49,6 +49,8 @@ def check_write(
             if used is base:
                 raise error()
     picked = place is not None and is_traced(place[1])  # of several, which all are written: as they were, or the new one
+    if place is not None and picked:
+        _check_apart(place[0])
     for base in (array, *related_to(array)):
         follows = base is array or renewed is not None and renewed.knows(base)
         holder = holder_of(base, place if base is array or picked else None, direct=follows)
@@ -63,6 +65,20 @@ def check_write(
     for other in doubted:
         if holder_of(other, place) is not None or any(part is other for alias in aliases for part in reach.arrays(alias)):
             raise doubtful_error()
+
+
+def _check_apart(container: Any) -> None:
+    """An array of a list that traced data picks is written: no other one in the list may show that."""
+    values = container.values() if isinstance(container, dict) else container if isinstance(container, list) else ()
+    arrays = [part for value in values for part in reach.arrays(value) if part.ndim]
+    for number, one in enumerate(arrays):
+        near = [one, *bases(one)]
+        if any(other is part for n, other in enumerate(arrays) for part in near if n != number):
+            raise AliasError(
+                "an array is written in place that traced data picks, and two of those it may be share their memory",
+                location=user_location(),
+                help="put a copy into the list: `rows = [x, x.T.copy()]`",
+            )
 
 
 def _sharing(array: np.ndarray, place: tuple[Any, Any] | None) -> Callable[[Any], bool]:
