@@ -543,7 +543,7 @@ def picked_of_two_rows(m):
     return rows
 
 
-row(picked_of_two_rows, [M], [-M])
+either(picked_of_two_rows, [M], [-M])
 
 
 @table.each_way
