@@ -59,6 +59,10 @@ class Guard:
                 return self._raise(node)
             case gast.Return(value=gast.expr()):
                 return [*self._first(node, "value"), node]
+            case gast.AugAssign() if not isinstance(
+                path_of(node.target)[0], gast.Name
+            ):  # `get().c[0] += f()`: get is called once
+                return [*self._unguarded([node], node), *check]
             case gast.AugAssign():
                 return self._augment(node) if may_fail([node.value]) else [node, *check]
             case gast.Assign():
@@ -112,12 +116,13 @@ class Guard:
             return [before, *self._first(node, "value"), again, node]
         indices = []
         root, steps = path_of(target)
+        assert isinstance(root, gast.Name)
         for step in steps:
             if isinstance(step, gast.Subscript) and not isinstance(step.slice, gast.Constant) and not writes(step.slice):
                 index, step.slice = self._kept(index_of(step.slice), node)
                 indices.append(index)
         holder, check = [], []
-        if len(steps) > 1 or isinstance(root, gast.Name) and root.id in self._rebound:
+        if len(steps) > 1 or root.id in self._rebound:
             kept, name = self._kept(as_load(target.value), node)
             holder, check = [kept], [check_unmoved(name, target.value, node)]
         before, old = self._kept(old_value(target), node.value)

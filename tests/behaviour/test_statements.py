@@ -150,6 +150,30 @@ def array_replaced_by_the_right_side_in_a_try(x):
 row(array_replaced_by_the_right_side_in_a_try, [2.0], [6.0], want="either")
 
 
+def owner_called_for_once_in_a_try(x):
+    o = Holder()
+    o.n, o.c = 0, [1.0, 2.0]
+
+    def owner():
+        o.n += 1
+        return o
+
+    def step():
+        return x * 1
+
+    try:
+        if x > 5:
+            raise ValueError
+        owner().c[0] += step()
+        owner().c[o.n - 1] += step()
+    except ValueError:
+        o.n = 7
+    return o.c, o.n
+
+
+row(owner_called_for_once_in_a_try, [2.0], [6.0])
+
+
 class Shown:
     """What a property gives is another list each time."""
 
