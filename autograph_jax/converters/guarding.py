@@ -15,7 +15,7 @@ from typing import Any
 import gast
 
 from autograph_jax.analysis import writes
-from autograph_jax.converters.places import as_load, augmented, check_unmoved, index_of, old_value, path_of
+from autograph_jax.converters.places import as_load, augmented, check_kept, index_of, old_value, path_of
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names, is_operator
 from autograph_jax.syntax.template import Template
@@ -59,9 +59,7 @@ class Guard:
                 return self._raise(node)
             case gast.Return(value=gast.expr()):
                 return [*self._first(node, "value"), node]
-            case gast.AugAssign() if not isinstance(
-                path_of(node.target)[0], gast.Name
-            ):  # `get().c[0] += f()`: get is called once
+            case gast.AugAssign() if self._may_move(node.target):
                 return [*self._unguarded([node], node), *check]
             case gast.AugAssign():
                 return self._augment(node) if may_fail([node.value]) else [node, *check]
@@ -95,6 +93,11 @@ class Guard:
                 return [node, *check]
         return [node, *check]
 
+    def _may_move(self, target: gast.expr) -> bool:
+        """Is the owner of a place called for, `get().c[0] += f()`, or a variable that f may assign?"""
+        root, steps = path_of(target)
+        return bool(steps) and (not isinstance(root, gast.Name) or root.id in self._rebound)
+
     def _unguarded(self, statements: Suite, at: gast.AST) -> Suite:
         """Statements that write before a check could be made: nothing in them may fail by traced data."""
         name = lambda: template.name(self._attempt, at=at)  # noqa: E731
@@ -115,16 +118,15 @@ class Guard:
             again = template.assign([template.name(target.id, at=target, store=True)], old, at=node.value)
             return [before, *self._first(node, "value"), again, node]
         indices = []
-        root, steps = path_of(target)
-        assert isinstance(root, gast.Name)
+        steps = path_of(target)[1]
         for step in steps:
             if isinstance(step, gast.Subscript) and not isinstance(step.slice, gast.Constant) and not writes(step.slice):
                 index, step.slice = self._kept(index_of(step.slice), node)
                 indices.append(index)
         holder, check = [], []
-        if len(steps) > 1 or root.id in self._rebound:
+        if len(steps) > 1:
             kept, name = self._kept(as_load(target.value), node)
-            holder, check = [kept], [check_unmoved(name, target.value, node)]
+            holder, check = [kept], [check_kept(name, target.value, node)]
         before, old = self._kept(old_value(target), node.value)
         value, *failed = self._first(node, "value")
         again = template.assign([target], augmented(old, node, node.value), at=node)

@@ -14,7 +14,6 @@ _STEP_ATTR = Template("ag__.attr(NAME_)")
 _STEP_LATER = Template("ag__.item_at(INDEX)")
 _STEP_ITEM = Template("ag__.item[INDEX]")
 _OLD = Template("ag__.read(OBJECT, PLACE)")
-_CHECK_UNMOVED = Template("ag__.check_unmoved(BEFORE, NOW)")
 _CHECK_KEPT = Template("ag__.check_kept(BEFORE, OWNER, PLACE)")
 _AUGMENT = Template("ag__.augment(OLD, SYMBOL, VALUE)")
 _SYMBOLS = {
@@ -113,12 +112,10 @@ def old_value(place: Place) -> gast.expr:
     return _OLD.expression(at=place, OBJECT=as_load(place.value), PLACE=step_of(place))
 
 
-def check_unmoved(before: gast.expr, now: gast.expr, node: gast.stmt) -> gast.stmt:
-    """A check that what was evaluated before is still what an expression gives."""
-    if isinstance(now, gast.Attribute | gast.Subscript):
-        check = _CHECK_KEPT.expression(at=before, BEFORE=before, OWNER=as_load(now.value), PLACE=step_of(now))
-    else:
-        check = _CHECK_UNMOVED.expression(at=before, BEFORE=before, NOW=now)
+def check_kept(before: gast.expr, now: gast.expr, node: gast.stmt) -> gast.stmt:
+    """A check that what was read of a place before is still there."""
+    assert isinstance(now, Place)
+    check = _CHECK_KEPT.expression(at=before, BEFORE=before, OWNER=as_load(now.value), PLACE=step_of(now))
     return template.expression_statement(check, at=node)
 
 

@@ -31,7 +31,6 @@ from autograph_jax.converters.places import (
     Place,
     as_load,
     augmented,
-    check_unmoved,
     has_effects,
     index_of,
     is_fixed,
@@ -50,6 +49,7 @@ from autograph_jax.syntax.template import Template
 
 _SET_ATTR = Template("ag__.set_attr(VALUE, OBJECT, ATTRIBUTE)")
 _SET_ITEM = Template("ag__.set_item(VALUE, OBJECT, INDEX, ALIASES)")
+_SET_ITEM_OF = Template("ag__.set_item_of(VALUE, HELD, OBJECT, INDEX, ALIASES)")
 _PUT_ITEM = Template("ag__.put_item(VALUE, OBJECT, INDEX)")
 _SET_PATH = Template("ag__.PATH(VALUE, OBJECT, STEPS)")
 _DEL_ATTR = Template("ag__.del_attr(OBJECT, ATTRIBUTE)")
@@ -149,17 +149,15 @@ class _Stores(Pass):
             return self._update(node.target, symbol, value, node)
         # Python reads the old element before it evaluates the value: `y[0] += f(y)`.
         before: list[gast.stmt] = []
-        check: list[gast.stmt] = []
-        root = node.target.value
-        if isinstance(root, gast.Name) and root.id in self._shared():
-            node.target.value = self._taken_out(root, before)
-            check = [check_unmoved(node.target.value, root, node)]
+        root, held = node.target.value, None
+        if isinstance(root, gast.Name) and root.id in self._shared():  # what is called may assign it
+            held = node.target.value = self._taken_out(root, before)
         target = self._stable(node.target, node.value, before)
-        if not check or isinstance(target, gast.Attribute):
-            return before + self._store(target, augmented(old_value(target), node, node.value), node)
-        new = self._taken_out(augmented(old_value(target), node, node.value), before)
-        target.value = root
-        return before + check + self._store(target, new, node)
+        new = augmented(old_value(target), node, node.value)
+        if held is not None and isinstance(target, gast.Subscript) and self._rebinds(root, [target]):
+            new, target.value = self._taken_out(new, before), root
+            return before + self._store(target, new, node, held)
+        return before + self._store(target, new, node)
 
     def _update_variable(self, target: gast.Name, symbol: gast.expr, node: gast.AugAssign) -> gast.stmt:
         """`y += v`: where y's array is written by items, it is the code of somebody who thinks of this as such a write.
@@ -239,8 +237,8 @@ class _Stores(Pass):
         target = targets[0] if len(targets) == 1 else template.tuple_of(targets, at=root, store=True)
         return template.assign([target], written, at=node)
 
-    def _store(self, target: Place, value: gast.expr, node: gast.stmt) -> list[gast.stmt]:
-        """The write of one place, as a statement."""
+    def _store(self, target: Place, value: gast.expr, node: gast.stmt, held: gast.expr | None = None) -> list[gast.stmt]:
+        """The write of one place, as a statement; of an item of what the root `held`, it may be."""
         root, steps = path_of(target)
         if isinstance(target, gast.Attribute) and all(isinstance(step, gast.Attribute) for step in steps):
             attribute = template.constant(target.attr, at=target)
@@ -255,7 +253,10 @@ class _Stores(Pass):
             written = _PUT_ITEM.expression(at=target, VALUE=value, OBJECT=root, INDEX=index_of(target.slice))
         else:
             elements = [template.name(name, at=target) for name in aliases]
-            written = _SET_ITEM.expression(at=target, VALUE=value, OBJECT=root, INDEX=index_of(target.slice), ALIASES=elements)
+            parts = {"VALUE": value, "OBJECT": root, "INDEX": index_of(target.slice), "ALIASES": elements}
+            written = (
+                _SET_ITEM_OF.expression(at=target, HELD=held, **parts) if held else _SET_ITEM.expression(at=target, **parts)
+            )
         return [self._written(root, written, node, rebinds, aliases)]
 
     def _aliases(self, root: gast.expr, node: gast.stmt) -> list[str]:

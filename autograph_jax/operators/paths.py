@@ -209,21 +209,16 @@ def update_path(root: Any, symbol: str, value: Any, *steps: _Attr | _Item) -> An
 
 
 def check_kept(value: Any, owner: Any, step: _Attr | _Item) -> None:
-    """`check_unmoved` of what an object or a list holds itself; not of what a property gives, or an array as a view."""
+    """Python writes what it found before it evaluated the right side of `x.a[i] += f()`, also if f has put another in there.
+
+    So it must be there still, if an object or a list holds it; what a property gives, or an array as a view, may be anew.
+    """
     if isinstance(step, _Attr):
-        check_unmoved(value, reach.attribute(owner, step.name, value))
-    elif type(owner) in (list, dict, tuple):
-        check_unmoved(value, step.read(owner))
-
-
-def check_unmoved(before: Any, now: Any) -> None:
-    """Python writes what it found before it evaluated the right side of `x.a[i] += f()`, also if f has put another there."""
-    if before is not now:
-        raise AliasError(
-            "the right side of a statement that updates an item or attribute puts something else in the place of what has it",
-            location=user_location(),
-            help="evaluate the right side first, in a statement of its own: `v = f(); x.a[i] += v`",
-        )
+        now = reach.attribute(owner, step.name, value)
+    else:
+        now = step.read(owner) if type(owner) in (list, dict, tuple) else value
+    if now is not value:
+        raise subscripts.replaced_meanwhile()
 
 
 def _written_meanwhile() -> AliasError:

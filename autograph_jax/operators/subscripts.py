@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.errors import ImmutableError, user_location
+from autograph_jax.errors import AliasError, ImmutableError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import if_expr, if_stmt
 from autograph_jax.operators.effects import attempts
@@ -43,6 +43,24 @@ def set_item(value: Any, target: Any, index: Any, *aliases: Any) -> Any:
     if new is not target:
         holders.check_write(target, renewed=renewed)
     return (new, *(aliasing.follow(alias, target, new, renewed) for alias in aliases)) if aliases else new
+
+
+def set_item_of(value: Any, before: Any, target: Any, index: Any, *aliases: Any) -> Any:
+    """`set_item` for a variable that held `before` when Python came to it, and holds `target` by now: the former is written."""
+    if before is target:
+        return set_item(value, target, index, *aliases)
+    if isinstance(before, jax.Array):
+        raise replaced_meanwhile()
+    put_item(value, before, index)
+    return (target, *aliases) if aliases else target
+
+
+def replaced_meanwhile() -> AliasError:
+    return AliasError(
+        "the right side of a statement that updates an item or attribute puts something else in the place of what has it",
+        location=user_location(),
+        help="evaluate the right side first, in a statement of its own: `v = f(); x.a[i] += v`",
+    )
 
 
 def changed(value: Any, target: Any, index: Any) -> Any:
