@@ -264,7 +264,7 @@ class MutableArray(Methods):
         sizes = np.shape(self._shadow[layout])
         while isinstance(new, Selection):
             axis = next(iter(new.rows))
-            new = new.exactly(sizes[axis - new.ndim] if len(sizes) >= new.ndim - axis else 1, axis)
+            new = new.exactly(sizes[axis - new.ndim] if len(sizes) >= new.ndim - axis else 1, axis, or_one=True)
         new = casting.to(new, self._shadow.dtype)
         value, key = self.value, actual[0] if len(actual) == 1 else None
         if np.ndim(new) > 1 and np.ndim(key) == self.ndim > 0 and key.dtype == bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from . import casting, hooks
 from .arrays import value_of, wrap
 from .numbers import bounded
-from .rows import Rows, greatest, least, refusal
+from .rows import Rows, Window, greatest, least, refusal
 from .selections import Selection, selected
 
 _NAMES = {
@@ -62,15 +63,18 @@ def aligned(inputs: Sequence[Any]) -> tuple[dict[int, Rows], list[Any]]:
         sizes = [shape[place] for n, x in enumerate(inputs) if n not in holders and len(shape := _shape(x)) >= -place]
         known = next((size for size in sizes if size != 1), None)
         if known is None:
-            rows[place], inputs = together(inputs, [(n, place + inputs[n].ndim) for n in holders])
+            rows[place], inputs = together(inputs, [(n, place + inputs[n].ndim) for n in holders], or_one=True)
         else:
             for n in holders:
-                inputs[n] = inputs[n].exactly(known, place + inputs[n].ndim)
+                inputs[n] = inputs[n].exactly(known, place + inputs[n].ndim, or_one=True)
     return rows, [wrap(x.values) if isinstance(x, Selection) else x for x in inputs]
 
 
-def together(selections: Sequence[Any], axes: Sequence[tuple[int, int]]) -> tuple[Rows, list[Any]]:
-    """The rows along these axes, each of one selection, one beside the other; NumPy raises where they are not as many."""
+def together(selections: Sequence[Any], axes: Sequence[tuple[int, int]], *, or_one: bool = False) -> tuple[Rows, list[Any]]:
+    """The rows along these axes, each of one selection, one beside the other; NumPy raises where they are not as many.
+
+    Where one row stands beside all those of another (`or_one`), it is at each place behind the first one, too.
+    """
     ready = list(selections)
     (number, axis), *others = axes
     first = ready[number].rows[axis]
@@ -79,11 +83,14 @@ def together(selections: Sequence[Any], axes: Sequence[tuple[int, int]]) -> tupl
     else:
         for other, along in axes:
             ready[other] = ready[other].compact((along,))
-        first = ready[number].rows[axis]
-        for other, along in others:
+        counts = [ready[other].count(along) for other, along in axes]
+        count = functools.reduce(lambda one, other: jnp.where(one == 1, other, one), counts) if or_one else counts[0]
+        for own in counts:
             error = ValueError("operands could not be broadcast together")
-            hooks.raise_where(first.count != ready[other].rows[along].count, error)
-    capacity = min(ready[other].capacity(along) for other, along in axes)
+            hooks.raise_where((own != count) & (own != 1) if or_one else own != count, error)
+        first = Window(0, count)
+    capacities = [ready[other].capacity(along) for other, along in axes]
+    capacity = max(capacities) if or_one else min(capacities)
     for other, along in axes:
         one = ready[other].cut(along, capacity)
         ready[other] = Selection(wrap(one.values), {**one.own(), along: first})

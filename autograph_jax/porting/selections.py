@@ -44,6 +44,9 @@ class Selection(NDArrayOperatorsMixin):
     dtype = property(lambda self: self.array.dtype)
     ndim = property(lambda self: self.array.ndim)
 
+    def memory(self) -> Iterable[Any]:
+        return self.array.memory()
+
     def capacity(self, axis: int) -> int:
         return self.array.shape[axis]
 
@@ -115,10 +118,12 @@ class Selection(NDArrayOperatorsMixin):
             return self
         return self.like(jax.lax.slice_in_dim(self.values, 0, capacity, axis=axis))
 
-    def exactly(self, number: int, axis: int) -> Any:
-        """All rows of an axis, where NumPy has so many beside it, and raises if there are not so many."""
+    def exactly(self, number: int, axis: int, *, or_one: bool = False) -> Any:
+        """All rows of an axis, where NumPy has so many beside it; raises if there are not so many, nor one for all of them."""
+        others = self.count(axis) != number
         hooks.raise_where(
-            self.count(axis) != number, ValueError(f"operands could not be broadcast together: {number} elements")
+            others & (self.count(axis) != 1) if or_one else others,
+            ValueError(f"operands could not be broadcast together: {number} elements"),
         )
         compact = self.compact((axis,))
         return compact.with_rows(taken(compact.values, jnp.arange(number), axis), axis, None)
@@ -175,7 +180,7 @@ class Selection(NDArrayOperatorsMixin):
         """What is written, with each row along an axis where it belongs."""
         given = isinstance(new, Selection) and place in new.rows
         if axis not in self.rows:
-            return new.exactly(self.capacity(axis), place) if given else new
+            return new.exactly(self.capacity(axis), place, or_one=True) if given else new
         rows, capacity = self.rows[axis], self.capacity(axis)
         size = new.array.shape[place] if isinstance(new, Selection) else new.shape[place]
         if not given and size == 1:
@@ -183,7 +188,7 @@ class Selection(NDArrayOperatorsMixin):
         is_same = given and rows.is_same(new.rows[place]) and size == capacity
         if not is_same:
             count = new.count(place) if given else size
-            hooks.raise_where(self.count(axis) != count, ValueError("could not broadcast input array"))
+            hooks.raise_where((self.count(axis) != count) & (count != 1), ValueError("could not broadcast input array"))
         moved = new.compact((place,)) if given and not is_same else new
         value = padded(moved.values if isinstance(moved, Selection) else moved, place, capacity)
         if isinstance(rows, Mask) and not is_same:

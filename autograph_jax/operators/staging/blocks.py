@@ -19,7 +19,7 @@ from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.staging.varied import varied
 from autograph_jax.operators.staging.writes import with_outputs
-from autograph_jax.operators.tracing import aliasing, frozen, kept, nnx, reach, recursion, same_containers, state, views
+from autograph_jax.operators.tracing import aliasing, frozen, kept, nnx, reach, recursion, same_containers, state, twins, views
 from autograph_jax.operators.tracing.cells import noted
 from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Content, Place, outliving
@@ -51,6 +51,7 @@ class Traced:
     starts: dict[Any, int]  # by key: the identity of what each input held at the start
     objects: dict[Any, list[tuple[same_containers.Position, int]]]  # by key: the containers in what it holds, by their ids
     related: dict[int, frozenset[int]]  # of these, what each may be as well
+    twins: dict[Any, twins.Twins]  # by key: the arrays in what it holds that have one memory
     called: dict[Any, dict[str, Any]]  # the code of functions, and their globals
 
     def __call__(self, leaves: Sequence[Any], run: Callable[..., Sequence[Any]] | None = None) -> tuple[Any, dict[Any, Any]]:
@@ -162,6 +163,7 @@ class Aliases:
     held: list[tuple[list[Any], Any]] = dataclasses.field(default_factory=list)  # who holds the array of which place too
     older: list[Older] = dataclasses.field(default_factory=list)
     together: set[same_containers.Pair] = dataclasses.field(default_factory=set)  # positions that may hold one container
+    twins: dict[Any, twins.Twins] = dataclasses.field(default_factory=dict)  # by key: arrays that a turn leaves as one
     growing: dict[Any, list[Any]] = dataclasses.field(default_factory=dict)  # by key: what may be in a growing list
 
 
@@ -205,6 +207,7 @@ def trace(
         recorder.starts,
         recorder.objects,
         recorder.related,
+        recorder.twins,
     )
     raised = recorder.raised, recorder.handled
     return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, *raised, *memory_found, recorder.called)
@@ -357,6 +360,8 @@ class _Recorder:
             for container in containers:
                 joining.doubt_parts(values.get(key), container, anyway=not given)
         joining.doubt_together(values, together)
+        for key, pairs in self._aliases.twins.items():
+            twins.doubt(values.get(key), pairs)
         for holder, key in self._aliases.held:
             holder.append(values[key])
         for key, holder in self._aliases.growing.items():
@@ -385,7 +390,7 @@ class _Recorder:
         return older
 
     def _note_objects(self, key: Any, value: Any, found: dict[int, Any]) -> None:
-        self.objects[key] = []
+        self.objects[key], self.twins[key] = [], twins.twins(value)
         for position, part in same_containers.positions(key, value):
             self.objects[key].append((position, id(part)))
             found[id(part)] = part
@@ -406,6 +411,7 @@ class _Recorder:
         self.older: dict[Any, Uncounted] = {RESULT: self._older_than(RESULT, result)}
         containers: dict[int, Any] = {}
         self.objects: dict[Any, list[tuple[same_containers.Position, int]]] = {}
+        self.twins: dict[Any, twins.Twins] = {}
         self._note_objects(RESULT, result, containers)
         inputs = {place.key for place, _ in self._inputs}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.operators.staging.blocks import RESULT, Traced
-from autograph_jax.operators.tracing import aliasing, reach, same_containers, views
+from autograph_jax.operators.tracing import aliasing, reach, same_containers, twins, views
 from autograph_jax.operators.tracing.places import Content, Place
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import Choice, Unbound
@@ -66,8 +66,15 @@ def _of_paths_taken(pair: tuple[int, ...], *branches: Traced) -> tuple[int, ...]
 def together(
     values: dict[Any, Any], places: dict[Any, Place], branches: tuple[Traced, Traced], joining: same_containers.Joining
 ) -> None:
-    """Remember which of the lists, dicts and objects that a join has made were one on some path: `if x > 0: a = b = [x]`."""
+    """Remember which of the lists, dicts and objects that a join has made were one on some path: `if x > 0: a = b = [x]`.
+
+    And which of the arrays in one of them: `if x > 0: a = [t, t]`.
+    """
     before = [(key, place.read()) for key, place in places.items()]
+    for branch in (branch for branch in branches if not branch.is_over):
+        for key, value in before:
+            twins.doubt(values[key], branch.twins[key] if key in branch.twins else twins.twins(value))
+        twins.doubt(values[RESULT], branch.twins[RESULT])
     pairs = set[same_containers.Pair]().union(*(branch.together(before) for branch in branches if not branch.is_over))
     joining.doubt_together(values, pairs)
 

@@ -14,6 +14,7 @@ from autograph_jax.operators.tracing import holders, reach, same_containers
 from autograph_jax.operators.tracing.aliasing import ARRAYS
 from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Content, Place
+from autograph_jax.operators.tracing.twins import NO_TWINS
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import is_mutable
 from autograph_jax.operators.values.forms import Array, Form, Options, Static, Tree, statics
@@ -139,11 +140,13 @@ def _given(traced: Traced, key: Any) -> Iterator[Any]:
 
 
 def held_together(traced: Traced, growing: dict[Any, lists.Growth], aliases: Aliases) -> bool:
-    """Does a turn leave one list, dict or object in two places? The next turn begins with what may be one."""
+    """Does a turn leave one list, dict or object in two places, or one array in two of a list? So the next turn may begin."""
     new = same_containers.in_lists(traced.together(), growing) - aliases.together
     aliases.together |= new
     aliases.growing = {key: growth.holder for key, growth in growing.items()}
-    return bool(new)
+    known = aliases.twins
+    aliases.twins = known | {key: own | known.get(key, NO_TWINS) for key, own in traced.twins.items() if own}
+    return bool(new) or aliases.twins != known
 
 
 def put_into_lists(places: Sequence[Place], traced: Traced, growing: dict[Any, lists.Growth], aliases: Aliases) -> bool:

@@ -25,6 +25,7 @@ from autograph_jax.operators.tracing.places import Place
 from autograph_jax.operators.tracing.views import CHOSEN, Renewed, bases, related_to, view
 from autograph_jax.porting.arrays import Buffer, MutableArray, arrays_made
 from autograph_jax.porting.rows import Mask, Window
+from autograph_jax.porting.selections import Selection
 
 _MEMORY = (jax.Array, Buffer)
 ARRAYS = (jax.Array, MutableArray, Buffer)  # what of a loop's state may be shared: an array, or the memory of one
@@ -168,7 +169,7 @@ def _doubt_each(pairs: list[tuple[Any, Any]], apart: Iterable[Any]) -> None:
 
 def check_buffers(target: Any, aliases: Iterable[Any]) -> None:
     """Refuse to write an array of ported code whose memory one of these values may hold, depending on traced data."""
-    if isinstance(target, MutableArray):
+    if isinstance(target, MutableArray | Selection):
         doubtful = [other for buffer in target.memory() for other in doubtful_with(buffer)]
         if doubtful and any(part is other for alias in aliases for part in reach.buffers(alias) for other in doubtful):
             raise doubtful_error()

@@ -48,6 +48,8 @@ def join(first: Form, second: Form) -> Form:
     if isinstance(first, Static) and isinstance(second, Static):
         return _join_statics(first, second)
     if (_is_reference(first) or _is_reference(second)) and (one := _array_for(first)) and (other := _array_for(second)):
+        if selected.are_of_two_shapes(one, other):
+            return selected.joined(first, second)
         return Tree(references.Fresh(), (_join_arrays(one, other),))
     first, second = _expanded_like(first, second), _expanded_like(second, first)
     if _are_apart(first, second):

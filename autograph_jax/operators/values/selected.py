@@ -36,13 +36,13 @@ def is_selection(form: Form) -> bool:
 
 def joined(first: Form, second: Form) -> Form:
     """The Form of the rows that count, in order, with as many behind them as the longer one has."""
-    axes = sorted({*axes_of(first), *axes_of(second)})
     one, other = _array(first), _array(second)
     if one is not None and other is not None and () in (one.shape, other.shape):  # `t = 0.5` before a loop, a vector in it
         shape = one.shape or other.shape
         one, other = (dataclasses.replace(form, shape=shape) for form in (one, other))
-    if one is None or other is None or len(one.shape) != len(other.shape) or _differ(one.shape, other.shape, axes):
+    if one is None or other is None or len(one.shape) != len(other.shape):
         raise Mismatch("shape", str(first), str(second))
+    axes = sorted({*axes_of(first), *axes_of(second), *_different_axes(one.shape, other.shape)})
     shape = tuple(max(sizes) for sizes in zip(one.shape, other.shape, strict=True))
     array = Array(shape, np.result_type(one.dtype, other.dtype), False, one.axes | other.axes)
     count = Array((), canonical(int), False, one.axes | other.axes)
@@ -88,8 +88,13 @@ def _array(form: Form) -> Array | None:
     return form if isinstance(form, Array) else None
 
 
-def _differ(first: tuple[int, ...], second: tuple[int, ...], selected: Sequence[int]) -> bool:
-    return any(sizes[0] != sizes[1] for axis, sizes in enumerate(zip(first, second, strict=True)) if axis not in selected)
+def are_of_two_shapes(first: Array, second: Array) -> bool:
+    """Are these arrays of as many axes, along some of which one has more rows than the other?"""
+    return len(first.shape) == len(second.shape) and first.shape != second.shape
+
+
+def _different_axes(first: tuple[int, ...], second: tuple[int, ...]) -> list[int]:
+    return [axis for axis, sizes in enumerate(zip(first, second, strict=True)) if sizes[0] != sizes[1]]
 
 
 def _window_kind(axes: Sequence[int]) -> Any:

@@ -1,0 +1,271 @@
+"""One array twice in a list, tuple, dict or object on one path: a write to one shows in the other, or is refused."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph_jax as ag
+
+VECTORS = ([1.0, 2.0, -1.0], [-1.0, 2.0, 3.0], [1.0, -2.0, -1.0])
+RIGHT: dict[str, Callable[[Any], Any]] = {}
+EITHER: dict[str, Callable[[Any], Any]] = {}
+
+
+class Holder:
+    pass
+
+
+def right(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    RIGHT[function.__name__] = function
+    return function
+
+
+def either(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    EITHER[function.__name__] = function
+    return function
+
+
+@either
+def made_in_a_branch(x):
+    if x[1] > 0:
+        t = x * 3
+        r = [t, t]
+    else:
+        r = [x * 1, x * 2]
+    r[0][0] = 50
+    return r
+
+
+@either
+def in_a_tuple_with_a_view(x):
+    if x[1] > 0:
+        t = x * 3
+        r = (t, t[::-1])
+    else:
+        r = (x * 1, x * 2)
+    r[0][0] = 50
+    return r
+
+
+@either
+def put_at_two_places(x):
+    r = [x * 1, x * 2]
+    if x[1] > 0:
+        t = x * 3
+        r[0] = t
+        r[1] = t
+    r[0][0] = 50
+    return r
+
+
+@either
+def of_an_older_list(x):
+    r = [x * 1, x * 2]
+    if x[1] > 0:
+        r = [r[1], r[1]]
+    r[1][1] = 100
+    return r[0].sum(), r[1]
+
+
+@either
+def an_item_of_another_place(x):
+    r = [x * 1, x * 2]
+    if x[1] > 0:
+        r[0] = r[1]
+    r[1][1] = 100
+    return r[0].sum(), r[1]
+
+
+@either
+def an_item_turned(x):
+    r = [x * 1, x * 2]
+    if x[1] > 0:
+        r[0] = r[1][::-1]
+    r[1][1] = 100
+    return r[0].sum(), r[1]
+
+
+@either
+def a_variable_in_a_list(x):
+    a, b = x * 1, x * 2
+    r = [a, b]
+    if x[1] > 0:
+        r[0] = b
+    b[1] = 100
+    return r[0].sum(), r[1]
+
+
+@either
+def in_a_dict(x):
+    r = {"a": x * 1, "b": x * 2}
+    if x[1] > 0:
+        r["a"] = r["b"]
+    r["b"][1] = 100
+    return r
+
+
+@either
+def in_an_attribute_s_list(x):
+    o = Holder()
+    o.r = [x * 1, x * 2]
+    if x[1] > 0:
+        o.r[0] = o.r[1]
+    o.r[1][1] = 100
+    return o.r
+
+
+@either
+def in_an_attribute_s_tuple(x):
+    o = Holder()
+    o.r = (x * 1, x * 2)
+    if x[1] > 0:
+        o.r = (o.r[1], o.r[1])
+    o.r[1][1] = 100
+    return o.r
+
+
+@either
+def in_lists_in_a_list(x):
+    r = [[x * 1, x * 2], [x * 3, x * 4]]
+    if x[1] > 0:
+        r[0][0] = r[1][1]
+    r[1][1][0] = 100
+    return r
+
+
+@either
+def replaced_on_the_other_path(x):
+    t = x * 1
+    r = [t, t]
+    if x[1] > 0:
+        r = [x * 2, x * 3]
+    r[0][0] = 7
+    return r
+
+
+@either
+def in_each_turn(x):
+    r = [x * 1]
+    for i in range(3):
+        r = [r[-1], r[-1]] if x[i] > 0 else [x * 1, x * 2]
+    r[1][0] = 50
+    return r
+
+
+@either
+def in_some_turn(x):
+    r = (x * 1, x * 2)
+    i = 0
+    while i < 2 and x[i] > 0:
+        t = x * i
+        r = (t, t)
+        i += 1
+    r[0][0] = 50
+    return r
+
+
+@either
+def a_view_in_some_turn(x):
+    r = {"a": x * 1, "b": x * 2}
+    i = 0
+    while i < 2 and x[i] > 0:
+        t = x * i
+        r = {"a": t, "b": t[::-1]}
+        i += 1
+    r["a"][0] = 50
+    return r
+
+
+@either
+def items_swapped(x):
+    r = [x * 1, x * 2, x * 3]
+    if x[1] > 0:
+        r[0], r[1] = r[1], r[0]
+    r[0][0] = 50
+    return r
+
+
+@either
+def the_best_two_of_three(x):
+    r = [x * 1, x * 2, x * 3]
+    f = [v.sum() for v in r]
+    for _ in range(3):
+        if f[0] > f[1]:
+            r[0], r[1] = r[1], r[0]
+            f[0], f[1] = f[1], f[0]
+        r[0] = r[0] * 0.5
+        f[0] = r[0].sum()
+    r[2][0] = 7
+    return r
+
+
+@right
+def a_state_of_two(x):
+    state = (x * 1, x * 2)
+    for _ in range(3):
+        a, b = state
+        a = a + b
+        a[0] += 1
+        state = (b, a)
+    return state
+
+
+@right
+def a_list_made_anew(x):
+    r = [x * 1, x * 2, x * 3]
+    for _ in range(5):
+        r = [r[1], r[2], r[0] + r[1]]
+        r[2][0] += 1
+    return r
+
+
+@right
+def keys_swapped(x):
+    d = {"a": x * 1, "b": x * 1}
+    for i in range(3):
+        if x[i] > 0:
+            d["a"], d["b"] = d["b"], d["a"]
+        d["a"][i] += 1
+    return d
+
+
+@right
+def read_only(x):
+    if x[1] > 0:
+        t = x * 3
+        r = [t, t]
+    else:
+        r = [x * 1, x * 2]
+    return r[0] + r[1]
+
+
+WAYS = {"jit": (ag.autograph, jnp.array), "port": (ag.port, np.array)}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", [*RIGHT, *EITHER])
+def test_as_in_numpy_or_refused(name: str, way: str, x64: None):
+    function = RIGHT.get(name) or EITHER[name]
+    converted, array = WAYS[way]
+    run = jax.jit(converted(function))
+    for values in VECTORS:
+        want = jax.tree.leaves(function(np.array(values)))
+        try:
+            found = jax.tree.leaves(run(array(values)))
+        except (ag.AliasError, ag.ImmutableError):
+            assert name not in RIGHT
+            continue
+        for one, other in zip(found, want, strict=True):
+            np.testing.assert_allclose(one, other)
+
+
+def test_swapped_items_of_ported_code_are_written(x64: None):
+    """Each is one of two arrays, and no two are the same one."""
+    for name in ("items_swapped", "the_best_two_of_three"):
+        for values in VECTORS:
+            found = jax.jit(ag.port(EITHER[name]))(np.array(values))
+            np.testing.assert_allclose(found, EITHER[name](np.array(values)))
