@@ -145,7 +145,8 @@ def held_together(traced: Traced, growing: dict[Any, lists.Growth], aliases: Ali
     aliases.together |= new
     aliases.growing = {key: growth.holder for key, growth in growing.items()}
     known = aliases.twins
-    aliases.twins = known | {key: own | known.get(key, NO_TWINS) for key, own in traced.twins.items() if own}
+    found = {key: own for key, own in traced.twins.items() if own and key not in traced.forgotten}
+    aliases.twins = known | {key: own | known.get(key, NO_TWINS) for key, own in found.items()}
     return bool(new) or aliases.twins != known
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import itertools
+import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -23,7 +24,8 @@ NO_TWINS: Twins = frozenset()
 _MOST_PARTS = 500
 _DEEPEST = 8
 _LEAVES = (jax.Array, MutableArray, Selection)
-_NO_CONTENT = (*_LEAVES, *reach.ATOMS)
+_CODE = (types.FunctionType, types.MethodType, types.GeneratorType)
+_NO_CONTENT = (*_LEAVES, *_CODE, *reach.ATOMS)
 
 
 def twins(value: Any) -> Twins:
@@ -65,7 +67,7 @@ def _arrays(value: Any) -> Iterator[tuple[Way, Any]]:
         if isinstance(part, _LEAVES):
             if part.ndim:
                 yield way, part
-        elif len(way) < _DEEPEST and not reach.is_no_content(part):
+        elif len(way) < _DEEPEST and not isinstance(part, _CODE) and not reach.is_no_content(part):
             is_choice = type(part) is Choice
             pending.extend(
                 (way if is_choice else (*way, key), child) for key, child in reach.parts(part) if _has_content(child)
