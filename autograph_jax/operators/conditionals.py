@@ -152,11 +152,9 @@ def _staged(
     new |= {key: joined_aliases.of_module(new[key], key, first, second, modules, predicate, joining) for key in ends if modules}
     joined_aliases.together({RESULT: value, **new}, places, (first, second), joining)
     for key in ends:
-        if isinstance(places[key], Content):  # which stays the same object
-            joining.doubt_contents(new[key], places[key].read())
-        else:
-            joining.doubt(new[key], places[key].read())
-            aliasing.doubt_buffers(new[key], places[key].read(), new.values())
+        doubt = joining.doubt_contents if isinstance(places[key], Content) else joining.doubt  # the former stays one object
+        doubt(new[key], places[key].read())
+        aliasing.doubt_buffers(new[key], places[key].read(), new.values())
         joined_aliases.relate(new[key], key, places[key], (first, second), new, outer, memory, joining)
         same_containers.write(places[key], new[key])
     if first.raised and second.raised:

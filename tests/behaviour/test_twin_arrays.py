@@ -1,32 +1,16 @@
 """One array twice in a list, tuple, dict or object on one path: a write to one shows in the other, or is refused."""
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import autograph_jax as ag
+from tests.behaviour.shared_arrays import VECTORS, WAYS, Holder, Table
 
-VECTORS = ([1.0, 2.0, -1.0], [-1.0, 2.0, 3.0], [1.0, -2.0, -1.0])
-RIGHT: dict[str, Callable[[Any], Any]] = {}
-EITHER: dict[str, Callable[[Any], Any]] = {}
-
-
-class Holder:
-    pass
-
-
-def right(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    RIGHT[function.__name__] = function
-    return function
-
-
-def either(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    EITHER[function.__name__] = function
-    return function
+TABLE = Table()
+right, either = TABLE.right, TABLE.either
 
 
 @either
@@ -243,29 +227,35 @@ def read_only(x):
     return r[0] + r[1]
 
 
-WAYS = {"jit": (ag.autograph, jnp.array), "port": (ag.port, np.array)}
+@either
+def in_a_dataclass_like_object(x):
+    o = Holder()
+    if x[1] > 0:
+        o.a = o.b = x * 3
+    else:
+        o.a, o.b = x * 1, x * 2
+    o.a[0] = 50
+    return o.a, o.b
+
+
+@either
+def a_tuple_turned_in_a_dict(x):
+    a = x * 1
+    r = {"p": (a, x * 2)}
+    if x[0] > 0:
+        r["p"] = (r["p"][1], r["p"][0])
+    r["p"][0][0] = 50
+    return a, r
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", [*RIGHT, *EITHER])
+@pytest.mark.parametrize("name", TABLE.names)
 def test_as_in_numpy_or_refused(name: str, way: str, x64: None):
-    function = RIGHT.get(name) or EITHER[name]
-    converted, array = WAYS[way]
-    run = jax.jit(converted(function))
-    for values in VECTORS:
-        want = jax.tree.leaves(function(np.array(values)))
-        try:
-            found = jax.tree.leaves(run(array(values)))
-        except (ag.AliasError, ag.ImmutableError):
-            assert name not in RIGHT
-            continue
-        for one, other in zip(found, want, strict=True):
-            np.testing.assert_allclose(one, other)
+    TABLE.check(name, way)
 
 
-def test_swapped_items_of_ported_code_are_written(x64: None):
+@pytest.mark.parametrize("function", [items_swapped, the_best_two_of_three])
+def test_swapped_items_of_ported_code_are_written(function: Any, x64: None):
     """Each is one of two arrays, and no two are the same one."""
-    for name in ("items_swapped", "the_best_two_of_three"):
-        for values in VECTORS:
-            found = jax.jit(ag.port(EITHER[name]))(np.array(values))
-            np.testing.assert_allclose(found, EITHER[name](np.array(values)))
+    for values in VECTORS:
+        np.testing.assert_allclose(jax.jit(ag.port(function))(np.array(values)), function(np.array(values)))

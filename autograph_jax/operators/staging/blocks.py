@@ -19,7 +19,19 @@ from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.staging.varied import varied
 from autograph_jax.operators.staging.writes import with_outputs
-from autograph_jax.operators.tracing import aliasing, frozen, kept, nnx, reach, recursion, same_containers, state, twins, views
+from autograph_jax.operators.tracing import (
+    aliasing,
+    frozen,
+    kept,
+    listed,
+    nnx,
+    reach,
+    recursion,
+    same_containers,
+    state,
+    twins,
+    views,
+)
 from autograph_jax.operators.tracing.cells import noted
 from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Content, Place, outliving
@@ -52,6 +64,7 @@ class Traced:
     objects: dict[Any, list[tuple[same_containers.Position, int]]]  # by key: the containers in what it holds, by their ids
     related: dict[int, frozenset[int]]  # of these, what each may be as well
     twins: dict[Any, twins.Twins]  # by key: the arrays in what it holds that have one memory
+    listed: set[Any]  # the keys of those in which there is an array that a list of bounded length may hold
     called: dict[Any, dict[str, Any]]  # the code of functions, and their globals
 
     def __call__(self, leaves: Sequence[Any], run: Callable[..., Sequence[Any]] | None = None) -> tuple[Any, dict[Any, Any]]:
@@ -77,6 +90,10 @@ class Traced:
     def kin_of(self, place: Place) -> list[int]:
         """The arrays in what a place holds at the end, and those that these may be, by their ids."""
         return self.parts[place.key] if place.key in self.parts else [id(part) for part in reach.arrays(place.read())]
+
+    def is_listed(self, key: Any, place: Place | None) -> bool:
+        """May a list of bounded length hold an array that is in a place at the end?"""
+        return key in self.listed if place is None or key in self.parts else listed.holds(place.read())
 
     def together(self, more: Iterable[tuple[Any, Any]] = ()) -> set[same_containers.Pair]:
         """The places that end with one container, or with two that may be one; `more` are what it left as it was, by key."""
@@ -164,6 +181,7 @@ class Aliases:
     older: list[Older] = dataclasses.field(default_factory=list)
     together: set[same_containers.Pair] = dataclasses.field(default_factory=set)  # positions that may hold one container
     twins: dict[Any, twins.Twins] = dataclasses.field(default_factory=dict)  # by key: arrays that a turn leaves as one
+    listed: set[Any] = dataclasses.field(default_factory=set)  # places in which a turn leaves what lists may hold
     growing: dict[Any, list[Any]] = dataclasses.field(default_factory=dict)  # by key: what may be in a growing list
 
 
@@ -208,6 +226,7 @@ def trace(
         recorder.objects,
         recorder.related,
         recorder.twins,
+        recorder.listed,
     )
     raised = recorder.raised, recorder.handled
     return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, *raised, *memory_found, recorder.called)
@@ -342,6 +361,8 @@ class _Recorder:
                 views.hand_over(part, old)  # whoever holds what the loop enters with would see a write in the first turn
                 views.view(part, first)  # of two types, though one array
             aliasing.doubt_buffers(value, place.read())
+            if place.key in self._aliases.listed or listed.holds(place.read()):
+                listed.note(value)
             doubt = joining.doubt_contents if isinstance(place, Content) else joining.doubt
             doubt(value, place.read())
             same_containers.write(place, value)
@@ -363,7 +384,7 @@ class _Recorder:
         for key, pairs in self._aliases.twins.items():
             twins.doubt(values.get(key), pairs)
         for holder, key in self._aliases.held:
-            holder.append(values[key])
+            holder += [values[key], *aliasing.stand_ins(values[key])]
         for key, holder in self._aliases.growing.items():
             older = [one for own in self._aliases.older if own.key == key for one in own.containers]
             pairs = [pair for pair in self._aliases.together if any(position[0] == key for position in pair)]
@@ -412,6 +433,7 @@ class _Recorder:
         containers: dict[int, Any] = {}
         self.objects: dict[Any, list[tuple[same_containers.Position, int]]] = {}
         self.twins: dict[Any, twins.Twins] = {}
+        self.listed = {RESULT} if listed.holds(result) else set[Any]()
         self._note_objects(RESULT, result, containers)
         inputs = {place.key for place, _ in self._inputs}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
@@ -427,6 +449,7 @@ class _Recorder:
             self.handed[place.key] = views.handed_over(value)
             self.doubted[place.key] = aliasing.doubted(value)
             self.older[place.key] = self._older_than(place.key, value)
+            self.listed |= {place.key} if listed.holds(value) else set()
             is_same = _unchanged(place, start, value) and place.key not in self._apart.places
             if not is_same or place.key in inputs:
                 self._note_objects(place.key, value, containers)

@@ -131,6 +131,7 @@ class _Settling:
         same = not loop_aliases.taken_as_views(traced, outer_arrays, outer_memory, places, self._aliases) and same
         same = not loop_aliases.taken_from_before(traced, self._aliases) and same
         same = not loop_aliases.held_together(traced, self._growing or {}, self._aliases) and same
+        same = not loop_aliases.taken_from_lists(traced, self._aliases) and same
         same = not loop_aliases.put_into_lists(places, traced, self._growing or {}, self._aliases) and same
         if same and not traced.found:
             return True

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.operators.staging.blocks import RESULT, Traced
-from autograph_jax.operators.tracing import aliasing, reach, same_containers, twins, views
+from autograph_jax.operators.tracing import aliasing, listed, reach, same_containers, twins, views
 from autograph_jax.operators.tracing.places import Content, Place
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import Choice, Unbound
@@ -97,6 +97,8 @@ def relate(
     """What two branches leave in a place, or as their result, may be an older object or array, or a view of one."""
     for branch in branches:
         branch.view_bases(key, value, new, outer)
+        if branch.is_listed(key, place):
+            listed.note(value)
         kin = branch.kin_of(place) if place is not None else branch.parts[RESULT]
         _doubt_parts(value, [outer[part] for part in kin if part in outer])
         for own in branch.doubted.get(RESULT if place is None else place.key, ()):

@@ -150,16 +150,21 @@ def held_together(traced: Traced, growing: dict[Any, lists.Growth], aliases: Ali
     return bool(new) or aliases.twins != known
 
 
+def taken_from_lists(traced: Traced, aliases: Aliases) -> bool:
+    """Does a turn leave in a place an array that a list of bounded length may hold? The next turn may begin with one."""
+    before = len(aliases.listed)
+    aliases.listed |= traced.listed - traced.forgotten
+    return len(aliases.listed) > before
+
+
 def put_into_lists(places: Sequence[Place], traced: Traced, growing: dict[Any, lists.Growth], aliases: Aliases) -> bool:
-    """Has a turn put a variable's own array into a growing list? The next turn's writes would show there: `path.append(x)`."""
+    """Has a turn put an array that a place holds into a growing list? The next turn's writes show there: `path.append(x)`."""
     before = len(aliases.held)
-    outputs = traced.jaxpr.jaxpr.outvars
+    written = [place.key for place in places if place.key in traced.ends and place.key not in growing]
     for key, growth in growing.items():
-        start = traced.position(key) or 0
-        new = [outputs[start + n] for n in growth.new_leaves()]
-        for place in places:
-            position = traced.position(place.key)
-            is_array = position is not None and isinstance(traced.ends[place.key][1], Array)
-            if is_array and any(outputs[position] is v for v in new) and (growth.holder, place.key) not in aliases.held:
-                aliases.held.append((growth.holder, place.key))
+        for other in written:
+            apart = traced.doubted[key] & traced.doubted[other]
+            known = any(holder is growth.holder and held == other for holder, held in aliases.held)
+            if not known and not {*traced.parts[key]}.isdisjoint({*traced.parts[other]} - apart):
+                aliases.held.append((growth.holder, other))
     return len(aliases.held) > before

@@ -19,7 +19,7 @@ from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.blocks import RESULT, Aliases, Traced
 from autograph_jax.operators.staging.mismatches import is_users
-from autograph_jax.operators.tracing import aliasing, reach, same_containers, state, twins, views
+from autograph_jax.operators.tracing import aliasing, listed, reach, same_containers, state, twins, views
 from autograph_jax.operators.tracing.places import Aside, Content, Place
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import UNBOUND, Choice
@@ -304,12 +304,16 @@ class Settled:
                 else:
                     joining.doubt(value, entry)
                     aliasing.doubt_buffers(value, entry)
+                if listed.holds(entry):
+                    listed.note(value)
                 same_containers.write(place, _after_a_turn(value, self.traced.ends[place.key][1]) if turns else value)
         exit = values[RESULT] = unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
         self._relate(values, joining)
         joining.doubt_together(values, together, self.growing)
         for key, pairs in self.aliases.twins.items():
             twins.doubt(values.get(key), pairs)
+        for key in self.aliases.listed:
+            listed.note(values.get(key))
         if not turns:
             self._doubt_entries(values)
         if self.failures is not None and not self.hands_on and self.failures.code.key in self.traced.ends:

@@ -10,7 +10,7 @@ doubtful, and a write through one of them is an error.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -143,6 +143,17 @@ def doubt_buffers(value: Any, other: Any, apart: Iterable[Any] = ()) -> None:
                     doubt(new, known)
 
 
+def stand_ins(value: Any) -> list[Buffer]:
+    """Memory that stands for what others hold, and that may be that of the arrays of ported code in a value."""
+    found = []
+    for buffer in reach.buffers(value):
+        new = Buffer(buffer.value)
+        for other in (buffer, *doubtful_with(buffer)):
+            doubt(new, other)
+        found.append(new)
+    return found
+
+
 def _pairs(value: Any, other: Any) -> list[tuple[Any, Any]] | None:
     """The elements of two containers that are alike, side by side."""
     if type(value) is not type(other) or not isinstance(value, dict | list | tuple) or len(value) != len(other):
@@ -185,11 +196,14 @@ def may_share(array: Any) -> list[jax.Array]:
 
 def kin(value: Any) -> list[int]:
     """The ids of the arrays in a value, and of those that these may be or are views of."""
-    found = []
+    return [id(other) for part in memory(value) for other in (part, *doubtful_with(part), *bases(part))]
+
+
+def memory(value: Any) -> Iterator[Any]:
+    """What can be written in place in a value: JAX arrays, and the memory of arrays of ported code."""
     for part in reach.everything(value, skip=_is_content):
         if isinstance(part, Buffer) or isinstance(part, jax.Array) and part.ndim:
-            found += [id(other) for other in (part, *doubtful_with(part), *bases(part))]
-    return found
+            yield part
 
 
 def _is_content(holder: Any, _: Any) -> bool:

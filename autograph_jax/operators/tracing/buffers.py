@@ -8,8 +8,7 @@ import jax.numpy as jnp
 
 from autograph_jax.errors import PortingError, user_location
 from autograph_jax.operators.effects import attempts, checks
-from autograph_jax.operators.sequences import elements
-from autograph_jax.operators.tracing import holders, state
+from autograph_jax.operators.tracing import holders, listed, state
 from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with
 from autograph_jax.operators.tracing.places import Attribute
 from autograph_jax.porting import hooks
@@ -20,7 +19,7 @@ def note_write(buffer: Buffer, value: Any) -> Any:
     """The value to be written: where a `try` around has failed, so that Python does not come here, what was there."""
     if attempts.is_written_late(buffer):
         value = jnp.where(attempts.unless_failed(jnp.asarray(True)), value, buffer.value)
-    elements.check_write(buffer)
+    listed.check_write(buffer)
     for other in doubtful_with(buffer):
         if holders.holder_of(other, None) is not None:
             raise doubtful_error()

@@ -22,7 +22,7 @@ import numpy as np
 from autograph_jax.errors import AliasError, frame_location, is_user_frame, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.exits import Return
-from autograph_jax.operators.tracing import history, reach
+from autograph_jax.operators.tracing import history, listed, reach
 from autograph_jax.operators.tracing.aliasing import doubtful_error, may_share
 from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.operands import Operand, Result
@@ -43,6 +43,7 @@ def check_write(
     `place` is the container and the key that the new array is put into, `aliases` are values that follow by themselves.
     Variables that the statement assigns follow too, where they hold what is `renewed`.
     """
+    listed.check_write(array)
     doubted = may_share(array)
     for base in (array, *related_to(array), *doubted):
         for used, error in _in_use.values:
