@@ -126,7 +126,7 @@ def _staged(
     result = widened(_joined_result(what, first, second), axes)
     places = {key: place for branch in (first, second) for key, (place, _) in branch.ends.items() if key in kept}
     ends = {key: widened(_joined_end(place, first, second), axes) for key, place in places.items()}
-    parted = _parted(result, ends, first) | _parted(result, ends, second)
+    parted = _parted(result, ends, places, first) | _parted(result, ends, places, second)
     written = {
         key: slots
         for key, form in ends.items()
@@ -165,9 +165,9 @@ def _staged(
     return joined_aliases.with_result_aliases(value, first, second, outer)
 
 
-def _parted(result: Form, ends: dict[Any, Form], branch: Traced) -> set[int]:
+def _parted(result: Form, ends: dict[Any, Form], places: dict[Any, Place], branch: Traced) -> set[int]:
     """The ids of the memory of which a branch leaves a view where the other leaves another array: its value is needed there."""
-    pairs = [(branch.result, result), *((form, ends[key]) for key, (_, form) in branch.ends.items() if key in ends)]
+    pairs = [(branch.result, result), *((end_of(places[key], branch), form) for key, form in ends.items())]
     return {
         id(buffer)
         for own, joined in pairs

@@ -248,13 +248,76 @@ def a_tuple_turned_in_a_dict(x):
     return a, r
 
 
+@either
+def written_on_one_path_and_replaced_on_the_other(x):
+    d, r, t = {"a": x * 1}, [x * 1], (x * 1, 1)
+    v = t[0]
+    if x[0] > 0:
+        d["a"][1] = 50
+        r[0][1] = 60
+        v[1] = 70
+    else:
+        d["a"] = d["a"] * 3
+        r[0] = r[0] * 4
+        t = (v * 5, 2)
+    return d, r, t
+
+
+@either
+def replaced_in_a_loop_over_the_dict(x):
+    d = {"a": x * 1, "b": x * 2}
+    for k, v in d.items():
+        if x[0] > 0:
+            v[1] = 50
+        else:
+            d[k] = v * 3
+    return d
+
+
+@either
+def one_of_them_put_where_traced_data_says(x):
+    r = [x * 1, x * 2, x * 3]
+    k = np.argmax(x)
+    r[k] = r[k - 1]
+    r[k][0] = 50
+    return r
+
+
+@either
+def one_of_them_put_there_in_each_turn(x):
+    r = [x * 1, x * 2, x * 3]
+    k = np.argmax(x)
+    for i in range(2):
+        r[k] = r[(k + 1) % 3]
+        r[k][i] = 50
+    return r
+
+
+@either
+def swapped_where_traced_data_says(x):
+    r = [x * 1, x * 2, x * 3]
+    k = np.argmax(x)
+    r[k], r[0] = r[0], r[k]
+    r[k][0] = 50
+    return r
+
+
+@right
+def another_one_put_where_traced_data_says(x):
+    r = [x * 1, x * 2, x * 3]
+    k = np.argmax(x)
+    r[k] = x * 9
+    r[k][0] = 50
+    return r
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", TABLE.names)
 def test_as_in_numpy_or_refused(name: str, way: str, x64: None):
     TABLE.check(name, way)
 
 
-@pytest.mark.parametrize("function", [items_swapped, the_best_two_of_three])
+@pytest.mark.parametrize("function", [items_swapped, the_best_two_of_three, swapped_where_traced_data_says])
 def test_swapped_items_of_ported_code_are_written(function: Any, x64: None):
     """Each is one of two arrays, and no two are the same one."""
     for values in VECTORS:

@@ -23,7 +23,7 @@ from autograph_jax.errors import AliasError, frame_location, is_user_frame, user
 from autograph_jax.operators import hooks
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.tracing import history, listed, reach
-from autograph_jax.operators.tracing.aliasing import doubtful_error, may_share
+from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with, may_share
 from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.operands import Operand, Result
 from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Inside, Place
@@ -73,7 +73,7 @@ def _check_apart(container: Any) -> None:
     values = container.values() if isinstance(container, dict) else container if isinstance(container, list) else ()
     arrays = [part for value in values for part in reach.arrays(value) if part.ndim]
     for number, one in enumerate(arrays):
-        near = [one, *bases(one)]
+        near = [one, *bases(one), *doubtful_with(one)]
         if any(other is part for n, other in enumerate(arrays) for part in near if n != number):
             raise AliasError(
                 "an array is written in place that traced data picks, and two of those it may be share their memory",

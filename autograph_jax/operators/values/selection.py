@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -130,6 +131,7 @@ def put(value: Any, container: Any, index: Any) -> None:
     else:
         position = _position(container, index, IndexError("list assignment index out of range"))
         chosen = {number: position == number for number in range(len(container))}
+    is_one_of_them = not hooks.is_porting() and not {*aliasing.kin(container)}.isdisjoint(aliasing.kin(value))
     for key, taken in chosen.items():
         try:
             old = container[key]
@@ -139,6 +141,9 @@ def put(value: Any, container: Any, index: Any) -> None:
             checks.raise_where(taken, error.with_traceback(None))
             continue
         container[key] = pick(jnp.asarray(taken, jnp.int32), [old, value])
+    if is_one_of_them:  # `rows[i] = rows[j]`: two of them are one array from now on
+        for one, other in itertools.combinations(aliasing.memory(container), 2):
+            aliasing.doubt(one, other)
 
 
 def get_of(container: dict[Any, Any], key: Any, default: Any = None) -> Any:
