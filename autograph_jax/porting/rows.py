@@ -67,8 +67,9 @@ Rows = Mask | Window
 
 def refusal(use: str) -> PortingError:
     return PortingError(
-        f"the shape of `x[mask]` or `x[:k]` depends on traced data, and {use}",
+        f"the shape of an array depends on traced data, and {use}",
         location=user_location(),
+        details=["So it is with `x[mask]`, `x[:k]`, and an array that has another shape on another path."],
         help="np.where(mask, x, 0) keeps the shape",
     )
 
