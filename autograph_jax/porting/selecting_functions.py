@@ -111,8 +111,8 @@ def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwar
         return selection.like(function(np.empty(selection.array.shape, selection.dtype), *rest, **kwargs))
     if function in (np.sort, np.argsort):
         return ordering.in_order(function, selection, *rest, **kwargs)
-    if function is np.count_nonzero and not rest and not kwargs:
-        return jnp.asarray(value_of((selection != 0).sum()))
+    if function is np.count_nonzero:
+        return reduced(selection != 0, "sum", *rest, **kwargs)
     if function is np.diagonal or name == "diagonal":
         return squares.diagonal(selection, *rest, **kwargs)
     if function is np.diag:

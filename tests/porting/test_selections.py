@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.stats
 
 import autograph_jax as ag
 from tests.porting.programs import VECTORS, Programs, check_compiled
@@ -248,6 +249,16 @@ def places_along_two_axes(b):
         n[1][:, k[update]] = some[:, update]
     place = int(np.nonzero(np.arange(3) == b.argmax())[0].squeeze())
     return m, (m[k, k[::-1]] * b[k]).sum(), n[:, k, k].sum(axis=1), n[0, k, k].sum(), place, wide
+
+
+@program
+def counted(b):
+    m, k = np.outer(b, b - 1), b > 0
+    return (
+        np.count_nonzero(m[k] > 0, axis=0),
+        np.count_nonzero(m[:, k], axis=0, keepdims=True).sum(),
+        scipy.stats.mode(np.round(b)),
+    )
 
 
 @program
