@@ -34,6 +34,7 @@ from autograph_jax.syntax.walk import walk
 
 _RAISED = Template("ag__.raised(ERROR, CAUGHT)")
 _RAISED_HERE = Template("ag__.raised_here(ERROR)")
+_CAUSE = Template("ag__.cause(ERROR)")
 _RAISED_ANEW = Template("ag__.raised_anew(CAUGHT)")
 _CAUGHT = Template("ag__.caught()")
 _CHECKED = Template("ag__.checked(TEST, MESSAGE)")
@@ -98,6 +99,8 @@ class _Raising(Pass):
         caught = [template.constant(True, at=node)] if self._tries else []
         if node.exc is None:
             return node if is_here else [*_RAISED_ANEW(at=node, CAUGHT=caught), node]
+        if node.cause is not None:
+            node.cause = _CAUSE.expression(at=node.cause, ERROR=node.cause)
         if is_here:
             node.exc = _RAISED_HERE.expression(at=node.exc, ERROR=node.exc)
         else:

@@ -21,6 +21,14 @@ def fraction(a, b):
     return a / b
 
 
+def checked(x):
+    if x > 5:
+        raise Bad("too much")
+    if x < 0.25:
+        raise ArithmeticError("too little")
+    return x * 2
+
+
 def bounded_fraction(a, b):
     found = fraction(a, b) + 1
     if found > 10:
@@ -196,6 +204,36 @@ def raised_again(x):
 
 
 row(raised_again, [0.0], [1.0], [0.0625])
+
+
+def raised_instead_of_one_of_two(x):
+    try:
+        try:
+            y = fraction(1.0, x) if x < 1 else checked(x)
+        except (ZeroDivisionError, Bad) as error:
+            raise KeyError("instead") from error
+    except KeyError:
+        y = 7.0
+    return y
+
+
+row(raised_instead_of_one_of_two, [0.0], [0.5], [2.0], [9.0])
+
+
+def raised_for_what_was_kept(x):
+    try:
+        y, kept = checked(x), None
+    except (ArithmeticError, Bad) as error:
+        y, kept = 0.0, error
+    try:
+        if kept is not None:
+            raise KeyError("later") from kept
+    except KeyError:
+        y = 8.0
+    return y
+
+
+row(raised_for_what_was_kept, [0.0], [0.5], [2.0], [9.0])
 
 
 def raised_instead(x):

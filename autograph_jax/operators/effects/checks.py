@@ -95,6 +95,11 @@ def raised_here(error: Error) -> BaseException | type[BaseException]:
     return error
 
 
+def cause(error: Any) -> Any:
+    """The cause in `raise X from error`; none where traced data says which error, or whether there is one."""
+    return None if type(error) is Choice else error
+
+
 def raised_anew(caught: bool = False) -> None:
     """Comes before a bare `raise`: in a staged block, what a `raise` of the user's has raised is an error at run time."""
     error = sys.exc_info()[1]
