@@ -34,6 +34,7 @@ from autograph_jax.operators.loops import (
     may_be_traced,
     named,
     nothing,
+    reads_iterator,
     run_else,
     turn_begun,
 )
@@ -85,7 +86,7 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
             why = f"Python takes the elements of a {type(iterable).__name__} one by one"
             left_to_python(body, why) if may_be_traced(None, functions) else decisions.left_to_python(why)
         elif exit is None:
-            decisions.left_to_python("it has one turn, or nothing that its body reads is traced")
+            decisions.left_to_python("it has one turn, nothing that its body reads is traced, or it reads an iterator")
         impure.check_loop(iterable, references=_HELD_BY_CALL)
         elements = iter(taking.taken(iterable))
         return _python_for(elements, body, names, orelse)
@@ -217,7 +218,9 @@ def _worth_staging(rows: iterables.View, functions: tuple[Block | None, ...]) ->
     """Traced bounds and rows are staged; a static range may be, where its body sees anything traced."""
     if is_traced(rows.length):
         return True
-    return rows.length > 1 and (rows.traced_arrays or may_be_traced(None, functions))
+    if rows.length <= 1 or reads_iterator(functions):
+        return False
+    return bool(rows.traced_arrays) or may_be_traced(None, functions)
 
 
 def _staged_for(

@@ -19,7 +19,7 @@ from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.staging.varied import varied
 from autograph_jax.operators.staging.writes import with_outputs
-from autograph_jax.operators.tracing import aliasing, frozen, kept, nnx, reach, recursion, same_containers, state, views
+from autograph_jax.operators.tracing import aliasing, frozen, impure, kept, nnx, reach, recursion, same_containers, state, views
 from autograph_jax.operators.tracing.cells import noted
 from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Content, Place, outliving
@@ -301,6 +301,7 @@ class _Recorder:
                 self.handled = self.raised and any(state.opened())
                 if self._memory is not None:
                     attempts.after_a_turn(opened)
+                impure.check_untouched(trace.iterators)
                 return self._ends(trace, starts, result)
             finally:
                 self._entered.clear()

@@ -10,7 +10,7 @@ import builtins
 import random
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from autograph_jax.errors import StagingError, is_user_frame, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import state
+from autograph_jax.operators.tracing.positions import Position, position
 
 GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 
@@ -36,7 +37,17 @@ def check_iterator(iterator: Any) -> None:
             break
     else:
         return
-    raise StagingError(
+    raise _advanced()
+
+
+def check_untouched(iterators: Sequence[tuple[Any, Position]]) -> None:
+    """Refuse a block that has taken elements of older iterators by what asks nobody: `list(it)`, `a, b = it`."""
+    if any(position(iterator) != before for iterator, before in iterators):
+        raise _advanced()
+
+
+def _advanced() -> StagingError:
+    return StagingError(
         "an iterator is advanced in a block that traced data decides about",
         location=user_location(),
         details=["The block is traced once; each run of it would get the same element."],
