@@ -230,7 +230,7 @@ def raise_where(condition: Any, error: Error, location: Location | None = None, 
     """
     condition = attempts.unless_failed(condition)
     if (found := attempts.catching(error, by_python)) is not None:
-        handlers.refuse_if_caught(error, found[0].frame)
+        handlers.refuse_if_caught(error, found[0])
         found[0].note(condition, Failure(error), found[1])
         return
     _checks_made[0] += 1
