@@ -41,9 +41,10 @@ from autograph_jax.operators.loops import (
 from autograph_jax.operators.sequences import bounded, iterables, lengthened, lists, taking
 from autograph_jax.operators.staging.fixpoint import settle
 from autograph_jax.operators.staging.settled import Settled
-from autograph_jax.operators.tracing import holders, impure, state
+from autograph_jax.operators.tracing import holders, impure, reach, state
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import Content
+from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.forms import Static
 from autograph_jax.operators.values.joins import number_as_array
 from autograph_jax.operators.values.traced import is_traced
@@ -174,6 +175,10 @@ def _rest(
 
 def _again(elements: Iterator[Any]) -> Callable[[], Iterator[Any]]:
     """The elements that are left, the same each time: a block that takes them may be traced more than once."""
+    if objects.has_own(elements, "__next__") and reach.is_record(elements):
+        elements = _Begun(elements)
+    if isinstance(elements, _Begun):
+        return lambda: elements
     if not isinstance(elements, comprehensions.Kept):
         kept = itertools.tee(elements, 1)[0]
         return lambda: copy.copy(kept)
@@ -185,6 +190,19 @@ def _again(elements: Iterator[Any]) -> Callable[[], Iterator[Any]]:
         return elements
 
     return once
+
+
+class _Begun:
+    """An iterator of a user's class. Where it stands is in its attributes, which are put back; `__iter__` may begin anew."""
+
+    def __init__(self, iterator: Iterator[Any]) -> None:
+        self._iterator = iterator
+
+    def __iter__(self) -> _Begun:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._iterator)
 
 
 def _staged_from_the_second(rows: iterables.View, body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:

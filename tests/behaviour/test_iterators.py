@@ -453,6 +453,95 @@ def made_in_a_branch(x, y):
 table.row(made_in_a_branch, [3.0, 1.0], [1.0, 2.0], staged="cond", grad=True)
 
 
+# ------------------------------------------------------------------ iterators of the user's classes
+class Multiples:
+    def __init__(self, v, n):
+        self.v, self.n, self.i = v, n, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.i >= self.n:
+            raise StopIteration
+        self.i += 1
+        return self.v * self.i
+
+
+class MultiplesAnew(Multiples):
+    def __iter__(self):
+        self.i = 0
+        return self
+
+
+class Halves:
+    def __init__(self, v):
+        self.v = v
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.v < 0.1:
+            raise StopIteration
+        self.v = self.v / 2
+        return self.v
+
+
+def left_by_traced_data(x, y):
+    multiples, total = MultiplesAnew(x, 3), 0.0
+    for v in multiples:
+        if v > 5:
+            break
+        total += v
+    else:
+        total = -total
+    return total, multiples.i
+
+
+table.row(left_by_traced_data, [3.0, 1.0], [1.0, 2.0], [-1.0, -1.0], staged="cond")
+
+
+def one_in_another(x, y):
+    total = 0.0
+    for v in Multiples(x, 3):
+        if v > 5:
+            return total, -1
+        if v < y:
+            continue
+        for w in MultiplesAnew(y, 4):
+            if w > v:
+                break
+            total += w
+    return total, 0
+
+
+table.row(one_in_another, [3.0, 1.0], [1.0, 2.0], [-1.0, -1.0], staged="cond")
+
+
+def gone_on_with(x, y):
+    multiples, total = Multiples(x, 3), 0.0
+    for v in multiples:
+        if v > 5:
+            break
+    for v in multiples:
+        total += v
+    return total
+
+
+table.row(gone_on_with, [3.0, 1.0], [1.0, 2.0], want="either")
+
+
+def over_by_traced_data(x, y):
+    total = 0.0
+    for v in Halves(x):
+        total += v * y
+    return total
+
+
+table.row(over_by_traced_data, [3.0, 1.0], want="either")
+
+
 # ------------------------------------------------------------------ what needs no care
 def iterators_over_what_nobody_writes(m):
     total = sum(r for r in itertools.chain(m, m))
