@@ -182,6 +182,48 @@ ROWS = {
           help: compute a value on both paths and choose: `jnp.where(condition, a, b)`
         """,  # noqa: E501 - the text as it is shown
     ),
+    "the time in a loop": Row(
+        """
+        import time
+
+        def f(x):
+            end = time.time() + 1
+            while x > 1 and time.time() < end:
+                x = x / 2
+            return x
+        """,
+        "jit(f)(8.0)",
+        """
+        StagingError: the time is asked for in a block that traced data decides about  [AG0206]
+          model.py:5, in f
+            while x > 1 and time.time() < end:
+                            ^^^^^^^^^^^
+          The block is traced once; each run of it would get the same time.
+          help: ask before the block; or at run time, by a callback: `jax.experimental.io_callback`
+        """,
+    ),
+    "an exception that a with ends": Row(
+        """
+        from contextlib import suppress
+
+        def f(x):
+            y = 0.0
+            with suppress(ValueError):
+                if x > 1:
+                    raise ValueError("above 1")
+                y = x
+            return y
+        """,
+        "jit(f)(8.0)",
+        """
+        StagingError: ValueError is raised where traced data decides, in a `with` that is told of exceptions  [AG0206]
+          model.py:7, in f
+            raise ValueError("above 1")
+                  ^^^^^^^^^^^^^^^^^^^^^
+          f (model.py:7) is in it, and what it does then no staged program can do.
+          help: write `try` and `except`, which can be staged; or return a flag instead of the exception
+        """,
+    ),
     "a random number of Python's in a loop": Row(
         """
         import random

@@ -68,11 +68,11 @@ def unless(exit: Any, rest: Block | None = None, *names: str) -> Any:
     """Go on with `rest` unless a block has left by `exit` (BREAK, Return); gives how this one leaves."""
     if not isinstance(exit, Choice):
         return exit if exit is not None or rest is None else rest()
-    if rest is None:
+    goes_on = exit._where(lambda option: option is None)
+    if rest is None or goes_on is False:  # for i in count(): if x > i: break; if i > 10: return x
         return exit
     left = exit._only(lambda option: option is not None)
-    goes_on = jnp.asarray(exit._where(lambda option: option is None))
-    return _cond(goes_on, rest, lambda: left, names)
+    return _cond(jnp.asarray(goes_on), rest, lambda: left, names)
 
 
 def returned(exit: Any, rest: Block | None = None, *names: str) -> Any:
@@ -80,8 +80,10 @@ def returned(exit: Any, rest: Block | None = None, *names: str) -> Any:
     if not isinstance(exit, Choice):
         return exit.value if isinstance(exit, Return) else rest() if rest is not None else None
     value = exit._only(lambda option: option is not None).value
-    goes_on = jnp.asarray(exit._where(lambda option: option is None))
-    return _cond(goes_on, rest, lambda: value, names, what="the value that this function returns")
+    goes_on = exit._where(lambda option: option is None)
+    if goes_on is False:
+        return value
+    return _cond(jnp.asarray(goes_on), rest, lambda: value, names, what="the value that this function returns")
 
 
 def surely(block: Block, *names: str) -> Block:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from typing import Any
 
@@ -115,6 +116,8 @@ def is_(left: Any, right: Any) -> Any:
     if type(left) is not Choice:  # not `isinstance`, which asks a user's object for its `__class__`
         if type(right) is Choice:
             return is_(right, left)
+        if (answer := _is_member(left, right)) is not None:
+            return answer
         same_containers.check_identity(left, right)
         return left is right
     if left._may_be_unbound():
@@ -126,8 +129,19 @@ def is_(left: Any, right: Any) -> Any:
     return left._where(lambda option: option is right)
 
 
+def _is_member(left: Any, right: Any) -> Any:
+    """`found is True`, `level is Level.HIGH`, where branches and loops have made an array of such numbers: by its value."""
+    for array, member in ((left, right), (right, left)):
+        is_bool = type(member) is bool  # not `isinstance`, which asks a user's object for its `__class__`
+        if is_bool or issubclass(type(member), int) and issubclass(type(member), enum.Enum):
+            kind = jnp.bool_ if is_bool else jnp.integer
+            alike = is_traced(array) and array.shape == () and jnp.issubdtype(array.dtype, kind)
+            return array == int(member) if alike else None
+    return None
+
+
 def is_not(left: Any, right: Any) -> Any:
-    if type(left) is not Choice and type(right) is not Choice:
+    if type(left) is not Choice and type(right) is not Choice and _is_member(left, right) is None:
         same_containers.check_identity(left, right)
         return left is not right
     return not_(is_(left, right))

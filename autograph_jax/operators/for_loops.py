@@ -34,15 +34,17 @@ from autograph_jax.operators.loops import (
     may_be_traced,
     named,
     nothing,
+    reads_iterator,
     run_else,
     turn_begun,
 )
 from autograph_jax.operators.sequences import bounded, iterables, lengthened, lists, taking
 from autograph_jax.operators.staging.fixpoint import settle
 from autograph_jax.operators.staging.settled import Settled
-from autograph_jax.operators.tracing import holders, impure, state
+from autograph_jax.operators.tracing import holders, impure, reach, state
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import Content
+from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.forms import Static
 from autograph_jax.operators.values.joins import number_as_array
 from autograph_jax.operators.values.traced import is_traced
@@ -85,7 +87,7 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
             why = f"Python takes the elements of a {type(iterable).__name__} one by one"
             left_to_python(body, why) if may_be_traced(None, functions) else decisions.left_to_python(why)
         elif exit is None:
-            decisions.left_to_python("it has one turn, or nothing that its body reads is traced")
+            decisions.left_to_python("it has one turn, nothing that its body reads is traced, or it reads an iterator")
         impure.check_loop(iterable, references=_HELD_BY_CALL)
         elements = iter(taking.taken(iterable))
         return _python_for(elements, body, names, orelse)
@@ -173,6 +175,10 @@ def _rest(
 
 def _again(elements: Iterator[Any]) -> Callable[[], Iterator[Any]]:
     """The elements that are left, the same each time: a block that takes them may be traced more than once."""
+    if objects.has_own(elements, "__next__") and reach.is_record(elements):
+        elements = _Begun(elements)
+    if isinstance(elements, _Begun):
+        return lambda: elements
     if not isinstance(elements, comprehensions.Kept):
         kept = itertools.tee(elements, 1)[0]
         return lambda: copy.copy(kept)
@@ -184,6 +190,19 @@ def _again(elements: Iterator[Any]) -> Callable[[], Iterator[Any]]:
         return elements
 
     return once
+
+
+class _Begun:
+    """An iterator of a user's class. Where it stands is in its attributes, which are put back; `__iter__` may begin anew."""
+
+    def __init__(self, iterator: Iterator[Any]) -> None:
+        self._iterator = iterator
+
+    def __iter__(self) -> _Begun:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._iterator)
 
 
 def _staged_from_the_second(rows: iterables.View, body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
@@ -217,7 +236,9 @@ def _worth_staging(rows: iterables.View, functions: tuple[Block | None, ...]) ->
     """Traced bounds and rows are staged; a static range may be, where its body sees anything traced."""
     if is_traced(rows.length):
         return True
-    return rows.length > 1 and (rows.traced_arrays or may_be_traced(None, functions))
+    if rows.length <= 1 or reads_iterator(functions):
+        return False
+    return bool(rows.traced_arrays) or may_be_traced(None, functions)
 
 
 def _staged_for(

@@ -10,7 +10,7 @@ from autograph_jax.operators import decisions, hooks, jax_private
 from autograph_jax.operators.conditionals import unless
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.exits import BREAK, turn_ended
-from autograph_jax.operators.tracing import reach, recursion
+from autograph_jax.operators.tracing import positions, reach, recursion
 from autograph_jax.operators.tracing.cells import bind, cells_of, standing_for
 from autograph_jax.operators.values.choices import Choice
 
@@ -40,6 +40,11 @@ def may_be_traced(deciding: frozenset[str] | None, functions: tuple[Block | None
     cells = cells_of(functions)
     values = [cell.read() for name, cell in cells.items() if deciding is None or name in deciding]
     return any(map(reach.holds_traced, values))
+
+
+def reads_iterator(functions: tuple[Block | None, ...]) -> bool:
+    """Does a variable of these blocks hold an iterator? Nothing is tried out then, since its elements could not be put back."""
+    return any(positions.is_unfinished(cell.read()) for cell in cells_of(functions).values())
 
 
 def is_strict(block: Block) -> bool:

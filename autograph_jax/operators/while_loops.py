@@ -28,6 +28,7 @@ from autograph_jax.operators.loops import (
     may_be_traced,
     named,
     nothing,
+    reads_iterator,
     run_else,
     run_turn,
     turn_begun,
@@ -61,6 +62,9 @@ def while_stmt(
         turn = body
     elif not may_be_traced(hooks.deciding_names(sys._getframe(1)), functions):
         decisions.left_to_python("nothing that decides about it is traced")
+        turn = _counted(body, functions)
+    elif tries < _TRIES and reads_iterator(functions):
+        decisions.left_to_python("it reads an iterator")
         turn = _counted(body, functions)
     else:
         going, writes = _test_apart(test, functions, names)

@@ -99,7 +99,7 @@ def call(function: Any) -> Function:
     if kind is types.FunctionType:
         return _function(function)
     if kind is types.MethodType:
-        impure.check_random(function)
+        impure.check(function)
         if (bar := bar_maker(function)) is not None:
             return bar
         if isinstance(function.__self__, outlets.OWNERS) and (ours := outlets.method(function)) is not None:
@@ -108,7 +108,7 @@ def call(function: Any) -> Function:
         classes.meet(owner if issubclass(type(owner), type) else type(owner))
         return types.MethodType(_function(function.__func__), function.__self__) if _is_plain_method(function) else function
     if kind is types.BuiltinMethodType:
-        impure.check_random(function)
+        impure.check(function)
         if isinstance(function.__self__, CHANGING) and function.__name__ not in _READING:
             subscripts.note_content(function.__self__)
         if isinstance(function.__self__, outlets.OWNERS) and (ours := outlets.method(function)) is not None:

@@ -126,7 +126,7 @@ def of_method(method: Any) -> Function | None:
     if isinstance(owner, MutableArray) and method.__name__ == "__array__":
         return functools.partial(creating.asarray, owner)
     if isinstance(owner, impure.GENERATORS):
-        impure.check_random(method)
+        impure.check(method)
         return functools.partial(_of_generator, method)
     if isinstance(owner, np.ndarray) and hasattr(MutableArray, method.__name__):
         return lambda *arguments, **keywords: _of_known(owner, method, arguments, keywords)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import gast
@@ -29,6 +29,17 @@ class Span:
     in_finally: bool = False  # may a `return` be under way?
     returned: tuple[gast.expr, ...] = ()  # then, what it may return
     handlers: tuple[str, ...] = ()  # what the `try` statements around it catch, as text; "" is everything
+    managers: tuple[Manager, ...] = ()  # of the `with` statements around it
+
+
+@dataclasses.dataclass(frozen=True)
+class Manager:
+    """What a `with` is given, `value` or `function(*arguments)`, as text; and the attempts in it that a statement stands in."""
+
+    value: str = ""
+    function: str = ""
+    arguments: tuple[str, ...] = ()
+    inside: frozenset[str] = frozenset()
 
 
 def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
@@ -38,16 +49,21 @@ def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
         for statement in scope.live_after:
             if getattr(statement, "lineno", None) is not None:
                 together.setdefault(_extent(statement), []).append((statement, scope))
+    attempts = [name for scope in facts for node in walk(scope) for name in _attempt_made(node)]
+    withs = [(own, _with_extent(own, attempts)) for scope in facts for own in walk(scope) if isinstance(own, gast.With)]
     tries = [node for scope in facts for node in walk(scope) if isinstance(node, gast.Try | gast.TryStar)]
     finals = [(_final(node), _returned(node)) for node in tries if node.finalbody]
-    caught = [(((node.lineno, node.col_offset + 1), _end(node.body)), _caught(node)) for node in tries]
+    caught = [(((node.lineno, node.col_offset + 1), _end(node.body)), _caught(node, attempts)) for node in tries]
     spans = []
     for (start, end), statements in together.items():
         handlers = tuple(text for body, texts in caught if _is_within(start, end, body) for text in texts)
         under_way = [returned for final, returned in finals if _is_within(start, end, final)]
         returned = tuple(value for values in under_way for value in values)
+        around = [node for node, body in withs if _is_within(start, end, body)]
+        managers = tuple(manager for node in around for manager in _managers(node, around, attempts))
         span = _span(start, end, statements)
-        spans.append(dataclasses.replace(span, in_finally=bool(under_way), returned=returned, handlers=handlers))
+        known = {"in_finally": bool(under_way), "returned": returned, "handlers": handlers, "managers": managers}
+        spans.append(dataclasses.replace(span, **known))
     return sorted(spans, key=lambda span: (span.start, (-span.end[0], -span.end[1])))
 
 
@@ -87,12 +103,42 @@ def _returned(node: gast.Try | gast.TryStar) -> list[gast.expr]:
     return [statement.value for statement in returns if statement.value is not None]
 
 
-def _caught(node: gast.Try | gast.TryStar) -> list[str]:
+def _caught(node: gast.Try | gast.TryStar, attempts: Collection[str]) -> list[str]:
     """What the handlers of a `try` catch. A `finally` that leaves ends every exception. An attempt knows itself."""
-    if isinstance(node.body[0], gast.With) and isinstance(node.body[0].items[0].context_expr, gast.Name):
+    if _attempt_of(node.body[0], attempts):
         return []
     everything = [""] if any(_leaves(inner) for s in node.finalbody for inner in walk_own(s)) else []
     return [emit.to_text(handler.type) if handler.type is not None else "" for handler in node.handlers] + everything
+
+
+def _attempt_made(node: gast.AST) -> Iterator[str]:
+    """The variable of an attempt, where this is the statement that makes it."""
+    if isinstance(node, gast.Assign) and is_operator(getattr(node.value, "func", node), "attempt", "final"):
+        yield from (target.id for target in node.targets if isinstance(target, gast.Name))
+
+
+def _attempt_of(node: gast.AST, attempts: Collection[str]) -> str | None:
+    context = node.items[0].context_expr if isinstance(node, gast.With) else None
+    return context.id if isinstance(context, gast.Name) and context.id in attempts else None
+
+
+def _with_extent(node: gast.With, attempts: Collection[str]) -> tuple[Position, Position]:
+    """The extent of its body, from behind its first word: an attempt begins where its first statement does."""
+    return (node.lineno, node.col_offset + (_attempt_of(node, attempts) is None)), _end(node.body)
+
+
+def _managers(node: gast.With, around: list[gast.With], attempts: Collection[str]) -> Iterator[Manager]:
+    """Those of a user's `with`; `around` are all around the statement."""
+    if _attempt_of(node, attempts):
+        return
+    within = set(map(id, walk(node)))
+    inside = frozenset(name for other in around if id(other) in within and (name := _attempt_of(other, attempts)))
+    for item in node.items:
+        match item.context_expr:
+            case gast.Call(func=gast.Call(func=function, args=[called])) as call if is_operator(function, "call"):
+                yield Manager(function=emit.to_text(called), arguments=tuple(map(emit.to_text, call.args)), inside=inside)
+            case value:
+                yield Manager(emit.to_text(value), inside=inside)
 
 
 def _leaves(node: gast.AST) -> bool:

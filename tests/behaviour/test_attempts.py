@@ -1,5 +1,6 @@
 """try and except around what traced data makes fail: the handler runs where Python runs it, with the state of that moment."""
 
+import contextlib
 import math
 
 import jax.numpy as jnp
@@ -973,6 +974,231 @@ def error_of_a_loop_around(x):
 
 
 row(error_of_a_loop_around, [0.5], want="either")
+
+
+# ------------------------------------------------------------------ with, which is told of exceptions
+class Rolling:
+    """Puts its number back where there is an error."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def __enter__(self):
+        self.old = self.n
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if kind is not None:
+            self.n = self.old
+        return False
+
+
+class Closing:
+    def __init__(self):
+        self.closed = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.closed += 1
+
+
+class Ending(Rolling):
+    def __exit__(self, kind, error, traceback):
+        return kind is ValueError
+
+
+@contextlib.contextmanager
+def quiet():
+    try:
+        yield
+    except ValueError:
+        pass
+
+
+@contextlib.contextmanager
+def scaled(d, k):
+    old = d["s"]
+    d["s"] = old * k
+    try:
+        yield d["s"]
+    finally:
+        d["s"] = old
+
+
+def not_above_2(v):
+    if v > 2:
+        raise ValueError("above 2")
+    return v
+
+
+def suppressed(x):
+    y = 0.0
+    with contextlib.suppress(ValueError):
+        y = 1.0
+        if x > 2:
+            raise ValueError
+        y = 2.0
+    return y
+
+
+row(suppressed, [3.0], want="error")
+
+
+def suppressed_of_a_callee(x):
+    y = -1.0
+    suppressing = contextlib.suppress(LookupError, ValueError)
+    with suppressing:
+        y = not_above_2(x)
+    return y
+
+
+row(suppressed_of_a_callee, [3.0], want="error")
+
+
+def suppressed_assertion(x):
+    with contextlib.suppress(AssertionError):
+        assert x > 2
+        return x
+    return 0.0
+
+
+row(suppressed_assertion, [1.0], want="error")
+
+
+def suppressed_in_a_stack(x):
+    y = 0.0
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.suppress(ValueError))
+        y = not_above_2(x)
+    return y
+
+
+row(suppressed_in_a_stack, [3.0], want="error")
+
+
+def suppressed_before_a_handler(x):
+    y = 0.0
+    try:
+        with contextlib.suppress(ValueError):
+            y = not_above_2(x)
+    except ValueError:
+        y = 9.0
+    return y
+
+
+row(suppressed_before_a_handler, [3.0], want="error")
+
+
+def ended_by_exit(x):
+    y = 0.0
+    with Ending(x):
+        y = not_above_2(x)
+    return y
+
+
+row(ended_by_exit, [3.0], want="error")
+
+
+def ended_by_a_generator(x):
+    y = 0.0
+    with quiet():
+        y = not_above_2(x)
+    return y
+
+
+row(ended_by_a_generator, [3.0], want="error")
+
+
+def rolled_back_before_a_handler(x):
+    rolling = Rolling(x)
+    for k in range(3):
+        try:
+            with rolling:
+                rolling.n = rolling.n + 5
+                if x > k:
+                    raise Bad
+        except Bad:
+            continue
+        rolling.n = rolling.n + 0.5
+    return rolling.n
+
+
+row(rolled_back_before_a_handler, [1.0], want="error")
+
+
+def rolled_back_in_a_callee(x):
+    rolling = Rolling(x)
+
+    def changed(v):
+        with rolling:
+            rolling.n = v + 1
+            return not_above_2(v)
+
+    try:
+        y = changed(x)
+    except ValueError:
+        y = -1.0
+    return y, rolling.n
+
+
+row(rolled_back_in_a_callee, [3.0], want="error")
+
+
+def error_of_pythons_after_a_with(x):
+    closing = Closing()
+
+    def found(v):
+        if v > 2:
+            raise KeyError(v)
+        return v
+
+    try:
+        with closing:
+            y = found(x)
+    except KeyError:
+        y = -1.0
+    return y
+
+
+row(error_of_pythons_after_a_with, [3.0], want="error")
+
+
+def closed_before_a_handler(x, y):
+    closing, d, total = Closing(), {"s": y}, 0.0
+    for v in (x, y):
+        try:
+            with closing, scaled(d, 2.0), contextlib.suppress(KeyError):
+                total = total + not_above_2(v) * d["s"]
+        except ValueError:
+            total = total - 1
+    return total, closing.closed, d["s"]
+
+
+row(closed_before_a_handler, [3.0, 1.0], [1.0, 2.0], [1.0, 5.0])
+
+
+def handled_in_a_with(x):
+    y = 0.0
+    with contextlib.suppress(ValueError), Rolling(x):
+        try:
+            y = not_above_2(x)
+        except ValueError:
+            y = 2.5
+    return y
+
+
+row(handled_in_a_with, [3.0], [1.0], staged="cond")
+
+
+def raised_out_of_a_with(x):
+    with Rolling(x) as rolling, contextlib.suppress(KeyError):
+        rolling.n = not_above_2(x)
+    return rolling.n
+
+
+row(raised_out_of_a_with, [3.0], [1.0], own_jit=True)
 
 
 @table.each_way

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import enum
 import math
 from typing import NamedTuple
 
@@ -680,6 +681,55 @@ def not_found(x):
 
 
 row(not_found, [1.0], [5.0], own_jit=True)
+
+
+# ------------------------------------------------------------------ is, of numbers that have names
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 3
+
+
+def is_the_member(x):
+    level, n = Level.LOW, 0
+    if x > 2:
+        level = Level.HIGH
+    while n < 3 and level is not Level.HIGH:
+        level = Level.HIGH if x > n else Level.LOW
+        n += 1
+    return level is Level.HIGH, 1.0 if Level.LOW is level else 2.0, n, level is None
+
+
+row(is_the_member, [3.0], [1.0], [-1.0], staged="cond")
+
+
+class Parts(enum.Flag):
+    NONE = 0
+    A = 1
+    B = 2
+    C = 4
+
+
+def flags(x):
+    parts = Parts.A
+    if x > 0:
+        parts |= Parts.B
+    parts = Parts.C | parts if x < 2 else parts & ~Parts.A
+    return 1.0 if parts & Parts.B else 2.0, Parts.C in parts, parts == Parts.B, (~parts).value
+
+
+row(flags, [3.0], [1.0], [-1.0])
+
+
+def is_true(x):
+    found = False
+    for i in range(3):
+        if found is False and x > i:
+            found = True
+    n = 1 if x > 0 else 0
+    return found is True, found is not True, 5.0 if found is False else 6.0, n is True
+
+
+row(is_true, [3.0], [-1.0], staged="cond")
 
 
 def test_what_lists_the_attributes_or_tells_the_place_is_refused():

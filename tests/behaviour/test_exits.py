@@ -2,6 +2,8 @@
 
 # ruff: noqa: B905  users write zip without strict
 
+import itertools
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -661,6 +663,18 @@ def else_after_while_true(x):
 
 
 row(else_after_while_true, [37.0], [0.5], staged="loop", grad=True, batch=True)
+
+
+def counted_without_an_end(x, y):
+    for i in itertools.count():
+        if i * y * y > x:
+            break
+        if i > 10:
+            return -1
+    return i
+
+
+row(counted_without_an_end, [3.0, 1.0], [3.0, 0.1], [-1.0, 2.0], staged="cond")
 
 
 @table.each_way

@@ -298,6 +298,250 @@ def written_before_the_numbers_of_a_slice(m):
     return next(numbers)
 
 
+# ------------------------------------------------------------------ iterators that a block takes elements of
+def in_a_branch(function):
+    """Traced data decides whether elements are taken: refused, where nobody can put them back."""
+    table.row(function, [3.0, 1.0], [1.0, 2.0], want="error")
+    return function
+
+
+@in_a_branch
+def unpacked_in_a_branch(x, y):
+    it, b = iter([x, y, 1.0]), 0.0
+    if x > y:
+        a, b, c = it
+    return b, list(it)
+
+
+@in_a_branch
+def given_to_a_call_in_a_branch(x, y):
+    it, b = iter([x, y]), 0.0
+    if x > y:
+        b = max(*it)
+    return b, list(it)
+
+
+@in_a_branch
+def searched_in_a_branch(x, y):
+    it, b = iter((1, 2, 3)), 0.0
+    if x > y:
+        b = x if 2 in it else y
+    return b, list(it)
+
+
+@in_a_branch
+def in_a_comprehension_of_a_branch(x, y):
+    it, b = map(lambda v: v * y, [x, y, 1.0]), 0.0
+    if x > y:
+        b = sum([v * 2 for v in it])
+    return b, list(it)
+
+
+@in_a_branch
+def some_of_them_in_a_branch(x, y):
+    it, b = zip([x, y, 1.0], "abc", strict=True), [0.0]
+    if x > y:
+        b = [v for v, _ in itertools.islice(it, 1)]
+    return b, [v for v, _ in it]
+
+
+@in_a_branch
+def another_name_in_a_branch(x, y):
+    it, b = itertools.product([x, y], [1.0, 2.0]), x
+    if x > y:
+        other = iter(it)
+        b = next(other)[0]
+    return b, [v for v, _ in it]
+
+
+@in_a_branch
+def generator_sent_a_value_in_a_branch(x, y):
+    def doubled():
+        v = 1.0
+        while True:
+            v = yield v * 2
+
+    numbers, b = doubled(), 0.0
+    next(numbers)
+    if x > y:
+        b = numbers.send(x)
+    return b
+
+
+@in_a_branch
+def of_an_object_in_a_branch(x, y):
+    class Loader:
+        def __init__(self, values):
+            self.values = iter(values)
+
+        def batch(self):
+            return sum(itertools.islice(self.values, 2))
+
+    loader, b = Loader([x, y, 1.0, 2.0]), 0.0
+    if x > y:
+        b = loader.batch()
+    return b, loader.batch()
+
+
+@in_a_branch
+def traced_pairs_in_a_branch(x, y):
+    v = jnp.array([x, y, 1.0])
+    pairs, b = zip(v, v + 1, strict=True), 0.0
+    if x > y:
+        b = sum(p * q for p, q in pairs)
+    return b, sum(p for p, _ in pairs)
+
+
+def taken_in_a_loop_of_traced_turns(x, y):
+    it = iter([x, y, 1.0])
+    while sum(itertools.islice(it, 1)) > 0:
+        y = y + x
+    return y
+
+
+table.row(taken_in_a_loop_of_traced_turns, [3.0, 1.0], want="error")
+
+
+def batches_in_the_test_of_a_loop(x, y):
+    batches, it = [], iter([x, y, 1.0, 2.0])
+    while batch := list(itertools.islice(it, 2)):
+        batches.append(max(batch))
+    while (z := next(it, None)) is not None:
+        batches.append(z)
+    return batches
+
+
+table.row(batches_in_the_test_of_a_loop, [3.0, 1.0], [1.0, 4.0])
+
+
+def batches_until_there_are_none(x, y):
+    batches, it = [], (v for v in (x, y, 1.0, 2.0))
+    while True:
+        batch = list(itertools.islice(it, 2))
+        if not batch:
+            break
+        batches.append(max(batch))
+    return batches
+
+
+table.row(batches_until_there_are_none, [3.0, 1.0], [1.0, 4.0])
+
+
+def batches_of_so_many_steps(x, y):
+    it = map(lambda v: v * y, [x, y, 1.0, 2.0, 3.0, 4.0])
+    for step in range(2):
+        x += sum(v for _, v in zip(range(2), it, strict=False)) * step
+    a, b = x, y
+    for _ in range(1):
+        a, b = it
+    return x, a, b
+
+
+table.row(batches_of_so_many_steps, [3.0, 1.0], [1.0, 4.0])
+
+
+def made_in_a_branch(x, y):
+    if x > y:
+        pairs, doubled = zip([1.0, 2.0], [x, y], strict=True), (v * 2 for v in [x, y])
+        a = sum(p * q for p, q in pairs) + sum(doubled)
+    else:
+        it = iter([x, y])
+        a = next(it) + sum(it)
+    return a
+
+
+table.row(made_in_a_branch, [3.0, 1.0], [1.0, 2.0], staged="cond", grad=True)
+
+
+# ------------------------------------------------------------------ iterators of the user's classes
+class Multiples:
+    def __init__(self, v, n):
+        self.v, self.n, self.i = v, n, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.i >= self.n:
+            raise StopIteration
+        self.i += 1
+        return self.v * self.i
+
+
+class MultiplesAnew(Multiples):
+    def __iter__(self):
+        self.i = 0
+        return self
+
+
+class Halves:
+    def __init__(self, v):
+        self.v = v
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.v < 0.1:
+            raise StopIteration
+        self.v = self.v / 2
+        return self.v
+
+
+def left_by_traced_data(x, y):
+    multiples, total = MultiplesAnew(x, 3), 0.0
+    for v in multiples:
+        if v > 5:
+            break
+        total += v
+    else:
+        total = -total
+    return total, multiples.i
+
+
+table.row(left_by_traced_data, [3.0, 1.0], [1.0, 2.0], [-1.0, -1.0], staged="cond")
+
+
+def one_in_another(x, y):
+    total = 0.0
+    for v in Multiples(x, 3):
+        if v > 5:
+            return total, -1
+        if v < y:
+            continue
+        for w in MultiplesAnew(y, 4):
+            if w > v:
+                break
+            total += w
+    return total, 0
+
+
+table.row(one_in_another, [3.0, 1.0], [1.0, 2.0], [-1.0, -1.0], staged="cond")
+
+
+def gone_on_with(x, y):
+    multiples, total = Multiples(x, 3), 0.0
+    for v in multiples:
+        if v > 5:
+            break
+    for v in multiples:
+        total += v
+    return total
+
+
+table.row(gone_on_with, [3.0, 1.0], [1.0, 2.0], want="either")
+
+
+def over_by_traced_data(x, y):
+    total = 0.0
+    for v in Halves(x):
+        total += v * y
+    return total
+
+
+table.row(over_by_traced_data, [3.0, 1.0], want="either")
+
+
 # ------------------------------------------------------------------ what needs no care
 def iterators_over_what_nobody_writes(m):
     total = sum(r for r in itertools.chain(m, m))

@@ -1,5 +1,6 @@
 """Recursion that traced data decides about is refused at once; recursion that plain values end goes on."""
 
+import itertools
 import sys
 
 import jax.numpy as jnp
@@ -70,6 +71,20 @@ def test_refused_when_it_comes_again(name: str, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(StagingError, match="calls itself where traced data decides"):
         ag.jit(function)(*map(jnp.int32, arguments))
     assert max(depths) <= 4
+
+
+def until_enough(y, numbers):
+    for v in numbers:
+        if y * v > 10:
+            break
+    return v
+
+
+@pytest.mark.parametrize("numbers", [itertools.count, lambda: itertools.cycle([1.0, 2.0])])
+def test_turns_without_end_are_refused(numbers, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(recursion, "_MOST_TURNS", 12)
+    with pytest.raises(StagingError, match="may be left by traced data, and goes on after 12 turns"):
+        ag.jit(lambda y: until_enough(y, numbers()))(jnp.float32(2.0))
 
 
 def power(x, n):

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 
 from autograph_jax.errors import AutographError, StagingError, is_user_frame, user_location
 from autograph_jax.operators import jax_private
+from autograph_jax.operators.effects import managers
 from autograph_jax.operators.effects.failures import Error, Failure, Failures
 from autograph_jax.operators.exits import FAILURE
 from autograph_jax.operators.tracing import reach, state
@@ -184,6 +185,7 @@ def noted(attempt: Attempt, make: Callable[[], Error]) -> bool:
     for chosen, error, by in found:
         if by is None:
             raise uncatchable()
+        managers.refuse_if_told(error, by[0])
         by[0].note(unless_failed(chosen), Failure(error), by[1])
     if all(by is not None and by[0] is attempt for _, _, by in found):
         attempt.is_open = opened  # the body is left

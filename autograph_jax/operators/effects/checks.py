@@ -107,25 +107,37 @@ def raised_anew(caught: bool = False) -> None:
         raise raised(error, caught)
 
 
-_ASKED = ("__getattr__", "__get__")  # Python's questions to a class, which an AttributeError answers
+# Python's questions to a class, and the errors that answer them.
+_ASKED = {"__getattr__": AttributeError, "__get__": AttributeError, "__next__": StopIteration}
 _TRACING = "autograph_jax.operators.staging.blocks"  # where blocks are traced; it imports this file
 
 
 def _answers_python(error: Error) -> bool:
-    """Is this the answer that there is no such attribute, and does no traced data decide about it?
+    """Is this the answer that there is no such attribute, or no further element, and does no traced data decide about it?
 
     `hasattr(x, "shape")` asks also where traced data decides whether it is reached.
     """
     frame, is_staged = sys._getframe(2), False
     name = frame.f_code.co_name
-    if name not in _ASKED or not issubclass(error if isinstance(error, type) else type(error), AttributeError):
+    if name not in _ASKED or not issubclass(error if isinstance(error, type) else type(error), _ASKED[name]):
         return False
     while frame is not None and (frame.f_code.co_name == name or not is_user_frame(frame)):
-        if frame.f_code.co_name == name and is_staged:
-            return False  # one of its own blocks is traced
+        if frame.f_code.co_name == name and is_staged:  # one of its own blocks is traced
+            if name == "__next__":
+                raise _ends_by_traced_data()
+            return False
         is_staged = is_staged or frame.f_globals.get("__name__") == _TRACING
         frame = frame.f_back
     return True
+
+
+def _ends_by_traced_data() -> StagingError:
+    return StagingError(
+        "traced data decides whether an iterator has another element",
+        location=user_location(),
+        details=["Python asks for the elements one by one, and has to know."],
+        help="loop with `while`, or over a range with a `break`",
+    )
 
 
 def is_kept() -> bool:
@@ -235,7 +247,7 @@ def raise_where(condition: Any, error: Error, location: Location | None = None, 
     """
     condition = attempts.unless_failed(condition)
     if (found := attempts.catching(error, by_python)) is not None:
-        handlers.refuse_if_caught(error, found[0].frame)
+        handlers.refuse_if_caught(error, found[0])
         found[0].note(condition, Failure(error), found[1])
         return
     _checks_made[0] += 1

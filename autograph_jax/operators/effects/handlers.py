@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import sys
 import types
 from collections.abc import Iterator
+from typing import Any
 
-from autograph_jax.errors import StagingError, frame_location, is_jax_frame, user_location
+from autograph_jax.errors import StagingError, frame_location, user_location
 from autograph_jax.operators import hooks
+from autograph_jax.operators.effects import managers
 from autograph_jax.operators.tracing.holders import frame_variables
 
 Error = BaseException | type[BaseException]
 
 
-def refuse_if_caught(error: Error, around: types.FrameType | None = None) -> None:
+def refuse_if_caught(error: Error, attempt: Any = None) -> None:
     """An exception at run time leaves the whole compiled program: a `try` inside of that must not expect to see it.
 
-    `around` is the frame of an attempt that notes it, which leaves the functions that are called in there.
+    An attempt that notes it leaves the functions that are called in there. Nor must a `with` expect to be told.
     """
+    managers.refuse_if_told(error, attempt)
+    around = attempt.frame if attempt is not None else None
     kind = error if isinstance(error, type) else type(error)
     for frame, caught in _left(around):
         if any(_catches(handler, kind, frame) for handler in caught):
@@ -27,7 +30,7 @@ def refuse_if_caught(error: Error, around: types.FrameType | None = None) -> Non
 def _left(around: types.FrameType | None) -> Iterator[tuple[types.FrameType, tuple[str, ...]]]:
     """The frames that an exception leaves, and what their handlers catch. Blocks of the frame's own function stand in that."""
     blocks = []
-    for frame in _frames_of_the_program():
+    for frame in managers.frames_of_the_program():
         if frame is around:
             return
         if (later := hooks.read_later(frame)) is not None:
@@ -35,18 +38,6 @@ def _left(around: types.FrameType | None) -> Iterator[tuple[types.FrameType, tup
             if around is None or not hooks.is_block(frame.f_code):
                 yield from blocks
                 blocks.clear()
-
-
-def _frames_of_the_program() -> Iterator[types.FrameType]:
-    """The frames between here and where JAX began to trace."""
-    waiting = []
-    frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None:
-        waiting.append(frame)
-        if is_jax_frame(frame):
-            yield from waiting
-            waiting.clear()
-        frame = frame.f_back
 
 
 def _catches(handler: str, kind: type[BaseException], frame: types.FrameType) -> bool:

@@ -22,6 +22,7 @@ from autograph_jax.operators.staging.writes import with_outputs
 from autograph_jax.operators.tracing import (
     aliasing,
     frozen,
+    impure,
     kept,
     listed,
     nnx,
@@ -323,6 +324,7 @@ class _Recorder:
                 self.handled = self.raised and any(state.opened())
                 if self._memory is not None:
                     attempts.after_a_turn(opened)
+                impure.check_untouched(trace.iterators)
                 return self._ends(trace, starts, result)
             finally:
                 self._entered.clear()

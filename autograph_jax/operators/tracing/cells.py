@@ -10,9 +10,9 @@ import jax
 import numpy as np
 
 from autograph_jax.operators import hooks
-from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing import positions, reach
 from autograph_jax.operators.tracing.places import CHANGING, Attribute, Cell, Global, Place, content_of
-from autograph_jax.operators.tracing.state import freeze, freeze_globals, note, write
+from autograph_jax.operators.tracing.state import freeze, freeze_globals, note, traces, write
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 
 
@@ -83,9 +83,10 @@ def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
 
     So are the lists, dicts and attributes that can be reached from them, since `total += [x]`, a context manager or a
     library may change them without an operator. Gives the ids of these, which are older than the block. Arrays of NumPy's are
-    read-only in it.
+    read-only in it, and where iterators stand is noted.
     """
     older: set[int] = set()
+    iterators = traces()[-1].iterators
     for function in originals_of(functions):
         freeze_globals(function)
     for cell in cells_of(functions).values():
@@ -97,6 +98,8 @@ def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
                 note(content_of(value))
             elif isinstance(value, np.ndarray):
                 freeze(value)
+            elif positions.is_unfinished(value):
+                iterators.append((value, positions.position(value)))
             elif reach.is_record(value):
                 older.add(id(value))
                 for attribute in reach.attributes(value):

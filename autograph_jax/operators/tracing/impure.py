@@ -1,4 +1,4 @@
-"""Calls that give something else each time: an iterator's next element, a random number from Python's or NumPy's generators.
+"""Calls that give something else each time: an iterator's next element, a random number of Python's or NumPy's, the time.
 
 A staged block is traced once and runs many times, so these can't stand in one. Where a loop may run in Python as well, the
 refusal makes it do so, before anything is taken.
@@ -7,10 +7,12 @@ refusal makes it do so, before anything is taken.
 from __future__ import annotations
 
 import builtins
+import datetime
 import random
 import sys
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ import numpy as np
 from autograph_jax.errors import StagingError, is_user_frame, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import state
+from autograph_jax.operators.tracing.positions import Position, position
 
 GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 
@@ -36,7 +39,17 @@ def check_iterator(iterator: Any) -> None:
             break
     else:
         return
-    raise StagingError(
+    raise _advanced()
+
+
+def check_untouched(iterators: Sequence[tuple[Any, Position]]) -> None:
+    """Refuse a block that has taken elements of older iterators by what asks nobody: `list(it)`, `a, b = it`."""
+    if any(position(iterator) != before for iterator, before in iterators):
+        raise _advanced()
+
+
+def _advanced() -> StagingError:
+    return StagingError(
         "an iterator is advanced in a block that traced data decides about",
         location=user_location(),
         details=["The block is traced once; each run of it would get the same element."],
@@ -50,15 +63,30 @@ def check_loop(iterable: Any, references: int) -> None:
         check_iterator(iterable)
 
 
-def check_random(function: Any) -> None:
-    """Refuse numbers from generators that don't know about tracing."""
-    if state.traces() and isinstance(getattr(function, "__self__", None), GENERATORS):
+def check(function: Any) -> None:
+    """Refuse numbers from generators that don't know about tracing, and the time."""
+    if not state.traces():
+        return
+    if isinstance(getattr(function, "__self__", None), GENERATORS):
         raise StagingError(
             "a random number of Python's or NumPy's is drawn in a block that traced data decides about",
             location=user_location(),
             details=["The block is traced once; each run of it would get the same number."],
             help="use jax.random with a key that the loop splits: `key, sub = jax.random.split(key)`",
         )
+    if function in _CLOCKS:
+        raise StagingError(
+            "the time is asked for in a block that traced data decides about",
+            location=user_location(),
+            details=["The block is traced once; each run of it would get the same time."],
+            help="ask before the block; or at run time, by a callback: `jax.experimental.io_callback`",
+        )
+
+
+_CLOCKS = frozenset({
+    time.time, time.time_ns, time.perf_counter, time.perf_counter_ns, time.monotonic, time.monotonic_ns, time.process_time,
+    time.process_time_ns, time.thread_time, time.ctime, datetime.datetime.now, datetime.datetime.today, datetime.date.today,
+})  # fmt: skip
 
 
 def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:

@@ -17,6 +17,7 @@ from autograph_jax.operators.tracing.state import Trace
 from autograph_jax.operators.values.containers import flatten, flatten_inside
 
 _MOST_NESTED = 48  # times that one block is traced inside itself
+_MOST_TURNS = 128  # of a loop that Python counts, each of which may leave it: the rest is traced in a branch of each
 
 
 def check(block: Callable[..., Any]) -> None:
@@ -32,15 +33,31 @@ def check(block: Callable[..., Any]) -> None:
 
 
 def expect(block: Callable[..., Any]) -> None:
-    """The rest of a loop's turns, which Python counts, may be traced inside itself: once for each turn."""
+    """The rest of a loop's turns, which Python counts, may be traced inside itself: once for each turn.
+
+    Not without end: `for i in itertools.count(): if f(i) > x: break` never comes to one.
+    """
     block.ends_by_itself = True
+    around = [trace for trace in state.traces() if _is_rest(trace.block) and _originals(trace.block) == _originals(block)]
+    if len(around) >= _MOST_TURNS:
+        raise StagingError(
+            f"a loop whose turns Python runs may be left by traced data, and goes on after {_MOST_TURNS} turns",
+            location=user_location(),
+            details=["The turns that are left are traced once more after each turn that may leave."],
+            help="loop over a range or an array, which can be staged: `for i in range(10**6): ...`, or count in a `while`",
+        )
+
+
+def _is_rest(block: Any) -> bool:
+    return getattr(block, "ends_by_itself", False)
+
+
+def _originals(block: Any) -> list[Any]:
+    return [getattr(original, "__code__", None) for original in getattr(block, "stands_for", (block,))]
 
 
 def _code(block: Callable[..., Any] | None) -> Any:
-    if getattr(block, "ends_by_itself", False):
-        return None
-    originals = getattr(block, "stands_for", (block,))
-    return getattr(originals[0], "__code__", None) if originals else None
+    return None if _is_rest(block) else _originals(block)[0] if _originals(block) else None
 
 
 def _comes_again(block: Callable[..., Any], earlier: Trace) -> bool:

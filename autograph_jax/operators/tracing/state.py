@@ -75,6 +75,7 @@ class Trace:
         self.older: set[int] = set()  # containers and objects that were there before the block, by id
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
         self.frozen = Frozen()
+        self.iterators: list[tuple[Any, Any]] = []  # that are older than the block, and where each stands when it begins
         self.namespaces: dict[int, Any] = {}  # by the id of a `__dict__` that the block has asked for: whose it is
 
     def keep(self, place: Place, old: Callable[[], Any]) -> None:
@@ -88,6 +89,7 @@ class Trace:
         for place, old in reversed(self.log.values()):
             place.write(old)
         self.frozen.thaw()
+        self.iterators.clear()
         self.made.clear()  # an exception among them holds the frames that it has passed, and those this trace
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import dis
+import enum
 import functools
 import operator
 import sys
@@ -204,7 +205,8 @@ def _refusing(name: str) -> Callable[..., Any]:
     def operation(self: Choice, *others: Any) -> Any:
         if self._may_be_unbound() and name in _OPERATORS:
             return _OPERATORS[name](self._bound(), *others)
-        if name in _OF_TEXT and all(isinstance(one, str) for one in (*self._options, *others)):
+        kinds = [kind for kind, names in _OF_KNOWN.items() if name in names]
+        if any(all(isinstance(one, kind) for one in (*self._options, *others)) for kind in kinds):
             return self._map(lambda option: _OPERATORS[name](option, *others))
         number = _selection().not_none(self) if name in _OPERATORS and hooks.is_porting() else self
         if isinstance(number, Choice):
@@ -219,13 +221,19 @@ def _turned(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
-    name: getattr(operator, name) for name in "add sub mul truediv floordiv mod pow matmul neg pos abs lt le gt ge".split()
+    name: getattr(operator, f"__{name}__")
+    for name in "add sub mul truediv floordiv mod pow matmul and or xor neg pos abs invert lt le gt ge".split()
 }
-_OPERATORS |= {f"r{name}": _turned(_OPERATORS[name]) for name in "add sub mul truediv floordiv mod pow matmul".split()}
+_TWO_SIDED = "add sub mul truediv floordiv mod pow matmul and or xor".split()
+_OPERATORS |= {f"r{name}": _turned(_OPERATORS[name]) for name in _TWO_SIDED}
 
-_OF_TEXT = ("add", "radd")
+# What some classes do with values that are known: each option gives a value of its own.
+_OF_KNOWN: dict[type, tuple[str, ...]] = {
+    str: ("add", "radd"),
+    enum.Flag: ("and", "or", "xor", "rand", "ror", "rxor", "invert"),
+}
 for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg pos abs
-    lt le gt ge setitem setattr delattr call bool float int index contains""".split():
+    lt le gt ge and rand or ror xor rxor invert setitem setattr delattr call bool float int index contains""".split():
     setattr(Choice, f"__{_name}__", _refusing(_name))
 
 

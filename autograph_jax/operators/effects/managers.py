@@ -1,0 +1,132 @@
+"""Would a `with` around it end what is raised where traced data decides, or do something else because of that?
+
+`with suppress(ValueError)`, and an `__exit__` that rolls back where there is an error: Python tells it of the error. In a
+compiled program it would run as if there was none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import inspect
+import itertools
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from autograph_jax.errors import StagingError, frame_location, is_jax_frame, user_location
+from autograph_jax.operators import hooks
+from autograph_jax.operators.effects.failures import Error
+from autograph_jax.operators.tracing.holders import frame_variables
+
+_HOLDING_OTHERS = (contextlib.ExitStack, contextlib.AsyncExitStack)
+_FROM_GENERATOR = type(contextlib.contextmanager(lambda: iter(()))())
+
+
+def refuse_if_told(error: Error, attempt: Any = None) -> None:
+    """The exception leaves the `with` statements around, up to those around the attempt that handles it."""
+    kind = error if isinstance(error, type) else type(error)
+    for frame in frames_of_the_program():
+        later = hooks.read_later(frame)
+        for manager in later.managers if later is not None else ():
+            variables = _variables(frame, attempt)
+            if any(variables.get(name) is attempt for name in manager.inside) and attempt is not None:
+                continue
+            if _is_told(_given(manager, frame.f_globals, variables), kind, is_handled=attempt is not None):
+                raise _told(kind, frame)
+        if attempt is not None and frame is attempt.frame:
+            return
+
+
+def frames_of_the_program() -> Iterator[types.FrameType]:
+    """The frames between here and where JAX began to trace."""
+    waiting = []
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        waiting.append(frame)
+        if is_jax_frame(frame):
+            yield from waiting
+            waiting.clear()
+        frame = frame.f_back
+
+
+def _variables(frame: types.FrameType, attempt: Any) -> dict[str, Any]:
+    """A frame's variables; of a block, those of the function around too, as far as it is that of the attempt."""
+    around = attempt.frame if attempt is not None and hooks.is_block(frame.f_code) else None
+    return (frame_variables(around) if around is not None else {}) | frame_variables(frame)
+
+
+def _given(manager: Any, namespace: dict[str, Any], variables: dict[str, Any]) -> Any:
+    """The manager itself, or the function that has made it, with its arguments; None where the text cannot tell."""
+    try:
+        made_by = eval(manager.function or manager.value, namespace, variables)
+        if not manager.function:
+            return made_by
+        if made_by is contextlib.suppress:
+            return contextlib.suppress(*(eval(argument, namespace, variables) for argument in manager.arguments))
+        return _Made(made_by)
+    except Exception:  # a name that has no value by now
+        return None
+
+
+class _Made:
+    """What a call of this has given."""
+
+    def __init__(self, by: Any) -> None:
+        self.by = by
+
+
+def _is_told(manager: Any, kind: type[BaseException], *, is_handled: bool) -> bool:
+    """May it end such an exception? Where a handler goes on after it: may it do anything else than without one?"""
+    if manager is None:
+        return True
+    if isinstance(manager, contextlib.suppress):
+        return issubclass(kind, getattr(manager, "_exceptions", BaseException))
+    if isinstance(manager, _FROM_GENERATOR):
+        manager = _Made(getattr(manager, "func", None))
+    by = manager.by if isinstance(manager, _Made) else type(manager)
+    if not isinstance(by, type):
+        return _has_handler(inspect.unwrap(by))
+    if issubclass(by, _HOLDING_OTHERS):
+        return True
+    ending = inspect.getattr_static(by, "__exit__", None)
+    return isinstance(ending, types.FunctionType) and (_may_end(ending) or is_handled and _reads_error(ending))
+
+
+def _has_handler(generator: Any) -> bool:
+    """Does a generator of `contextlib.contextmanager` catch what is raised at its `yield`? A `finally` runs anyway."""
+    if not isinstance(generator, types.FunctionType):
+        return False
+    instructions = dis.get_instructions(generator)
+    return any(
+        one.opname == "CHECK_EXC_MATCH" or one.opname == "PUSH_EXC_INFO" and after.opname == "POP_TOP"
+        for one, after in itertools.pairwise(instructions)
+    )
+
+
+def _may_end(ending: types.FunctionType) -> bool:
+    """May this `__exit__` give anything but None and False?"""
+    instructions = [one for one in dis.get_instructions(ending) if one.opname not in ("NOP", "CACHE")]
+    returned = [before for before, one in itertools.pairwise(instructions) if one.opname == "RETURN_VALUE"]
+    returned += [one for one in instructions if one.opname == "RETURN_CONST"]
+    return any(one.opname not in ("LOAD_CONST", "RETURN_CONST") or one.argval not in (None, False) for one in returned)
+
+
+def _reads_error(ending: types.FunctionType) -> bool:
+    """Does it read what it is told, its arguments?"""
+    code = ending.__code__
+    told = set(code.co_varnames[1 : code.co_argcount + bool(code.co_flags & inspect.CO_VARARGS)])
+    loads = [one.argval for one in dis.get_instructions(ending) if one.opname.startswith("LOAD")]
+    names = (name for load in loads for name in (load if isinstance(load, tuple) else (load,)))
+    return any(isinstance(name, str) and name in told for name in names)
+
+
+def _told(kind: type[BaseException], frame: types.FrameType) -> StagingError:
+    place = frame_location(frame)
+    return StagingError(
+        f"{kind.__name__} is raised where traced data decides, in a `with` that is told of exceptions",
+        location=user_location(),
+        details=[f"{place.function} ({place.filename}:{place.line}) is in it, and what it does then no staged program can do."],
+        help="write `try` and `except`, which can be staged; or return a flag instead of the exception",
+    )

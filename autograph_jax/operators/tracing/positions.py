@@ -1,0 +1,53 @@
+"""Where an iterator of Python's own stands: what tells whether somebody has taken elements of it.
+
+None of them says so in the same words. A list's knows how many elements are left, a generator has variables, and `zip` holds
+further iterators, which are found and asked by themselves.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import operator
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from autograph_jax.operators.tracing import reach
+
+_MODULES = ("builtins", "itertools", "collections", "_collections")
+
+
+class _Same:
+    """Objects, compared by which they are. They are kept, so that none leaves its id to another one."""
+
+    def __init__(self, objects: Iterable[Any]) -> None:
+        self._objects = list(objects)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and list(map(id, self._objects)) == list(map(id, other._objects))
+
+
+Position = tuple[Any, _Same]
+
+
+def is_unfinished(value: Any) -> bool:
+    """Is this an iterator that may have elements to give, and is changed by giving them?"""
+    if not isinstance(value, Iterator) or reach.is_record(value):
+        return False
+    if isinstance(value, types.GeneratorType):
+        return value.gi_frame is not None and not value.gi_running
+    return type(value).__module__ in _MODULES or getattr(value, "one_shot", False)
+
+
+def position(iterator: Any) -> Position:
+    if isinstance(iterator, types.GeneratorType):
+        frame = iterator.gi_frame
+        return (frame.f_lasti if frame is not None else None), _Same(gc.get_referents(iterator))
+    if isinstance(iterator, itertools.count):
+        return repr(iterator), _Same(())
+    if type(iterator).__module__ not in _MODULES:
+        return None, _Same(part for _, part in reach.parts(iterator))
+    held = gc.get_referents(iterator)
+    inside = (part for one in held if type(one) is tuple for part in one)  # `product` writes its next element into the last one
+    return operator.length_hint(iterator, -1), _Same((*held, *inside))
