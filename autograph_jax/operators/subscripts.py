@@ -23,7 +23,7 @@ from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import CHANGING, Attribute, Content, content_of
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
-from autograph_jax.operators.values.choices import Choice, Unbound, refusal
+from autograph_jax.operators.values.choices import UNBOUND, Choice, Unbound, refusal
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.operators.values.updated import updated
 from autograph_jax.porting.refusals import not_made_by_ported_code
@@ -154,8 +154,8 @@ def set_attr(value: Any, target: Any, name: str) -> None:
     if isinstance(member, property) and isinstance(member.fset, types.FunctionType):
         hooks.call(member.fset)(target, value)
         return
-    if attempts.is_written_late(target) and hasattr(target, name):
-        value = _unless_failed(value, lambda: getattr(target, name))
+    if attempts.is_written_late(target):
+        value = _unless_failed(value, lambda: getattr(target, name, UNBOUND))
         same_containers.check_container(target)
         state.note(Attribute(target, name))
     else:

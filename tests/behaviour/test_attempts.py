@@ -207,6 +207,50 @@ def raised_again(x):
 row(raised_again, [0.0], [1.0], [0.0625])
 
 
+class Root:
+    def take(self, x):
+        self.value = fraction(1.0, x)
+        self.more = self.value + 1
+
+
+def attributes_that_are_not_there_yet(x):
+    root = Root()
+    try:
+        root.take(x)
+    except ZeroDivisionError:
+        root.more = 3.0
+    return root.more * 1.0, hasattr(root, "value")
+
+
+row(attributes_that_are_not_there_yet, [0.0], [2.0])
+
+
+def asked_whether_they_are_there(x):
+    root = Root()
+    try:
+        root.take(x)
+        root.last = root.more * 2
+    except ZeroDivisionError:
+        pass
+    return root.last * 1.0 if hasattr(root, "last") else -1.0
+
+
+row(asked_whether_they_are_there, [0.0], [2.0])
+
+
+def set_in_an_earlier_turn(x):
+    root = Root()
+    for i in range(2):
+        try:
+            root.take(x - i)
+        except ZeroDivisionError:
+            return root.value * 1.0 if i else 9.0
+    return root.value * 1.0
+
+
+row(set_in_an_earlier_turn, [0.0], [1.0], [2.0])
+
+
 def raised_instead_of_one_of_two(x):
     try:
         try:
