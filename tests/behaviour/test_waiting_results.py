@@ -2,6 +2,9 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
+
+import autograph_jax as ag
 
 from .harness import Table, check
 
@@ -251,3 +254,29 @@ row(arguments_handed_on, [X])
 @table.each_way
 def test_waiting_results(row, way, record_property):
     check(row, way, record_property)
+
+
+def test_the_way_out_is_a_statement_of_its_own():
+    def roots(parent, a, b):
+        def find(i):
+            while parent[i] != i:
+                parent[i] = parent[parent[i]]
+                i = parent[i]
+            return i
+
+        return find(a) + 10 * find(b)
+
+    def apart(parent, a, b):
+        def find(i):
+            while parent[i] != i:
+                parent[i] = parent[parent[i]]
+                i = parent[i]
+            return i
+
+        first = find(a)
+        return first + 10 * find(b)
+
+    parent = jnp.array([1, 2, 2, 4, 4])
+    with pytest.raises(ag.AliasError, match=r"in a statement of its own: `y = find\(a\)`"):
+        ag.jit(roots)(parent, 0, 3)
+    assert ag.jit(apart)(parent, 0, 3) == roots(np.array([1, 2, 2, 4, 4]), 0, 3) == 42

@@ -306,5 +306,7 @@ def _alias_error(holder: Holder, same: bool) -> AliasError:
         f"an array is written in place, and `{name}` would have to show the write",
         location=user_location(),
         details=[f"`{name}` ({place.filename}:{place.line}, in {place.function}) {what}, and is read later."],
-        help="return the new array and use that, or make a copy first: `y = x.copy()`",
+        help=f"call it in a statement of its own: `y = {name}`"
+        if name.endswith(")")  # what a call has given, with which the statement goes on
+        else "return the new array and use that, or make a copy first: `y = x.copy()`",
     )
