@@ -223,5 +223,17 @@ def test_an_array_that_grows_in_a_staged_loop_is_refused(x64: None):
             y = np.append(y, 1.0)
         return y.sum()
 
-    with pytest.raises(ag.AutographError, match="`y`"):
+    with pytest.raises(ag.ShapeError, match="`y` gets longer in each turn"):
         jax.jit(ag.port(f))(np.array([1.0, 2.0]))
+
+
+def test_an_array_that_is_longer_after_the_first_turn(x64: None):
+    def f(x: Any) -> Any:
+        y = np.zeros(1)
+        while y.sum() < 5:
+            y = y[0] + x + 1
+        return y.sum(), y.size
+
+    run = jax.jit(ag.port(f))
+    for values in VECTORS:
+        np.testing.assert_allclose(run(np.array(values)), f(np.array(values)))

@@ -6,6 +6,7 @@ that a method sets: each shows up when the body is traced, and the body is trace
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -24,12 +25,13 @@ from autograph_jax.operators.staging import dependence, loop_aliases
 from autograph_jax.operators.staging.apart import changed_in_a_turn
 from autograph_jax.operators.staging.blocks import NOT_APART, Aliases, Apart, Traced, trace
 from autograph_jax.operators.staging.collectives import refuse
-from autograph_jax.operators.staging.mismatches import joined, shown
+from autograph_jax.operators.staging.mismatches import joined, longer_error, shown
 from autograph_jax.operators.staging.remembered import Remembered
 from autograph_jax.operators.staging.settled import NO_EXIT, Settled, exit_of
 from autograph_jax.operators.tracing import aliasing, state
 from autograph_jax.operators.tracing.cells import variables
 from autograph_jax.operators.tracing.places import Content, Place, held
+from autograph_jax.operators.values import selected
 from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable
 from autograph_jax.operators.values.forms import Array, Form, Mismatch, Tree, array_forms, widened
 from autograph_jax.operators.values.joins import join, number_as_array
@@ -37,6 +39,7 @@ from autograph_jax.operators.values.joins import join, number_as_array
 Block = Callable[..., Any]
 _BOOL = Array((), np.dtype(bool))
 _MOST_ROUNDS = 16
+_MOST_LENGTHS = 2
 
 
 def settle(
@@ -93,6 +96,7 @@ class _Settling:
         self._exit: Form = NO_EXIT
         self._aliases = Aliases()
         self._apart = NOT_APART
+        self._longer = collections.Counter[Any]()  # by key: how often an array has become longer
         self._growing: dict[Any, lists.Growth] | None = {} if may_grow else None
         self._memory = state.Memory()
         self._last: Remembered | None = None
@@ -156,9 +160,17 @@ class _Settling:
         loop_aliases.check_replaced(self.places, self._forms, forms, traced)
         axes = self._axes | _axes_of_end(exit, self.places, forms, traced, self._memory.failures)
         forms = [widened(form, axes) for form in forms]
+        self._check_lengths(forms)
         same = (forms == self._forms or _only_strengthened(self._forms, forms, traced)) and axes == self._axes
         self._forms, self._exit, self._axes = forms, widened(exit, axes), axes
         return same
+
+    def _check_lengths(self, forms: Sequence[Form]) -> None:
+        """Refuse arrays that are longer after each turn; one that is longer after the first may stay so."""
+        for place, before, form in zip(self.places, self._forms, forms, strict=True):
+            self._longer[place.key] += selected.is_longer(before, form)
+            if self._longer[place.key] > _MOST_LENGTHS:
+                raise longer_error(shown(place))
 
     def _changed(self, traced: Traced) -> Apart:
         forms = {place.key: form for place, form in zip(self.places, self._forms, strict=True)}

@@ -38,6 +38,15 @@ def mismatch_error(name: str, mismatch: Mismatch, before: str, after: str) -> Sh
     )
 
 
+def longer_error(name: str) -> ShapeError:
+    return ShapeError(
+        f"{name} gets longer in each turn of this loop",
+        location=user_location(),
+        details=["How many rows it will have is only known at run time."],
+        help="make it as long as it can get before the loop, and count: `y = np.zeros(100)`, `y[n] = v; n += 1`",
+    )
+
+
 def is_users(place: Place) -> bool:
     """Is this a place of the user's, and not where we note errors or how far a progress bar has come?"""
     return not isinstance(place, Aside) and not type(place.target).__module__.startswith("autograph_jax")

@@ -93,6 +93,14 @@ def are_of_two_shapes(first: Array, second: Array) -> bool:
     return len(first.shape) == len(second.shape) and first.shape != second.shape
 
 
+def is_longer(first: Form, second: Form) -> bool:
+    """Are these two arrays, and has the second one more rows along an axis?"""
+    one, other = _array(first), _array(second)
+    if one is None or other is None or len(one.shape) != len(other.shape):
+        return False
+    return any(size < more for size, more in zip(one.shape, other.shape, strict=True))
+
+
 def _different_axes(first: tuple[int, ...], second: tuple[int, ...]) -> list[int]:
     return [axis for axis, sizes in enumerate(zip(first, second, strict=True)) if sizes[0] != sizes[1]]
 
