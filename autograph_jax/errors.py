@@ -112,7 +112,8 @@ class StructureError(AutographError, TypeError):
     """Two paths leave values of different structure (a tuple and an array, dicts of different keys)."""
 
     code = "AG0202"
-    grown: tuple[object, int] | None = None  # the list that is longer on one path, and how long it is there
+    # The list that is longer on one path, how long it is there, and whether its elements are alike.
+    grown: tuple[object, int, bool] | None = None
 
 
 class UnboundError(AutographError, UnboundLocalError):

@@ -56,6 +56,7 @@ _SYMBOLS = {
     gast.Lt: "<", gast.LtE: "<=", gast.Gt: ">", gast.GtE: ">=", gast.Eq: "==", gast.NotEq: "!=",
     gast.Is: "is", gast.IsNot: "is not", gast.In: "in", gast.NotIn: "not in",
 }  # fmt: skip
+_EQUALITIES = (gast.Eq, gast.NotEq)  # in ported code of what may be None: `alpha == cached[0]`
 _SINGLE = {gast.Is: "is_", gast.IsNot: "is_not", gast.In: "in_", gast.NotIn: "not_in"}
 
 
@@ -240,7 +241,9 @@ class _Expressions(Pass):
 
     def _comparison(self, node: gast.Compare) -> gast.AST:
         [operator], [right] = node.ops, node.comparators
-        of_tables = any(self._tables.may_be_table(side) or self._is_shape(side) for side in (node.left, right))
+        sides = (node.left, right)
+        of_tables = any(self._tables.may_be_table(side) or self._is_shape(side) for side in sides)
+        of_tables = of_tables or self._ported and type(operator) in _EQUALITIES and not any(map(_is_constant, sides))
         self.generic_visit(node)
         [right] = node.comparators
         if type(operator) in _SINGLE:
@@ -316,6 +319,10 @@ class _Expressions(Pass):
 
 def _declared(function: gast.FunctionDef, kind: type[gast.Global | gast.Nonlocal]) -> frozenset[str]:
     return frozenset(name for statement in function.body if isinstance(statement, kind) for name in statement.names)
+
+
+def _is_constant(node: gast.expr) -> bool:
+    return isinstance(node, gast.Constant)
 
 
 def _binding(call: gast.expr, binds: list[gast.expr]) -> gast.expr:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing import same_containers
+from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced, truth
 
 _ORDER: dict[str, Callable[[Any, Any], Any]] = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -17,6 +18,8 @@ _ORDER: dict[str, Callable[[Any, Any], Any]] = {"<": operator.lt, "<=": operator
 
 def equal(left: Any, right: Any) -> Any:
     """`left == right`."""
+    if type(right) is Choice and type(left) is not Choice:  # which an array would take for the array that it may be
+        return right == left
     kind = _same_container(left, right)
     if kind is None:
         _check_identity(left, right)
@@ -29,6 +32,8 @@ def equal(left: Any, right: Any) -> Any:
 
 def not_equal(left: Any, right: Any) -> Any:
     """`left != right`."""
+    if type(right) is Choice and type(left) is not Choice:
+        return right != left
     if _same_container(left, right) is None:
         _check_identity(left, right)
         return left != right

@@ -314,7 +314,7 @@ def _bounded_now(settled: Settled, functions: tuple[Block | None, ...], turns: A
         if place.key in settled.growing:
             values = place.target if isinstance(place, Content) else place.read()
             error = lists.number_unknown("a list")
-            error.grown = values, len(values)
+            error.grown = values, len(values), True
             if not _is_bounded_now(error, functions, turns):
                 return False
     return True

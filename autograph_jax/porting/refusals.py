@@ -29,7 +29,7 @@ _REASONS: list[tuple[type[Exception], str, str]] = [
     (jax.errors.TracerIntegerConversionError, "an integer has to be known here, and traced data decides about it", _KNOWN),
     (jax.errors.ConcretizationTypeError, "a value has to be known here, and traced data decides about it", _KNOWN),
 ]
-_OURS = re.compile(r"Tracer|MutableArray|Selection|ArrayImpl|\bBounded\b|\bPadded\b")
+_OURS = re.compile(r"Tracer|MutableArray|Selection|ArrayImpl|\bBounded\b|\bSeveral\b|\bPadded\b")
 
 
 @contextlib.contextmanager

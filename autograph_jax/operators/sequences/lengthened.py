@@ -1,4 +1,7 @@
-"""In ported code, a list that a branch makes longer, `if lb < x < ub: t.append(x)`, becomes one of which a bound is known."""
+"""In ported code, a list that a branch makes longer, `if lb < x < ub: t.append(x)`, becomes one of which a bound is known.
+
+One whose elements are not alike becomes one of several lengths.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,14 @@ import gc
 import math
 import sys
 import threading
+import traceback
 import types
 from collections.abc import Callable, Iterator
 
 from autograph_jax.errors import StructureError, is_user_frame
 from autograph_jax.operators import hooks
 from autograph_jax.operators.sequences import bounded
+from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.tracing import holders, reach, state
 from autograph_jax.operators.tracing.cells import cells_of
 from autograph_jax.operators.tracing.places import Attribute, Cell, Content
@@ -29,24 +34,37 @@ def is_bounded_now(error: StructureError, functions: tuple[Callable[..., object]
     """
     if error.grown is None or not hooks.is_porting():
         return False
-    (values, longest), error.grown = error.grown, None
+    (values, longest, are_alike), grown, error.grown = error.grown, error.grown, None
     if type(values) is not list or state.traces() and id(values) in state.traces()[-1].older:
-        error.grown = values, longest
+        error.grown = grown
         return False  # whoever has made the list will ask again
-    places = [*_variables(functions, values), *_attributes(values)]
+    del grown
+    _clear_frames(error)
+    found = [*_variables(functions, values), *_captured(values), *_attributes(values)]
+    places = list({place.key: place for place in found}.values())
     if len(places) != 1 or holders.held_elsewhere(Content(values), places[0]):
         return False
-    capacity = hooks.max_len()
-    if capacity is None:
-        further = max(_appending(places[0]), longest - len(values)) * _turns()
-        capacity = longest + min(further, _MOST)
-    try:
-        made = bounded.of(list(values), [True] * len(values), max(capacity, len(values)))
-    except StructureError:
-        return False
-    state.write(places[0], made)
+    state.write(places[0], _bounded(values, longest, places[0]) if are_alike else Several(tuple(values)))
     state.take_escaped()  # the error is over
     return True
+
+
+def _clear_frames(error: BaseException | None) -> None:
+    """Let what has failed hold nothing: the variables of ours that have kept the list, and what it held."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__context__
+
+
+def _bounded(values: list[object], longest: int, place: Cell | Attribute) -> object:
+    capacity = hooks.max_len()
+    if capacity is None:
+        further = max(_appending(place), longest - len(values)) * _turns()
+        capacity = longest + min(further, _MOST)
+    try:
+        return bounded.of(list(values), [True] * len(values), max(capacity, len(values)))
+    except StructureError:
+        return Several(tuple(values))
 
 
 def is_bounded_by_max_len(error: Exception, functions: tuple[Callable[..., object] | None, ...]) -> bool:
@@ -56,6 +74,26 @@ def is_bounded_by_max_len(error: Exception, functions: tuple[Callable[..., objec
 
 def _variables(functions: tuple[Callable[..., object] | None, ...], values: list[object]) -> list[Cell]:
     return [cell for cell in cells_of(functions).values() if cell.read() is values]
+
+
+def _captured(values: list[object]) -> Iterator[Cell]:
+    """A variable of a function around, which the one captures that changes the list."""
+    for holder in gc.get_referrers(values):
+        if type(holder) is types.CellType:
+            yield Cell(holder, _name_of(values))
+
+
+def _name_of(values: list[object]) -> str:
+    """What a variable that functions capture is called in the frames that are running."""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if is_user_frame(frame):
+            captured = (*frame.f_code.co_cellvars, *frame.f_code.co_freevars)
+            variables = holders.frame_variables(frame)
+            if (name := next((name for name in captured if variables.get(name) is values), None)) is not None:
+                return name
+        frame = frame.f_back
+    return ""
 
 
 def _attributes(values: list[object]) -> Iterator[Attribute]:

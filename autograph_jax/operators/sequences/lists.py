@@ -21,7 +21,7 @@ from autograph_jax.errors import StagingError, StructureError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import state
 from autograph_jax.operators.values.containers import expanded, flatten, is_mutable, unflatten
-from autograph_jax.operators.values.forms import Array, Form, Static, Tree, array_forms
+from autograph_jax.operators.values.forms import Array, Form, Mismatch, Static, Tree, array_forms
 from autograph_jax.operators.values.joins import coerce, join, number_as_array
 
 _MOST_CARRIED = 4  # elements at the end of a list that a turn may read
@@ -91,6 +91,22 @@ def is_longer(form: Form, end: Form) -> bool:
         and getattr(form.kind, "type", None) in (list, tuple)
         and len(end.children) > len(form.children)
     )
+
+
+def elements(form: Form) -> tuple[Form, ...]:
+    """The Forms of what is in a list."""
+    form = (expanded(form.value) or form) if isinstance(form, Static) else form
+    return form.children if isinstance(form, Tree) else ()
+
+
+def are_alike(*forms: Form) -> bool:
+    """Are the elements of these lists of one kind, which one array for each of their leaves could hold?"""
+    children = [number_as_array(child) for form in forms for child in elements(form)]
+    try:
+        joined = functools.reduce(join, children)
+    except Mismatch:
+        return False
+    return all(len(array_forms(child)) == len(array_forms(joined)) for child in children)
 
 
 class Growth:

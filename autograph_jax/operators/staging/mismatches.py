@@ -8,7 +8,7 @@ from autograph_jax.errors import ShapeError, StructureError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.tracing.places import Aside, Inside, Place
-from autograph_jax.operators.values.forms import Form, Mismatch, Tree
+from autograph_jax.operators.values.forms import Form, Mismatch
 from autograph_jax.operators.values.joins import join
 
 
@@ -23,7 +23,7 @@ def joined(place: str, first: Form, second: Form, *, before: str, after: str, ta
         if lists.is_longer(first, second) or lists.is_longer(second, first):
             error = lists.number_unknown(place)
             if hooks.is_porting():
-                error.grown = target, max(len(form.children) for form in (first, second) if isinstance(form, Tree))
+                error.grown = target, max(map(len, map(lists.elements, (first, second)))), lists.are_alike(first, second)
             raise error from None
         raise mismatch_error(place, mismatch, before, after) from None
 

@@ -130,7 +130,7 @@ class Choice:
             return iter(self._bound())
         if not all(isinstance(option, tuple | list) for option in self._options):
             raise refusal(self, "`iter`")
-        if (count := _unpacked_to(sys._getframe(1))) is not None and any(len(option) != count for option in self._options):
+        if (count := unpacked_to(sys._getframe(1))) is not None and any(len(option) != count for option in self._options):
             return iter(_selection().unpacked(self, count))
         return (self[position] for position in range(len(self)))
 
@@ -148,7 +148,7 @@ class Choice:
         return format(str(self) if not spec else self.value, spec)
 
 
-def _unpacked_to(frame: types.FrameType) -> int | None:
+def unpacked_to(frame: types.FrameType) -> int | None:
     """How many variables `a, b = x` has, where a frame is at such a statement."""
     code = frame.f_code.co_code
     return code[frame.f_lasti + 1] if code[frame.f_lasti] == dis.opmap["UNPACK_SEQUENCE"] else None

@@ -1,0 +1,170 @@
+"""A list of ported code whose length is one of a few, as traced data decides: `cached[:] = step(x)` on one path only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import jax
+
+from autograph_jax.errors import StagingError, user_location
+from autograph_jax.operators import jax_private
+from autograph_jax.operators.tracing import views
+from autograph_jax.operators.values.choices import Choice, renumbered, unpacked_to
+from autograph_jax.porting.numbers import bounded
+
+Change = Callable[[list[Any]], Any]
+
+
+class Several:
+    """A list that holds a tuple, or a Choice of tuples of several lengths. What is done to it is done to each of these."""
+
+    is_record = True  # what it holds is state, and may be taken apart where two paths make one each
+
+    def __init__(self, content: Any) -> None:
+        self._content = content
+
+    # A list's methods
+
+    def append(self, value: Any) -> None:
+        """Add an element at the end."""
+        self._change(lambda values: values.append(value))
+
+    def extend(self, more: Iterable[Any]) -> None:
+        """Add elements at the end."""
+        given = _elements(more)
+        self._change(lambda values: values.extend(given))
+
+    def __iadd__(self, more: Iterable[Any]) -> Several:
+        self.extend(more)
+        return self
+
+    def insert(self, index: Any, value: Any) -> None:
+        """Put an element before another one."""
+        self._change(lambda values: values.insert(index, value))
+
+    def pop(self, index: Any = -1) -> Any:
+        """Take the element at an index, the last one as a rule."""
+        return self._change(lambda values: values.pop(index))
+
+    def clear(self) -> None:
+        """Take all elements out."""
+        self._change(lambda values: values.clear())
+
+    def reverse(self) -> None:
+        """Turn the order round."""
+        self._change(lambda values: values.reverse())
+
+    def copy(self) -> Several:
+        """Another list of the same elements."""
+        return Several(self._content)
+
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, slice):
+            return _selection().get_item(self._content, index)
+        contents = [option[index] for option in _options(self._content)]
+        return Several(_together(self._content, contents))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        given = _elements(value) if isinstance(index, slice) else value
+        self._change(lambda values: _subscripts().put_item(given, values, index))
+
+    def __delitem__(self, index: Any) -> None:
+        self._change(lambda values: values.__delitem__(index))
+
+    def __len__(self) -> Any:
+        """How many elements there are: an integer, traced where that is not known."""
+        lengths = [len(option) for option in _options(self._content)]
+        if len(set(lengths)) == 1:
+            return lengths[0]
+        count = renumbered(self._content._index, lengths)
+        return bounded(jax_private.as_weak(count, jax.dtypes.canonicalize_dtype(int)), max(lengths))
+
+    def __iter__(self) -> Iterator[Any]:
+        count = unpacked_to(sys._getframe(1))
+        if isinstance(self._content, Choice) and count is not None:
+            return iter(_selection().unpacked(self._content, count))
+        return iter(self.elements("is gone through by Python"))
+
+    def elements(self, use: str) -> tuple[Any, ...]:
+        """What it holds, where that is known."""
+        if isinstance(self._content, Choice):
+            raise refused(use)
+        return self._content
+
+    def _change(self, change: Change) -> Any:
+        """What a list's method gives, which changes it; at run time its error, of a list for which there is one."""
+        left = {id(option): list(option) for option in _options(self._content)}
+        if isinstance(self._content, Choice):
+            result = _selection().of_choice(self._content, lambda option: change(left[id(option)]), "it is changed")
+        else:
+            result = change(left[id(self._content)])
+        _subscripts().set_attr(_together(self._content, list(map(tuple, left.values()))), self, "_content")
+        return result
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise refused("is made into an array")
+
+    def __contains__(self, value: Any) -> bool:
+        raise refused("is searched by Python")
+
+    def _compared(self, other: Any) -> Any:
+        raise refused("is compared")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("_content", "dtype"):
+            raise AttributeError(name)
+        raise refused(f"has its `{name}` asked for")
+
+    def __repr__(self) -> str:
+        return "<a list of one of several lengths>"
+
+
+def refused(use: str) -> StagingError:
+    return StagingError(
+        f"a list whose number of elements is only known at run time {use}",
+        location=user_location(),
+        help="take its elements by their indices, or unpack it where its length is known",
+    )
+
+
+def _options(content: Any) -> tuple[tuple[Any, ...], ...]:
+    return content._options if isinstance(content, Choice) else (content,)
+
+
+def _together(before: Any, contents: Sequence[tuple[Any, ...]]) -> Any:
+    """The content that each of the options of another one has become: those of one length are one option."""
+    if not isinstance(before, Choice):
+        return contents[0]
+    lengths = list(dict.fromkeys(map(len, contents)))
+    options = []
+    for length in lengths:
+        places = [place for place, content in enumerate(contents) if len(content) == length]
+        table = [places.index(place) if place in places else 0 for place in range(len(contents))]
+        options.append(_selection().pick(renumbered(before._index, table), [contents[place] for place in places]))
+    index = renumbered(before._index, [lengths.index(len(content)) for content in contents])
+    return options[0] if len(options) == 1 else Choice(index, tuple(options))
+
+
+def _elements(values: Any) -> tuple[Any, ...]:
+    """The elements of an iterable, once for all lists that get them."""
+    return tuple(views.rows(values))
+
+
+# These build on lists.
+
+
+def _selection() -> Any:
+    from autograph_jax.operators.values import selection
+
+    return selection
+
+
+def _subscripts() -> Any:
+    from autograph_jax.operators import subscripts
+
+    return subscripts
