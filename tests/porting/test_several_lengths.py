@@ -1,14 +1,9 @@
 """Lists of ported code that have one of a few lengths, as traced data decides: `cached[:] = step(x)` on one path only."""
 
-from collections.abc import Callable
-from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
-import scipy.optimize
 
-import autograph_jax as ag
 from tests.porting.programs import VECTORS, Programs, check_compiled
 
 RIGHT = Programs()
