@@ -1195,6 +1195,40 @@ def generator_with_state_of_an_object(x):
 row(generator_with_state_of_an_object, [7.5], [1.0], staged="cond", grad=True, batch=True)
 
 
+def function_made_in_each_turn(x):
+    total = 0.0
+    while x > 1:
+
+        def halved(v):
+            return v / 2 - total / 100
+
+        def quartered(v):
+            return halved(halved(v))
+
+        x = quartered(x)
+        total = total + halved(x)
+    return total
+
+
+row(function_made_in_each_turn, [9.0], [40.0], [0.5], staged="loop", grad=True, batch=True)
+
+
+def functions_of_two_turns(x):
+    count, last, before = 0, None, None
+    while x > 1:
+
+        def halved(v):
+            return v / 2 + count
+
+        x = x / 2
+        count += 1
+        before, last = last, halved
+    return count + 100 * (before is last)
+
+
+row(functions_of_two_turns, [9.0], [0.5], want="either")
+
+
 @table.each_way
 def test_functions(row, way, record_property):
     check(row, way, record_property)

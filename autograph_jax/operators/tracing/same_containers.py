@@ -20,7 +20,7 @@ from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.tracing.holders import Uncounted, holder_of
 from autograph_jax.operators.tracing.places import Content, Place, drop, keep
 from autograph_jax.operators.values.choices import Choice
-from autograph_jax.operators.values.forms import Form, statics
+from autograph_jax.operators.values.forms import Form, of_turns, statics
 
 # Of a container in what a join makes: the key of a place, the way from there, its class.
 Position = tuple[Any, tuple[Any, ...], type]
@@ -385,10 +385,11 @@ def is_doubtful(value: Any) -> bool:
 
 
 def check_identity(first: Any, second: Any) -> None:
-    """Refuse to say whether two containers are one where that depends on traced data."""
-    if first is second or not _known:
-        return
-    mark = _Graph().around(first).get(id(second), _NOTHING)
+    """Refuse to say whether two containers are one where that depends on traced data; or the functions of two turns of a loop."""
+    if first is second:
+        mark = None if type(first) is types.FunctionType and first in of_turns else _NOTHING
+    else:
+        mark = _Graph().around(first).get(id(second), _NOTHING) if _known else _NOTHING
     if mark is None or isinstance(mark, _Mark) and mark.is_on(second):
         raise AliasError(
             f"whether this is the same {type(first).__name__} depends on traced data",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import types
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -107,7 +108,28 @@ def same_static(first: Any, second: Any) -> bool:
         return first.__func__ is second.__func__ and first.__self__ is second.__self__
     if isinstance(first, frozenset):
         return first == second
-    return False
+    return isinstance(first, types.FunctionType) and _do_the_same(first, second)
+
+
+def _do_the_same(first: types.FunctionType, second: types.FunctionType) -> bool:
+    """Are two functions made by one `def`, in two turns of a loop, of the same variables? Each turn makes another one."""
+    cells, others = first.__closure__ or (), second.__closure__ or ()
+    defaults, other_defaults = _defaults(first), _defaults(second)
+    alike = first.__code__ is second.__code__ and first.__globals__ is second.__globals__
+    alike = alike and not first.__dict__ and not second.__dict__ and len(defaults) == len(other_defaults)
+    if not alike or any(one is not other for one, other in zip((*cells, *defaults), (*others, *other_defaults), strict=True)):
+        return False
+    of_turns.update((first, second))
+    return True
+
+
+# Functions that stand for those of other turns of a loop, which do the same and are not they. Module state: they go by themselves.
+of_turns: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()
+
+
+def _defaults(function: types.FunctionType) -> tuple[Any, ...]:
+    named = sorted((function.__kwdefaults__ or {}).items())
+    return (*(function.__defaults__ or ()), *(part for item in named for part in item))
 
 
 def statics(form: Form) -> Iterator[Any]:
