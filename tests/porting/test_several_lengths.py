@@ -1,6 +1,5 @@
 """Lists of ported code that have one of a few lengths, as traced data decides: `cached[:] = step(x)` on one path only."""
 
-
 import numpy as np
 import pytest
 
