@@ -300,8 +300,8 @@ def _bounded_now(settled: Settled, functions: tuple[Block | None, ...], turns: A
 
 
 def _is_bounded_now(error: Exception, functions: tuple[Block | None, ...], turns: Any) -> bool:
-    if not isinstance(error, StructureError) or is_traced(turns):
-        return lengthened.is_bounded_by_max_len(error, functions)
+    if is_traced(turns):
+        return lengthened.is_bounded_now(error, functions, open_ended=True)
     with lengthened.unrolling(object(), turns):
         return lengthened.is_bounded_now(error, functions)
 

@@ -1,5 +1,6 @@
 """`ag.port(f, max_len=...)`: lists of ported code that traced data makes longer, and solvers that keep such."""
 
+import collections
 from typing import Any
 
 import jax
@@ -10,6 +11,7 @@ import scipy.integrate
 from scipy.optimize.elementwise import find_root
 
 import autograph_jax as ag
+from tests.porting.programs import VECTORS, check_compiled
 
 
 def path(h: Any) -> Any:
@@ -256,6 +258,31 @@ def test_a_list_that_somebody_else_holds_is_not_bounded(x64: None):
 
     with pytest.raises(ag.StructureError, match="how many elements"):
         jax.jit(ag.port(f))(jnp.ones(3))
+
+
+def nonmonotone(b):
+    """As SciPy's df-sane: the best of the last few."""
+    best = collections.deque([b[0]], 3)
+    x, k = b[0], 0
+    while x < 8 and k < 20:
+        x = 0.5 * max(best) + 0.7 * abs(b[1]) + best[0] / 8 + 0.1
+        best.append(x)
+        k += 1
+    return x, k, len(best), best[-1], best[0], best.maxlen, sum(best)
+
+
+def deque_in_a_branch(b):
+    last = collections.deque(maxlen=2)
+    for k in range(4):
+        if b[k % 3] > 0:
+            last.append(b[k % 3])
+    first = last.popleft() if last else -1.0
+    return len(last), first
+
+
+@pytest.mark.parametrize("function", [nonmonotone, deque_in_a_branch])
+def test_a_deque_has_its_bound(function: Any, x64: None):
+    check_compiled(function, VECTORS)
 
 
 def decay(t: Any, y: Any) -> Any:

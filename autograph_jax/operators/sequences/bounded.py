@@ -98,7 +98,7 @@ class Bounded:
 
     def copy(self) -> Bounded:
         """Another list of the same elements."""
-        return Bounded(self._columns, self._length, self.capacity)
+        return type(self)(self._columns, self._length, self.capacity)
 
     def clear(self) -> None:
         """Take all elements out."""
