@@ -17,7 +17,7 @@ from typing import Any
 
 import jax
 
-from autograph_jax.errors import AliasError, AutographError, CollectiveError, StagingError, StructureError, user_location
+from autograph_jax.errors import AliasError, AutographError, CollectiveError, StagingError, user_location
 from autograph_jax.loops.axes import NONE, axes_of
 from autograph_jax.loops.lowering import unroll
 from autograph_jax.operators import comprehensions, decisions, hooks, jax_private, loop_options, markers

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.integrate
+import scipy.optimize
 from scipy.optimize.elementwise import find_root
 
 import autograph_jax as ag
@@ -299,6 +300,18 @@ def test_solve_ivp(times: Any, x64: None):
     for one, other in zip(jax.jit(ag.port(solved, max_len=12))(jnp.array(y0)), solved(y0), strict=True):
         assert one.length == other.shape[-1]
         np.testing.assert_allclose(np.asarray(one)[..., : other.shape[-1]], other, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_anderson(x64: None):
+    def solved(a: Any) -> Any:
+        def cubic(x: Any) -> Any:
+            return np.array([x[0] + 0.5 * (x[0] - x[1]) ** 3 - 1.0, 0.5 * (x[1] - x[0]) ** 3 + x[1]])
+
+        return scipy.optimize.anderson(cubic, a)
+
+    a = np.array([0.5, -1.0])
+    np.testing.assert_allclose(jax.jit(ag.port(solved, max_len=6))(jnp.array(a)), solved(a), rtol=1e-6)
 
 
 def test_find_root(x64: None):

@@ -1,4 +1,4 @@
-"""A deque with a `maxlen` whose number of elements traced data decides: its first element goes where there would be one more."""
+"""A deque with a `maxlen` whose number of elements traced data decides: it is bounded, and its first element may go."""
 
 from __future__ import annotations
 

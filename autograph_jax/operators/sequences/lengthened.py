@@ -29,9 +29,7 @@ _METHODS = ("append", "insert")
 _MOST = 1024  # further elements, where nested loops would make a larger bound
 
 
-def is_bounded_now(
-    error: Exception, functions: tuple[Callable[..., object] | None, ...], *, open_ended: bool = False
-) -> bool:
+def is_bounded_now(error: Exception, functions: tuple[Callable[..., object] | None, ...], *, open_ended: bool = False) -> bool:
     """Has the list that an error is about been replaced where it is held, so that blocks can be traced?
 
     One variable or attribute holds it, then. In an `open_ended` loop, of any number of turns, `max_len` has to bound it.
@@ -41,7 +39,9 @@ def is_bounded_now(
     if open_ended and error.grown[2] and hooks.max_len() is None and not _has_bound(error.grown[0]):
         return False
     (values, longest, are_alike), grown, error.grown = error.grown, error.grown, None
-    if not (type(values) is list or _has_bound(values) and are_alike) or state.traces() and id(values) in state.traces()[-1].older:
+    if not (_is_list(values) or _has_bound(values) and are_alike):
+        return False
+    if state.traces() and id(values) in state.traces()[-1].older:
         error.grown = grown
         return False  # whoever has made the list will ask again
     del grown
@@ -62,11 +62,18 @@ def _clear_frames(error: BaseException | None) -> None:
         error = error.__context__
 
 
+Values = list[object] | collections.deque[object]
+
+
+def _is_list(values: object) -> TypeGuard[list[object]]:
+    return type(values) is list
+
+
 def _has_bound(values: object) -> TypeGuard[collections.deque[object]]:
     return type(values) is collections.deque and bool(values.maxlen)
 
 
-def _bounded(values: list[object], longest: int, place: Cell | Attribute) -> object:
+def _bounded(values: Values, longest: int, place: Cell | Attribute) -> object:
     if _has_bound(values):
         return deques.of(values)
     capacity = hooks.max_len()
@@ -79,18 +86,18 @@ def _bounded(values: list[object], longest: int, place: Cell | Attribute) -> obj
         return Several(tuple(values))
 
 
-def _variables(functions: tuple[Callable[..., object] | None, ...], values: list[object]) -> list[Cell]:
+def _variables(functions: tuple[Callable[..., object] | None, ...], values: Values) -> list[Cell]:
     return [cell for cell in cells_of(functions).values() if cell.read() is values]
 
 
-def _captured(values: list[object]) -> Iterator[Cell]:
+def _captured(values: Values) -> Iterator[Cell]:
     """A variable of a function around, which the one captures that changes the list."""
     for holder in gc.get_referrers(values):
         if type(holder) is types.CellType:
             yield Cell(holder, _name_of(values))
 
 
-def _name_of(values: list[object]) -> str:
+def _name_of(values: Values) -> str:
     """What a variable that functions capture is called in the frames that are running."""
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -103,7 +110,7 @@ def _name_of(values: list[object]) -> str:
     return ""
 
 
-def _attributes(values: list[object]) -> Iterator[Attribute]:
+def _attributes(values: Values) -> Iterator[Attribute]:
     """The attributes of the user's objects that hold a list."""
     for holder in gc.get_referrers(values):
         owners = gc.get_referrers(holder) if type(holder) is dict else [holder]
