@@ -149,7 +149,7 @@ def is_not(left: Any, right: Any) -> Any:
 
 def in_(value: Any, container: Any) -> Any:
     """`value in container`; an array is compared with each element of a static container."""
-    if type(container) is bounded.Bounded:
+    if issubclass(type(container), bounded.Bounded):
         return bounded.contains(container, value)
     if type(container) is Choice:
         return selection.of_choice(container, lambda option: in_(value, option), "`in`")

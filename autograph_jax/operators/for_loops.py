@@ -17,7 +17,7 @@ from typing import Any
 
 import jax
 
-from autograph_jax.errors import AliasError, AutographError, CollectiveError, StagingError, StructureError, user_location
+from autograph_jax.errors import AliasError, AutographError, CollectiveError, StagingError, user_location
 from autograph_jax.loops.axes import NONE, axes_of
 from autograph_jax.loops.lowering import unroll
 from autograph_jax.operators import comprehensions, decisions, hooks, jax_private, loop_options, markers
@@ -321,8 +321,8 @@ def _bounded_now(settled: Settled, functions: tuple[Block | None, ...], turns: A
 
 
 def _is_bounded_now(error: Exception, functions: tuple[Block | None, ...], turns: Any) -> bool:
-    if not isinstance(error, StructureError) or is_traced(turns):
-        return lengthened.is_bounded_by_max_len(error, functions)
+    if is_traced(turns):
+        return lengthened.is_bounded_now(error, functions, open_ended=True)
     with lengthened.unrolling(object(), turns):
         return lengthened.is_bounded_now(error, functions)
 

@@ -163,7 +163,7 @@ def _staged_while(
         ):  # a print, or an error: once for each time that Python asks
             return _staged_while_with_test_in_body(decide, body, functions, names, must=must, before=before)
     except Exception as error:
-        if lengthened.is_bounded_by_max_len(error, functions):
+        if lengthened.is_bounded_now(error, functions, open_ended=True):
             return _staged_while(test, body, functions, names, must=must, before=before)
         if must:
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import functools
 import warnings
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import numpy as np
 from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.sequences.bounded import Bounded
+from autograph_jax.operators.sequences.deques import BoundedDeque
 from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.tracing import impure, state
 from autograph_jax.operators.values import selection
@@ -37,6 +39,8 @@ def shown_as(value: Any) -> Any:
         return value
     if isinstance(value, jax.Array) and not value.ndim and getattr(jax.typeof(value), "weak_type", False):
         return {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}[value.dtype.kind]
+    if isinstance(value, BoundedDeque):
+        return collections.deque(maxlen=value.maxlen)
     if isinstance(value, Bounded | Several):
         return []
     return creating.layouts(value) if isinstance(value, _TRACED_KINDS) else value

@@ -197,8 +197,9 @@ def test_elements_are_joined():
     assert Choice(index, ((1, 2), (3, 4)))[0] == 3
     assert list(Choice(index, ((1, "a"), [3, "b"]))) == [3, "b"]
     assert len(Choice(index, ("ab", "cd"))) == 2
+    assert len(Choice(index, ("ab", "c"))) == 1
     with pytest.raises(ChoiceError):
-        len(Choice(index, ("ab", "c")))
+        len(Choice(index, ("ab", 3)))
     with pytest.raises(ChoiceError):
         list(Choice(index, ((1, 2), None)))
 

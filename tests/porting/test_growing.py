@@ -1,5 +1,6 @@
 """`ag.port(f, max_len=...)`: lists of ported code that traced data makes longer, and solvers that keep such."""
 
+import collections
 from typing import Any
 
 import jax
@@ -7,9 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.integrate
+import scipy.optimize
 from scipy.optimize.elementwise import find_root
 
 import autograph_jax as ag
+from tests.porting.programs import VECTORS, check_compiled
 
 
 def path(h: Any) -> Any:
@@ -258,6 +261,31 @@ def test_a_list_that_somebody_else_holds_is_not_bounded(x64: None):
         jax.jit(ag.port(f))(jnp.ones(3))
 
 
+def nonmonotone(b):
+    """As SciPy's df-sane: the best of the last few."""
+    best = collections.deque([b[0]], 3)
+    x, k = b[0], 0
+    while x < 8 and k < 20:
+        x = 0.5 * max(best) + 0.7 * abs(b[1]) + best[0] / 8 + 0.1
+        best.append(x)
+        k += 1
+    return x, k, len(best), best[-1], best[0], best.maxlen, sum(best)
+
+
+def deque_in_a_branch(b):
+    last = collections.deque(maxlen=2)
+    for k in range(4):
+        if b[k % 3] > 0:
+            last.append(b[k % 3])
+    first = last.popleft() if last else -1.0
+    return len(last), first
+
+
+@pytest.mark.parametrize("function", [nonmonotone, deque_in_a_branch])
+def test_a_deque_has_its_bound(function: Any, x64: None):
+    check_compiled(function, VECTORS)
+
+
 def decay(t: Any, y: Any) -> Any:
     return np.array([y[1], -y[0]])
 
@@ -272,6 +300,18 @@ def test_solve_ivp(times: Any, x64: None):
     for one, other in zip(jax.jit(ag.port(solved, max_len=12))(jnp.array(y0)), solved(y0), strict=True):
         assert one.length == other.shape[-1]
         np.testing.assert_allclose(np.asarray(one)[..., : other.shape[-1]], other, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_anderson(x64: None):
+    def solved(a: Any) -> Any:
+        def cubic(x: Any) -> Any:
+            return np.array([x[0] + 0.5 * (x[0] - x[1]) ** 3 - 1.0, 0.5 * (x[1] - x[0]) ** 3 + x[1]])
+
+        return scipy.optimize.anderson(cubic, a)
+
+    a = np.array([0.5, -1.0])
+    np.testing.assert_allclose(jax.jit(ag.port(solved, max_len=6))(jnp.array(a)), solved(a), rtol=1e-6)
 
 
 def test_find_root(x64: None):

@@ -535,12 +535,17 @@ def simulated(a: Any) -> Any:
     return scipy.signal.lsim((a, np.ones((2, 1)), np.eye(2), np.zeros((2, 1))), np.ones(4), np.linspace(0, 1, 4))[1]
 
 
+def cubic(x):
+    return np.array([x[0] + 0.5 * (x[0] - x[1]) ** 3 - 1.0, 0.5 * (x[1] - x[0]) ** 3 + x[1]])
+
+
 LIBRARIES: dict[str, tuple[Callable[..., Any], np.ndarray]] = {
     "RK45": (rk45, np.array([1.0, 2.0, 20.0])),
     "cg": (solved, np.array([1.0, -1.0, 2.0, 0.5])),
     "brent": (lambda a: scipy.optimize.brent(lambda x: np.exp(a[0] * x) - 3 * x, brack=(-1.0, 0.7, 4.0)), np.array([1.2])),
     "fminbound": (lambda a: scipy.optimize.fminbound(lambda x: (x - a[0]) ** 2 + x, 0.0, 8.0), np.array([2.0])),
     "lu": (lambda b: scipy.linalg.lu_solve(scipy.linalg.lu_factor(np.outer(b, b) + np.eye(3)), b), np.array([1.0, 2.0, 3.0])),
+    "df-sane": (lambda a: scipy.optimize.root(cubic, a, method="df-sane").x, np.array([0.5, -1.0])),
     "lsim": (simulated, np.array([[-1.0, 0.5], [0.0, -2.0]])),
 }
 

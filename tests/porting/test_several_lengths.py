@@ -1,5 +1,7 @@
 """Lists of ported code that have one of a few lengths, as traced data decides: `cached[:] = step(x)` on one path only."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -127,6 +129,180 @@ def in_a_loop(x):
     return total, len(found)
 
 
+@RIGHT
+def turned_over_in_a_loop(x):
+    found, k = [None], 0
+    while k < x[0]:
+        if len(found) == 1:
+            found[:] = [x[1], "b", k]
+        else:
+            found[:] = [None]
+        k += 1
+    return len(found), found[0] is None
+
+
+@RIGHT
+def taken_from_until_short(x):
+    found, k = [None, "a", 2.0, x], 0
+    while len(found) > abs(x[0]) + 1.5:
+        found.pop()
+        k += 1
+    return len(found), k, len(found[1:]), found[0] is None
+
+
+@RIGHT
+def at_a_traced_index(x):
+    found, k = [None], 0
+    if x[0] > 0:
+        found[:] = [x[1], 4.0, x[2]]
+    while k < x[1] and k < 2:
+        k += 1
+    if len(found) == 3:
+        found[k] = 9.0
+        return found[0] + 10 * found[k - 3] + 100 * found[2]
+    return 3.0
+
+
+@RIGHT
+def written_in_a_try(x):
+    found = [None]
+
+    def fill():
+        found.append("a")
+        if x[1] > 0:
+            raise ValueError
+        found.append(x[0])
+
+    if x[2] > 0:
+        found[:] = [1.0, "b", x]
+    try:
+        fill()
+    except ValueError:
+        found.append(2.0)
+    return len(found), found[-1] is None
+
+
+@RIGHT
+def a_list_of_numbers_written_in_a_try(x):
+    found = []
+    if x[0] > 0:
+        found.append(x[0])
+
+    def fill():
+        found.append(1.0)
+        if x[2] > 0:
+            raise ValueError
+        found.append(2.0)
+
+    try:
+        fill()
+    except ValueError:
+        found.append(10.0)
+    return len(found), sum(found)
+
+
+@RIGHT
+def tuples_of_several_lengths(x):
+    found = (None,)
+    if x[0] > 0:
+        found = (x[1], 2.0)
+    if x[1] > 0:
+        found = (x[2], "a", 3.0)
+    return len(found), found[0] is None, found[-1] is None
+
+
+@RIGHT
+def numbers_beside_none(x):
+    best = x[1] if x[0] > 0 else None
+    other = x[1]
+    return other == best, other != best, best == other
+
+
+@RIGHT
+def deleted_from(x):
+    found = [1.0, 2.0, 3.0]
+    if x[0] > 0:
+        found.append(x[1])
+    del found[0]
+    count = len(found)
+    if x[1] > 0:
+        del found[1:]
+    for position, one in enumerate(found):
+        count = count + position * one
+    return count, len(found), found[-1]
+
+
 @pytest.mark.parametrize("name", RIGHT)
 def test_it_is_as_in_python(name: str, x64: None):
     check_compiled(RIGHT[name], VECTORS)
+
+
+REFUSED = Programs()
+
+
+@REFUSED
+def held_by_another_name(x):
+    found = [None]
+    other = found
+    if x[0] > 0:
+        found[:] = [x[1], "a"]
+    return len(other)
+
+
+@REFUSED
+def it_may_be_another_one(x):
+    found = [None]
+    if x[0] > 0:
+        found[:] = [x[1], "a"]
+    other = found
+    if x[1] > 0:
+        other = found[:]
+    other.append(x[2])
+    return len(found), len(other)
+
+
+@REFUSED
+def compared(x):
+    found = ["z"]
+    if x[0] > 0:
+        found[:] = ["a", None]
+    return found == ["z"]
+
+
+@REFUSED
+def an_element_more_in_each_turn(x):
+    found, k = [None], 0
+    while k < x[0]:
+        found.append("a" if k > 1 else x)
+        k += 1
+    return len(found)
+
+
+@REFUSED
+def changed_while_a_loop_goes_through_it(x):
+    found, total = [1.0, 2.0], 0.0
+    if x[0] > 0:
+        found.append(3.0)
+    for one in found:
+        total = total + one
+        if 1 < one < 4:
+            found.append(one + 2)
+    return total
+
+
+@REFUSED
+def changed_before_a_loop_goes_through_it(x):
+    found, total = [1.0, 2.0], 0.0
+    if x[0] > 0:
+        found.append(3.0)
+    pairs = zip(found, found, strict=False)
+    found[0] = 9.0
+    for one, other in pairs:
+        total = total + one * other
+    return total
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_it_is_refused(name: str, x64: None):
+    with pytest.raises((ag.StructureError, ag.StagingError, ag.AliasError)):
+        jax.jit(ag.port(REFUSED[name]))(jnp.array([1.0, 2.0, 3.0]))

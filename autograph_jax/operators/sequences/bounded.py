@@ -14,8 +14,6 @@ import jax.numpy as jnp
 from autograph_jax.errors import StagingError, StructureError, user_location
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import elements, lists
-from autograph_jax.operators.tracing import state
-from autograph_jax.operators.tracing.places import Attribute
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form, Mismatch, array_forms
@@ -57,6 +55,11 @@ class Bounded:
         return self._known is not None
 
     @property
+    def now(self) -> tuple[Any, Any]:
+        """What it holds at present, to be compared by `is`: another one, where it has been written."""
+        return self._columns, self._length
+
+    @property
     def _known(self) -> Any:
         """The columns; None before there is any element."""
         columns = self._columns
@@ -69,7 +72,7 @@ class Bounded:
 
     def _write(self, columns: Any, length: Any) -> None:
         for name, value in (("_columns", columns), ("_length", length)):
-            state.write(Attribute(self, name), value)
+            _subscripts().set_attr(value, self, name)
 
     # A list's methods
 
@@ -98,7 +101,7 @@ class Bounded:
 
     def copy(self) -> Bounded:
         """Another list of the same elements."""
-        return Bounded(self._columns, self._length, self.capacity)
+        return type(self)(self._columns, self._length, self.capacity)
 
     def clear(self) -> None:
         """Take all elements out."""
@@ -118,6 +121,14 @@ class Bounded:
         if self._known is None:
             raise checks.raised(IndexError("list assignment index out of range"))
         self._write(self._with(self._checked(index), elements.taken(value)), self._length)
+
+    def __delitem__(self, index: Any) -> None:
+        if not isinstance(index, slice):
+            self.pop(index)
+        elif index.stop is None and index.step in (None, 1):  # `del values[k:]`
+            self._write(self._columns, jnp.minimum(self._place(index.start or 0).clip(0), self._length))
+        else:
+            raise refused("has a slice deleted")
 
     def _place(self, index: Any) -> Any:
         return jnp.where(jnp.asarray(index) < 0, index + self._length, index)
@@ -184,6 +195,12 @@ class Bounded:
         if not isinstance(self._known, jax.Array):
             raise refused("holds no numbers, and is summed or compared")
         return self._known
+
+
+def _subscripts() -> Any:  # which build on lists
+    from autograph_jax.operators import subscripts
+
+    return subscripts
 
 
 def refused(use: str) -> StagingError:

@@ -174,15 +174,24 @@ def stacked(values: Any) -> View:
 
 
 class BoundedRows(View):
-    """A list of which only a bound is known."""
+    """A list of which only a bound is known. A loop has its elements from the beginning, so that nothing may change them."""
 
     traced_arrays = True
 
     def __init__(self, values: bounded.Bounded) -> None:
         self.values, self.arrays, self.length = values, values.leaves(), values.length if values.has_elements else 0
+        self._before = values.now
+
+    def begin(self, blocks: tuple[Callable[..., Any], ...]) -> None:
+        self.turn_over()
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        self._before = self.values.now
         return self.values.element(slices)
+
+    def turn_over(self) -> None:
+        if any(one is not other for one, other in zip(self._before, self.values.now, strict=True)):
+            raise bounded.refused("is changed while a loop goes through it")
 
 
 class SelectedRows(View):
@@ -331,6 +340,11 @@ def _is_traced_iterable(value: Any) -> bool:
     return isinstance(value, View) or isinstance(value, jax.Array) and value.ndim > 0 or _is_selection(value)
 
 
+def _goes_along(value: Any) -> bool:
+    """Can `enumerate` and `zip` give views of it?"""
+    return _is_traced_iterable(value) or isinstance(value, bounded.Bounded)
+
+
 def _is_selection(value: Any) -> TypeGuard[Selection]:
     return isinstance(value, Selection) and 0 in value.rows
 
@@ -356,7 +370,7 @@ def _plain_integer(bound: Any) -> Any:
 
 
 def enumerate_(iterable: Any, start: Any = 0) -> Any:
-    if not _is_traced_iterable(iterable) and not is_traced(start):
+    if not _goes_along(iterable) and not is_traced(start):
         return builtins.enumerate(iterable, start)
     rows = view(iterable)
     if rows is None or is_traced(rows.length) and not isinstance(rows.length, jax.Array):
@@ -368,7 +382,7 @@ def zip_(*iterables: Any, strict: bool = False) -> Any:
     views = [v for v in map(view, iterables) if v is not None]
     lengths = [v.length for v in views]
     parted = strict and (any(map(is_traced, lengths)) or len(set(lengths)) > 1)
-    if parted or not any(map(_is_traced_iterable, iterables)) or len(views) < len(iterables):
+    if parted or not any(map(_goes_along, iterables)) or len(views) < len(iterables):
         return builtins.zip(*builtins.map(taking.taken, iterables), strict=strict)
     return _one_shot(Zip(views))
 

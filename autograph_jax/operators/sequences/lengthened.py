@@ -1,10 +1,11 @@
 """In ported code, a list that a branch makes longer, `if lb < x < ub: t.append(x)`, becomes one of which a bound is known.
 
-One whose elements are not alike becomes one of several lengths.
+One whose elements are not alike becomes one of several lengths; a deque with a `maxlen` has its bound.
 """
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dis
 import gc
@@ -14,10 +15,11 @@ import threading
 import traceback
 import types
 from collections.abc import Callable, Iterator
+from typing import TypeGuard
 
 from autograph_jax.errors import StructureError, is_user_frame
 from autograph_jax.operators import hooks
-from autograph_jax.operators.sequences import bounded
+from autograph_jax.operators.sequences import bounded, deques
 from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.tracing import holders, reach, state
 from autograph_jax.operators.tracing.cells import cells_of
@@ -27,15 +29,19 @@ _METHODS = ("append", "insert")
 _MOST = 1024  # further elements, where nested loops would make a larger bound
 
 
-def is_bounded_now(error: StructureError, functions: tuple[Callable[..., object] | None, ...]) -> bool:
+def is_bounded_now(error: Exception, functions: tuple[Callable[..., object] | None, ...], *, open_ended: bool = False) -> bool:
     """Has the list that an error is about been replaced where it is held, so that blocks can be traced?
 
-    One variable or attribute holds it, then.
+    One variable or attribute holds it, then. In an `open_ended` loop, of any number of turns, `max_len` has to bound it.
     """
-    if error.grown is None or not hooks.is_porting():
+    if not isinstance(error, StructureError) or error.grown is None or not hooks.is_porting():
+        return False
+    if open_ended and error.grown[2] and hooks.max_len() is None and not _has_bound(error.grown[0]):
         return False
     (values, longest, are_alike), grown, error.grown = error.grown, error.grown, None
-    if type(values) is not list or state.traces() and id(values) in state.traces()[-1].older:
+    if not (_is_list(values) or _has_bound(values) and are_alike):
+        return False
+    if state.traces() and id(values) in state.traces()[-1].older:
         error.grown = grown
         return False  # whoever has made the list will ask again
     del grown
@@ -56,7 +62,20 @@ def _clear_frames(error: BaseException | None) -> None:
         error = error.__context__
 
 
-def _bounded(values: list[object], longest: int, place: Cell | Attribute) -> object:
+Values = list[object] | collections.deque[object]
+
+
+def _is_list(values: object) -> TypeGuard[list[object]]:
+    return type(values) is list
+
+
+def _has_bound(values: object) -> TypeGuard[collections.deque[object]]:
+    return type(values) is collections.deque and bool(values.maxlen)
+
+
+def _bounded(values: Values, longest: int, place: Cell | Attribute) -> object:
+    if _has_bound(values):
+        return deques.of(values)
     capacity = hooks.max_len()
     if capacity is None:
         further = max(_appending(place), longest - len(values)) * _turns()
@@ -67,23 +86,18 @@ def _bounded(values: list[object], longest: int, place: Cell | Attribute) -> obj
         return Several(tuple(values))
 
 
-def is_bounded_by_max_len(error: Exception, functions: tuple[Callable[..., object] | None, ...]) -> bool:
-    """Has it been, in a loop of any number of turns?"""
-    return isinstance(error, StructureError) and hooks.max_len() is not None and is_bounded_now(error, functions)
-
-
-def _variables(functions: tuple[Callable[..., object] | None, ...], values: list[object]) -> list[Cell]:
+def _variables(functions: tuple[Callable[..., object] | None, ...], values: Values) -> list[Cell]:
     return [cell for cell in cells_of(functions).values() if cell.read() is values]
 
 
-def _captured(values: list[object]) -> Iterator[Cell]:
+def _captured(values: Values) -> Iterator[Cell]:
     """A variable of a function around, which the one captures that changes the list."""
     for holder in gc.get_referrers(values):
         if type(holder) is types.CellType:
             yield Cell(holder, _name_of(values))
 
 
-def _name_of(values: list[object]) -> str:
+def _name_of(values: Values) -> str:
     """What a variable that functions capture is called in the frames that are running."""
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -96,7 +110,7 @@ def _name_of(values: list[object]) -> str:
     return ""
 
 
-def _attributes(values: list[object]) -> Iterator[Attribute]:
+def _attributes(values: Values) -> Iterator[Attribute]:
     """The attributes of the user's objects that hold a list."""
     for holder in gc.get_referrers(values):
         owners = gc.get_referrers(holder) if type(holder) is dict else [holder]

@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import jax_private
+from autograph_jax.operators.sequences.lists import number_unknown
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values.choices import Choice, renumbered, unpacked_to
-from autograph_jax.porting.numbers import bounded
+from autograph_jax.operators.values.traced import is_traced
 
 Change = Callable[[list[Any]], Any]
+_MOST = 12  # lengths; a loop that finds another one in each turn has to end
 
 
 class Several:
@@ -67,19 +69,20 @@ class Several:
         return Several(_together(self._content, contents))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        given = _elements(value) if isinstance(index, slice) else value
-        self._change(lambda values: _subscripts().put_item(given, values, index))
+        if isinstance(index, jax.Array) and is_traced(index):
+            error = IndexError("list assignment index out of range")
+            position = _selection().position_in(self.__len__(), index, error)
+            self._change(lambda values: _write_picked(values, position, value))
+        else:
+            given = _elements(value) if isinstance(index, slice) else value
+            self._change(lambda values: values.__setitem__(index, given))
 
     def __delitem__(self, index: Any) -> None:
         self._change(lambda values: values.__delitem__(index))
 
     def __len__(self) -> Any:
         """How many elements there are: an integer, traced where that is not known."""
-        lengths = [len(option) for option in _options(self._content)]
-        if len(set(lengths)) == 1:
-            return lengths[0]
-        count = renumbered(self._content._index, lengths)
-        return bounded(jax_private.as_weak(count, jax.dtypes.canonicalize_dtype(int)), max(lengths))
+        return type(self._content).__len__(self._content)
 
     def __iter__(self) -> Iterator[Any]:
         count = unpacked_to(sys._getframe(1))
@@ -141,6 +144,8 @@ def _together(before: Any, contents: Sequence[tuple[Any, ...]]) -> Any:
     if not isinstance(before, Choice):
         return contents[0]
     lengths = list(dict.fromkeys(map(len, contents)))
+    if len(lengths) > _MOST:
+        raise number_unknown("this list")
     options = []
     for length in lengths:
         places = [place for place, content in enumerate(contents) if len(content) == length]
@@ -148,6 +153,11 @@ def _together(before: Any, contents: Sequence[tuple[Any, ...]]) -> Any:
         options.append(_selection().pick(renumbered(before._index, table), [contents[place] for place in places]))
     index = renumbered(before._index, [lengths.index(len(content)) for content in contents])
     return options[0] if len(options) == 1 else Choice(index, tuple(options))
+
+
+def _write_picked(values: list[Any], position: jax.Array, value: Any) -> None:
+    for number, old in enumerate(values):
+        values[number] = _selection().pick(jnp.asarray(position == number, jnp.int32), [old, value])
 
 
 def _elements(values: Any) -> tuple[Any, ...]:

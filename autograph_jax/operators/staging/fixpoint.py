@@ -21,11 +21,12 @@ from autograph_jax.operators.effects import attempts
 from autograph_jax.operators.effects.failures import Failures, notes_errors_and_calls_python
 from autograph_jax.operators.loops import run_turn
 from autograph_jax.operators.sequences import lists
+from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.staging import dependence, loop_aliases
 from autograph_jax.operators.staging.apart import changed_in_a_turn
 from autograph_jax.operators.staging.blocks import NOT_APART, Aliases, Apart, Traced, trace
 from autograph_jax.operators.staging.collectives import refuse
-from autograph_jax.operators.staging.mismatches import joined, longer_error, shown
+from autograph_jax.operators.staging.mismatches import joined, longer_error, number_unknown, shown
 from autograph_jax.operators.staging.remembered import Remembered
 from autograph_jax.operators.staging.settled import NO_EXIT, Settled, exit_of
 from autograph_jax.operators.tracing import aliasing, state
@@ -235,10 +236,15 @@ def _start(place: Place) -> Form:
 
 def _or_left(place: Place, start: Form, traced: Traced) -> Form:
     left = traced.ends[place.key][1]
-    if not lists.is_longer(start, left):
+    if not _grows(place, start, left):
         with contextlib.suppress(Mismatch):  # which is told when the place is known from the beginning
             return join(start, left)
     return start
+
+
+def _grows(place: Place, form: Form, end: Form) -> bool:
+    """Does a turn make a list or tuple longer? What a list of several lengths holds is one more of them."""
+    return lists.is_longer(form, end) and not isinstance(place.target, Several)
 
 
 def _next_forms(
@@ -262,12 +268,13 @@ def _next(place: Place, form: Form, traced: Traced, first: int, growing: dict[An
     end = traced.ends[place.key][1]
     if growing is not None and place.key in growing:
         return growing[place.key].next(end, *_variables(place, form, traced, first))
-    if lists.is_longer(form, end):
+    if _grows(place, form, end):
         if growing is None:
-            raise lists.number_unknown(shown(place))
+            raise number_unknown(shown(place), form, end, place.target)
         growth = growing[place.key] = lists.Growth(place.read())
         return growth.start(cast(Tree, end).kind)
-    return joined(shown(place), form, end, before="it enters this loop as", after="and a turn leaves it as")
+    told = {"before": "it enters this loop as", "after": "and a turn leaves it as", "target": place.target}
+    return joined(shown(place), form, end, **told)
 
 
 def _variables(place: Place, form: Form, traced: Traced, first: int) -> tuple[list[Any], list[Any]]:

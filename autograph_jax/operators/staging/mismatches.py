@@ -21,11 +21,16 @@ def joined(place: str, first: Form, second: Form, *, before: str, after: str, ta
         return join(first, second)
     except Mismatch as mismatch:
         if lists.is_longer(first, second) or lists.is_longer(second, first):
-            error = lists.number_unknown(place)
-            if hooks.is_porting():
-                error.grown = target, max(map(len, map(lists.elements, (first, second)))), lists.are_alike(first, second)
-            raise error from None
+            raise number_unknown(place, first, second, target) from None
         raise mismatch_error(place, mismatch, before, after) from None
+
+
+def number_unknown(place: str, first: Form, second: Form, target: Any) -> StructureError:
+    """The error of a list that two paths, or the turns of a loop, leave with different numbers of elements."""
+    error = lists.number_unknown(place)
+    if hooks.is_porting():
+        error.grown = target, max(map(len, map(lists.elements, (first, second)))), lists.are_alike(first, second)
+    return error
 
 
 def mismatch_error(name: str, mismatch: Mismatch, before: str, after: str) -> ShapeError | StructureError:

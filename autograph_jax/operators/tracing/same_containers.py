@@ -385,7 +385,7 @@ def is_doubtful(value: Any) -> bool:
 
 
 def check_identity(first: Any, second: Any) -> None:
-    """Refuse to say whether two containers are one where that depends on traced data; or functions of two turns of a loop."""
+    """Refuse to say whether two containers are one where that depends on traced data; or functions of a loop's turns."""
     if first is second:
         mark = None if type(first) is types.FunctionType and first in of_turns else _NOTHING
     else:

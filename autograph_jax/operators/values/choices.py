@@ -23,6 +23,7 @@ import jax.numpy as jnp
 
 from autograph_jax.errors import ChoiceError, user_location
 from autograph_jax.operators import hooks, jax_private
+from autograph_jax.porting.numbers import bounded
 
 
 class Unbound:
@@ -117,13 +118,17 @@ class Choice:
         others = [option for option in self._options if option is not None and option is not UNBOUND]
         return len(others) == 1 < len(self._options) and isinstance(others[0], jax.Array)
 
-    def __len__(self) -> int:
+    def __len__(self) -> Any:
+        """An integer, traced where the options have several lengths."""
         if self._may_be_unbound():
             return len(self._bound())
-        lengths = {len(option) if isinstance(option, tuple | list | dict | str) else None for option in self._options}
-        if len(lengths) > 1 or None in lengths:
+        if not all(isinstance(option, tuple | list | dict | str) for option in self._options):
             raise refusal(self, "`len`")
-        return lengths.pop() or 0
+        lengths = list(map(len, self._options))
+        if len(set(lengths)) == 1:
+            return lengths[0]
+        count = jax_private.as_weak(renumbered(self._index, lengths), jax.dtypes.canonicalize_dtype(int))
+        return bounded(count, max(lengths))
 
     def __iter__(self) -> Iterator[Any]:
         if self._may_be_unbound():
@@ -132,6 +137,8 @@ class Choice:
             raise refusal(self, "`iter`")
         if (count := unpacked_to(sys._getframe(1))) is not None and any(len(option) != count for option in self._options):
             return iter(_selection().unpacked(self, count))
+        if len(set(map(len, self._options))) > 1:
+            raise refusal(self, "`iter`")
         return (self[position] for position in range(len(self)))
 
     def __hash__(self) -> int:

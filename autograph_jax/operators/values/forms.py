@@ -123,7 +123,7 @@ def _do_the_same(first: types.FunctionType, second: types.FunctionType) -> bool:
     return True
 
 
-# Functions that stand for those of other turns of a loop, which do the same and are not they. Module state: they go by then.
+# Functions that stand for those of other turns of a loop, which do the same. Module state: they go by themselves.
 of_turns: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()
 
 

@@ -19,7 +19,7 @@ from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.mismatches import joined
 from autograph_jax.operators.tracing import aliasing, views
 from autograph_jax.operators.values.array_likes import opened_index
-from autograph_jax.operators.values.choices import UNBOUND, Choice, refusal
+from autograph_jax.operators.values.choices import UNBOUND, Choice, refusal, renumbered
 from autograph_jax.operators.values.containers import flatten, is_mutable, unflatten
 from autograph_jax.operators.values.forms import Form, array_forms, same_static
 from autograph_jax.operators.values.joins import as_array, coerce
@@ -53,6 +53,8 @@ def get_item(container: Any, index: Any) -> Any:
     if not is_traced(index) and not isinstance(container, Choice):
         return container[plain_index(container, index)]
     if isinstance(container, Choice):
+        if isinstance(index, jax.Array) and all(isinstance(option, list | tuple) for option in container._options):
+            return _of_lengths(container, index)
         return of_choice(container, lambda option: get_item(option, index), "an element of it is read")
     if not _reads_plainly(container):
         return container[index]
@@ -104,17 +106,27 @@ def _at_position(container: Sequence[Any], index: jax.Array) -> Any:
     """Python's element at a traced index, negative ones from the end."""
     lists.check_known(container)
     name = next(name for kind, name in _SEQUENCES.items() if isinstance(container, kind))
-    position = _position(container, index, IndexError(f"{name} out of range"))
+    position = position_in(len(container), index, IndexError(f"{name} out of range"))
     return pick(jnp.clip(position, 0, len(container) - 1), list(container))
 
 
-def _position(container: Sequence[Any], index: jax.Array, error: IndexError) -> jax.Array:
+def _of_lengths(choice: Choice, index: jax.Array) -> Any:
+    """An element of one of several lists or tuples, at a traced index: only of the one that is taken may it be out of range."""
+    options = choice._options
+    length = renumbered(choice._index, list(map(len, options))) if any(options) else 0
+    position = position_in(length, index, IndexError("list index out of range"))
+    given = {n: pick(jnp.clip(position, 0, len(one) - 1), list(one)) for n, one in enumerate(options) if one}
+    anything = next(iter(given.values()))
+    return pick(choice._index, [given.get(n, anything) for n in range(len(options))])
+
+
+def position_in(length: Any, index: jax.Array, error: IndexError) -> jax.Array:
     """A traced index counted from the start; one out of range raises."""
-    if not container:
+    if isinstance(length, int) and not length:
         raise checks.raised(error)
     index = dependence.as_index(index if index.dtype != bool else index.astype(jnp.int32))
-    position = jnp.where(index < 0, index + len(container), index)
-    checks.raise_where((position < 0) | (position >= len(container)), error)
+    position = jnp.where(index < 0, index + length, index)
+    checks.raise_where((position < 0) | (position >= length), error)
     return position
 
 
@@ -129,7 +141,7 @@ def put(value: Any, container: Any, index: Any) -> None:
         chosen = found or {index: True}
         checks.raise_where(jnp.logical_not(functools.reduce(jnp.logical_or, chosen.values())), KeyError(index))
     else:
-        position = _position(container, index, IndexError("list assignment index out of range"))
+        position = position_in(len(container), index, IndexError("list assignment index out of range"))
         chosen = {number: position == number for number in range(len(container))}
     is_one_of_them = not hooks.is_porting() and not {*aliasing.kin(container)}.isdisjoint(aliasing.kin(value))
     for key, taken in chosen.items():
