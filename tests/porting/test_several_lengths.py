@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import autograph_jax as ag
 from tests.porting.programs import VECTORS, Programs, check_compiled
 
 RIGHT = Programs()
