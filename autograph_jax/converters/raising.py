@@ -99,7 +99,7 @@ class _Raising(Pass):
         caught = [template.constant(True, at=node)] if self._tries else []
         if node.exc is None:
             return node if is_here else [*_RAISED_ANEW(at=node, CAUGHT=caught), node]
-        if node.cause is not None:
+        if node.cause is not None and not isinstance(node.cause, gast.Constant):
             node.cause = _CAUSE.expression(at=node.cause, ERROR=node.cause)
         if is_here:
             node.exc = _RAISED_HERE.expression(at=node.exc, ERROR=node.exc)

@@ -1293,13 +1293,13 @@ ROWS = {
             except Failure as error:
                 ag__.caught()
                 def then():
-                    raise ag__.raised(ag__.call(ValueError)(x)) from error
+                    raise ag__.raised(ag__.call(ValueError)(x)) from ag__.cause(error)
                 ag__.if_stmt(x, then)
             def then():
                 nonlocal error
                 error = ag__.error_of(attempt, 0)
                 def then_2():
-                    raise ag__.raised(ag__.call(ValueError)(x)) from error
+                    raise ag__.raised(ag__.call(ValueError)(x)) from ag__.cause(error)
                 ag__.if_stmt(x, then_2)
                 del error
             ag__.if_stmt(ag__.handled(attempt, 0), then)
