@@ -15,6 +15,7 @@ import numpy as np
 from autograph_jax.errors import PortingError, user_location
 from autograph_jax.operators.effects.checks import raise_where
 from autograph_jax.operators.sequences.bounded import Bounded, full
+from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.places import Attribute, Content
 from autograph_jax.operators.values import bunches
@@ -101,7 +102,7 @@ def _leave(place: Any) -> None:
         place.write(new)
 
 
-_ARRAYS = MutableArray, Selection, Choice
+_ARRAYS = MutableArray, Selection, Choice, Several
 _HOLDING = *_ARRAYS, tuple
 
 
@@ -137,6 +138,8 @@ def _value(value: Any) -> Any:
         return value.value
     if isinstance(value, Choice):
         return _of_choice(value)
+    if isinstance(value, Several):
+        return _without(value.lists())
     capacity = max_len()
     if capacity is None:
         raise PortingError(
@@ -160,7 +163,7 @@ def _of_choice(choice: Choice) -> Any:
     arrays = {number: _value(option) for number, option in enumerate(options) if isinstance(option, Selection)}
     kinds = {(part._values.shape, part._values.dtype, tuple(part.lengths)) for part in arrays.values()}
     if len(kinds) != 1 or not all(isinstance(option, Selection | Bounded | list) for option in options):
-        return choice
+        return choice._map(lambda option: _without(option) if isinstance(option, list | tuple) else option)
     first = next(iter(arrays.values()))
     values, lengths = first._values, dict.fromkeys(first.lengths, jnp.zeros((), int))
     for number, option in enumerate(options):

@@ -233,6 +233,15 @@ def deleted_from(x):
     return count, len(found), found[-1]
 
 
+@RIGHT
+def given_itself(x):
+    found, other = [None], (x, 2 * x)
+    if x[0] > 0:
+        found[:] = [x[1], x, 3.0]
+        other = (x + 1,)
+    return {"found": found, "all": (found, x[2])}, other
+
+
 @pytest.mark.parametrize("name", RIGHT)
 def test_it_is_as_in_python(name: str, x64: None):
     check_compiled(RIGHT[name], VECTORS)
@@ -268,6 +277,14 @@ def compared(x):
     if x[0] > 0:
         found[:] = ["a", None]
     return found == ["z"]
+
+
+@REFUSED
+def shown(x):
+    found = ["z"]
+    if x[0] > 0:
+        found[:] = ["a", None]
+    return len(f"{found}")
 
 
 @REFUSED

@@ -96,6 +96,11 @@ class Several:
             raise refused(use)
         return self._content
 
+    def lists(self) -> Any:
+        """The list itself, or a Choice of lists: what leaves a ported function."""
+        content = self._content
+        return Choice(content._index, tuple(map(list, content._options))) if isinstance(content, Choice) else list(content)
+
     def _change(self, change: Change) -> Any:
         """What a list's method gives, which changes it; at run time its error, of a list for which there is one."""
         left = {id(option): list(option) for option in _options(self._content)}
@@ -111,6 +116,9 @@ class Several:
 
     def __contains__(self, value: Any) -> bool:
         raise refused("is searched by Python")
+
+    def __str__(self) -> str:
+        raise refused("is shown")
 
     def _compared(self, other: Any) -> Any:
         raise refused("is compared")
