@@ -7,6 +7,9 @@ import functools
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
+
+import autograph_jax as ag
 
 from .harness import Table, check
 
@@ -535,17 +538,160 @@ def picked_of_one_array_twice(m):
 either(picked_of_one_array_twice, [M])
 
 
-def picked_of_two_rows(m):
-    rows = [m[0], m[1]]
-    k = jnp.argmax(m[0])
-    rows[k][0] = 4.0
-    rows[1 - k][1] += 3.0
+def picked_of_a_row_and_a_column(m):
+    rows = [m[0], m[:, 0]]
+    rows[jnp.argmax(m[0])][0] = 4.0
     return rows
 
 
-either(picked_of_two_rows, [M], [-M])
+either(picked_of_a_row_and_a_column, [M], [-M])
+
+
+def picked_of_parts_of_parts(m):
+    lower = m[1:]
+    rows = {0: lower[0], 1: m[1]}
+    rows[jnp.argmax(m[0])][0] = 4.0
+    return rows[0], rows[1]
+
+
+either(picked_of_parts_of_parts, [M], [-M])
+
+
+def picked_of_a_row_and_one_that_traced_data_chooses(m):
+    k = jnp.argmax(m[0])
+    rows = [m[0], m[k]]
+    rows[k][0] = 4.0
+    return rows
+
+
+either(picked_of_a_row_and_one_that_traced_data_chooses, [M], [-M])
+
+
+def picked_of_a_matrix_and_its_row(m):
+    both = [m, m[1] * 1, m[1]]
+    both[1 + jnp.argmax(m[0])][0] = 4.0
+    return both[0].sum(), both[1], both[2]
+
+
+either(picked_of_a_matrix_and_its_row, [M], [-M])
+
+
+def picked_twice(m):
+    rows, k = [m[0] * 1, m[1] * 1], jnp.argmax(m[0])
+    pair = [rows[k], rows[1 - k], rows[0]]
+    pair[k][0] = 4.0
+    return pair
+
+
+either(picked_twice, [M], [-M])
+
+
+def put_twice(m):
+    rows, k, t = [m[0] * 1, m[1] * 1, m[1] * 2], jnp.argmax(m[0]), m[0] * 3
+    rows[k] = t
+    rows[k + 1] = t
+    rows[k][1] = 7.0
+    return rows
+
+
+either(put_twice, [M], [-M])
+
+
+def put_and_held(m):
+    rows, k, t = [m[0] * 1, m[1] * 1], jnp.argmax(m[0]), m[0] * 3
+    rows[k] = t
+    rows[1 - k][1] = 7.0
+    return rows, t
+
+
+either(put_and_held, [M], [-M])
+
+
+def part_of_a_part_that_is_not_known(m):
+    k = jnp.argmax(m[0])
+    row = m[k]
+    parts = [row[:1], m[1, :1]]
+    parts[0][0] = 4.0
+    return parts
+
+
+either(part_of_a_part_that_is_not_known, [M], [-M])
+
+
+def part_of_one_of_several_shapes(m):
+    flat = m.reshape(4)
+    part = flat[2:][:1]
+    rows = [part, m[0], m[1]]
+    part[0] = 4.0
+    return rows
+
+
+either(part_of_one_of_several_shapes, [M], [-M])
+
+
+def parts_that_overlap(m):
+    parts = [m[0, :1], m[0, ::-1], m.T[0, 1:]]
+    parts[0][0] = 4.0
+    return parts
+
+
+either(parts_that_overlap, [M])
 
 
 @table.each_way
 def test_views(row, way, record_property):
     check(row, way, record_property)
+
+
+# ------------------------------------------------------------------ views that share no element
+def two_rows_of_which_one_is_picked(m):
+    rows, k = [m[0], m[1]], jnp.argmax(m[0])
+    rows[k][0] = 4.0
+    rows[1 - k][1] += 3.0
+    return rows
+
+
+def two_columns_of_which_one_is_picked(m):
+    columns, k = [m[:, 0], m[:, 1]], jnp.argmax(m[0])
+    columns[k][0] = 4.0
+    return columns[0], columns[1]
+
+
+def the_rows_in_a_list(m):
+    rows = list(m)
+    rows[0][1] = rows[1][0] = 4.0
+    return rows
+
+
+def the_rows_by_a_comprehension(m):
+    rows = [row for row in m]
+    for k in range(2):
+        rows[k][k] += rows[1 - k][k]
+    return rows
+
+
+def rows_unpacked(m):
+    k = jnp.argmax(m[0])
+    first, second = m
+    rows = [first, second]
+    rows[k][0] = 4.0
+    return rows
+
+
+def every_other_element(m):
+    parts = [m[0, ::2], m[0, 1::2], m.T[0, 1:]]
+    parts[0][0], parts[1][0], parts[2][0] = 7.0, 8.0, 9.0
+    return parts
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        two_rows_of_which_one_is_picked, two_columns_of_which_one_is_picked, the_rows_in_a_list, the_rows_by_a_comprehension,
+        rows_unpacked, every_other_element,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("m", [M, -M], ids=["M", "-M"])
+def test_views_that_share_no_element_are_written_under_jit(function, m):
+    for got, wanted in zip(ag.jit(function)(jnp.asarray(m)), function(m.copy()), strict=True):
+        np.testing.assert_array_equal(got, wanted)

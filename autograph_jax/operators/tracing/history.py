@@ -6,10 +6,12 @@ program that is being made. Other views are not: JAX's own functions give new ar
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import jax
+import numpy as np
 
 from autograph_jax.porting.replacing import parent_of, staged
 
@@ -43,6 +45,35 @@ def is_picked(value: Any) -> bool:
     """Is this a copy of elements that an array of indices picks: `x[np.array([0, 1])]`?"""
     parent = parent_of(staged(value))
     return parent is not None and str(parent.primitive) == "gather"
+
+
+def steps(value: Any, base: Any) -> Callable[[np.ndarray], np.ndarray] | None:
+    """What a row or a slice of an array takes of NumPy's array in its place; None where the history does not tell."""
+    value, base = staged(value), staged(base)
+    found: list[Any] = []
+    while value is not base:
+        parent = parent_of(value)
+        if parent is None or str(parent.primitive) not in _STEPS:
+            return None
+        found.append(parent)
+        value = parent.in_tracers[0]
+    return lambda whole: functools.reduce(
+        lambda array, step: _STEPS[str(step.primitive)](array, step.params), found[::-1], whole
+    )
+
+
+def _sliced(array: np.ndarray, parameters: dict[str, Any]) -> np.ndarray:
+    strides = parameters["strides"] or (1,) * array.ndim
+    return array[tuple(map(slice, parameters["start_indices"], parameters["limit_indices"], strides))]
+
+
+# by the name of JAX's operation: the same of NumPy's arrays, as a view
+_STEPS: dict[str, Callable[[np.ndarray, dict[str, Any]], np.ndarray]] = {
+    "slice": _sliced,
+    "squeeze": lambda array, parameters: array.squeeze(parameters["dimensions"]),
+    "transpose": lambda array, parameters: array.transpose(parameters["permutation"]),
+    "rev": lambda array, parameters: np.flip(array, parameters["dimensions"]),
+}
 
 
 def _bases(value: Any) -> Iterator[Any]:

@@ -9,6 +9,7 @@ import dataclasses
 import dis
 import gc
 import inspect
+import itertools
 import sys
 import threading
 import types
@@ -27,7 +28,7 @@ from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_wi
 from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.operands import Operand, Result
 from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Inside, Place
-from autograph_jax.operators.tracing.views import Renewed, bases, related_to
+from autograph_jax.operators.tracing.views import Renewed, may_overlap, related_to
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.forms import Static
 from autograph_jax.operators.values.traced import is_traced
@@ -72,9 +73,8 @@ def _check_apart(container: Any) -> None:
     """An array of a list that traced data picks is written: no other one in the list may show that."""
     values = container.values() if isinstance(container, dict) else container if isinstance(container, list) else ()
     arrays = [part for value in values for part in reach.arrays(value) if part.ndim]
-    for number, one in enumerate(arrays):
-        near = [one, *bases(one), *doubtful_with(one)]
-        if any(other is part for n, other in enumerate(arrays) for part in near if n != number):
+    for one, other in itertools.combinations(arrays, 2):
+        if may_overlap(one, other) or any(other is part for part in doubtful_with(one)):
             raise AliasError(
                 "an array is written in place that traced data picks, and two of those it may be share their memory",
                 location=user_location(),

@@ -152,7 +152,7 @@ def put(value: Any, container: Any, index: Any) -> None:
                 raise refusal(index, "as a new key of a dict") from None
             checks.raise_where(taken, error.with_traceback(None))
             continue
-        container[key] = pick(jnp.asarray(taken, jnp.int32), [old, value])
+        container[key] = pick(jnp.asarray(taken, jnp.int32), [old, value], put=True)
     if is_one_of_them:  # `rows[i] = rows[j]`: two of them are one array from now on
         for one, other in itertools.combinations(aliasing.memory(container), 2):
             aliasing.doubt(one, other)
@@ -264,20 +264,23 @@ def _number(option: Any) -> Any:
     return option
 
 
-def pick(index: jax.Array, values: Sequence[Any]) -> Any:
-    """`values[index]`, for a traced index within bounds: one array of the joined kind, or a Choice of what has none."""
+def pick(index: jax.Array, values: Sequence[Any], *, put: bool = False) -> Any:
+    """`values[index]`, for a traced index within bounds: one array of the joined kind, or a Choice of what has none.
+
+    `put`: the last value is put into one of several places, of which this is one.
+    """
     if all(value is values[0] for value in values):
         return values[0]
     if all(isinstance(value, MutableArray) for value in values) and (array := picked_array(values, index)) is not None:
         return array
     if type(values[0]) is tuple and all(_is_like_tuple(value, values[0]) for value in values):
-        return tuple(pick(index, column) for column in zip(*values, strict=True))
+        return tuple(pick(index, column, put=put) for column in zip(*values, strict=True))
     form = functools.reduce(_joined, [flatten(value, is_mutable)[0] for value in values])
     columns = zip(*(coerce(value, form) for value in values), strict=True)
     leaves = [as_array(jnp.stack(column)[index], leaf) for column, leaf in zip(columns, array_forms(form), strict=True)]
     picked = unflatten(form, iter(leaves))
     for value in values:
-        _share(picked, value)
+        _share(picked, value, handed=put and value is values[-1])
     return picked
 
 
@@ -285,13 +288,13 @@ def _is_like_tuple(value: Any, other: tuple[Any, ...]) -> bool:
     return type(value) is tuple and len(value) == len(other)
 
 
-def _share(picked: Any, value: Any) -> None:
+def _share(picked: Any, value: Any, *, handed: bool = False) -> None:
     """In NumPy what is picked is the array itself: a write to one would show in the other."""
     if isinstance(picked, tuple) and isinstance(value, tuple):
         for own, other in zip(picked, value, strict=True):
-            _share(own, other)
+            _share(own, other, handed=handed)
     elif type(picked) is not Choice or all(option is not value for option in picked._options):
-        views.view(picked, value)
+        views.relate(picked, value, whole=handed)
         aliasing.doubt_buffers(picked, value)
 
 
