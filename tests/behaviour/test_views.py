@@ -5,6 +5,7 @@ A write that would have to show is refused, or shows. Never another result.
 
 import functools
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -695,3 +696,17 @@ def every_other_element(m):
 def test_views_that_share_no_element_are_written_under_jit(function, m):
     for got, wanted in zip(ag.jit(function)(jnp.asarray(m)), function(m.copy()), strict=True):
         np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("function", [picked_of_a_row_and_a_column, the_rows_in_a_list])
+def test_which_elements_views_show_is_not_known_under_vmap(function):
+    with pytest.raises(ag.AliasError):
+        jax.vmap(ag.autograph(function))(jnp.array([M, -M]))
+
+
+def test_views_that_share_no_element_are_differentiated():
+    def total(m):
+        rows = the_rows_in_a_list(m)
+        return rows[0].sum() + 2 * rows[1].sum()
+
+    np.testing.assert_array_equal(jax.grad(ag.jit(total))(jnp.asarray(M)), [[1, 0], [0, 2]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autograph_jax.errors import StagingError, frame_location, user_location
@@ -19,25 +19,27 @@ def refuse_if_caught(error: Error, attempt: Any = None) -> None:
 
     An attempt that notes it leaves the functions that are called in there. Nor must a `with` expect to be told.
     """
-    managers.refuse_if_told(error, attempt)
+    running = managers.functions_of_the_program()
+    managers.refuse_if_told(error, attempt, running)
     around = attempt.frame if attempt is not None else None
     kind = error if isinstance(error, type) else type(error)
-    for frame, caught in _left(around):
+    for frame, caught in _left(running, around):
         if any(_catches(handler, kind, frame) for handler in caught):
             raise _caught_by_caller(kind, frame)
 
 
-def _left(around: types.FrameType | None) -> Iterator[tuple[types.FrameType, tuple[str, ...]]]:
+def _left(
+    running: Sequence[managers.Running], around: types.FrameType | None
+) -> Iterator[tuple[types.FrameType, tuple[str, ...]]]:
     """The frames that an exception leaves, and what their handlers catch. Blocks of the frame's own function stand in that."""
     blocks = []
-    for frame in managers.frames_of_the_program():
+    for frame, later in running:
         if frame is around:
             return
-        if (later := hooks.read_later(frame)) is not None:
-            blocks.append((frame, later.handlers))
-            if around is None or not hooks.is_block(frame.f_code):
-                yield from blocks
-                blocks.clear()
+        blocks.append((frame, later.handlers))
+        if around is None or not hooks.is_block(frame.f_code):
+            yield from blocks
+            blocks.clear()
 
 
 def _catches(handler: str, kind: type[BaseException], frame: types.FrameType) -> bool:

@@ -12,7 +12,7 @@ import inspect
 import itertools
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 from autograph_jax.errors import StagingError, frame_location, is_jax_frame, user_location
@@ -20,16 +20,17 @@ from autograph_jax.operators import hooks
 from autograph_jax.operators.effects.failures import Error
 from autograph_jax.operators.tracing.holders import frame_variables
 
+Running = tuple[types.FrameType, Any]  # a converted function, and the span of it that `hooks.read_later` gives
+
 _HOLDING_OTHERS = (contextlib.ExitStack, contextlib.AsyncExitStack)
 _FROM_GENERATOR = type(contextlib.contextmanager(lambda: iter(()))())
 
 
-def refuse_if_told(error: Error, attempt: Any = None) -> None:
+def refuse_if_told(error: Error, attempt: Any = None, running: Sequence[Running] | None = None) -> None:
     """The exception leaves the `with` statements around, up to those around the attempt that handles it."""
     kind = error if isinstance(error, type) else type(error)
-    for frame in frames_of_the_program():
-        later = hooks.read_later(frame)
-        for manager in later.managers if later is not None else ():
+    for frame, later in functions_of_the_program() if running is None else running:
+        for manager in later.managers:
             variables = _variables(frame, attempt)
             if any(variables.get(name) is attempt for name in manager.inside) and attempt is not None:
                 continue
@@ -39,16 +40,18 @@ def refuse_if_told(error: Error, attempt: Any = None) -> None:
             return
 
 
-def frames_of_the_program() -> Iterator[types.FrameType]:
-    """The frames between here and where JAX began to trace."""
-    waiting = []
+def functions_of_the_program() -> list[Running]:
+    """The converted functions that run between here and where JAX began to trace, each with what is known of its statement."""
+    waiting: list[types.FrameType] = []
+    found: list[types.FrameType] = []
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
         waiting.append(frame)
         if is_jax_frame(frame):
-            yield from waiting
+            found += waiting
             waiting.clear()
         frame = frame.f_back
+    return [(frame, later) for frame in found if (later := hooks.read_later(frame)) is not None]
 
 
 def _variables(frame: types.FrameType, attempt: Any) -> dict[str, Any]:

@@ -48,8 +48,14 @@ def is_picked(value: Any) -> bool:
 
 
 def steps(value: Any, base: Any) -> Callable[[np.ndarray], np.ndarray] | None:
-    """What a row or a slice of an array takes of NumPy's array in its place; None where the history does not tell."""
+    """What a row or a slice of an array takes of NumPy's array in its place; None where the history does not tell.
+
+    Nor does it under vmap: the arrays of the program have one axis more, each somewhere else.
+    """
+    shape = base.shape
     value, base = staged(value), staged(base)
+    if base is None or base.shape != shape:
+        return None
     found: list[Any] = []
     while value is not base:
         parent = parent_of(value)
