@@ -22,6 +22,7 @@ from autograph_jax.operators.tracing import aliasing, views
 from autograph_jax.operators.values import objects, selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced, truth
+from autograph_jax.porting.names import in_own_type
 
 _NOTHING = object()
 
@@ -87,10 +88,10 @@ def _is_scalar(value: Any) -> bool:
 
 def sum_(iterable: Iterable[Any], /, start: Any = 0) -> Any:
     if isinstance(iterable, jax.Array) and iterable.ndim and is_traced(iterable):
-        return start + jnp.sum(iterable, axis=0)
+        return start + in_own_type(jnp.sum, iterable, start)
     iterable = _all_of(iterable)
     if isinstance(iterable, bounded.Bounded):
-        return start + bounded.reduced(iterable, jnp.sum, 0)
+        return start + bounded.reduced(iterable, lambda column, axis: in_own_type(jnp.sum, column, start), 0)
     return builtins.sum(iterable, start)
 
 

@@ -35,7 +35,8 @@ _MATH: dict[Function, Function] = {
     math.degrees: jnp.degrees, math.radians: jnp.radians,
     math.dist: lambda p, q: jnp.linalg.norm(_float(jnp.asarray(p)) - jnp.asarray(q)),
     math.isclose: lambda a, b, *, rel_tol=1e-9, abs_tol=0.0: _is_close(a, b, rel_tol, abs_tol),
-    math.fsum: lambda x: jnp.sum(jnp.asarray(x)), math.prod: lambda x: jnp.prod(jnp.asarray(x)),
+    math.fsum: lambda x: jnp.sum(_float(jnp.asarray(x))),
+    math.prod: lambda x, *, start=1: start * in_own_type(jnp.prod, jnp.asarray(x), start),
 }  # fmt: skip
 
 
@@ -77,6 +78,12 @@ def _is_close(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> jax.Array:
     """Python's rule, by the larger of the two; NumPy's goes by the second. An infinity is close to itself alone."""
     within = jnp.abs(a - b) <= jnp.maximum(rel_tol * jnp.maximum(jnp.abs(a), jnp.abs(b)), abs_tol)
     return jnp.equal(a, b) | within & jnp.isfinite(a) & jnp.isfinite(b)
+
+
+def in_own_type(reduce: Function, rows: jax.Array, start: Any) -> jax.Array:
+    """A sum or a product over the first axis, in the type that Python's own has, row after row: JAX's of int8 is an int32."""
+    is_number = isinstance(start, int | float | complex | np.generic | jax.Array)
+    return reduce(rows, axis=0, dtype=jnp.result_type(start, rows) if is_number else rows.dtype)
 
 
 def _integer(x: jax.Array) -> jax.Array:

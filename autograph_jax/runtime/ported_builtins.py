@@ -85,9 +85,7 @@ def _of_sequence(function: Function, name: str) -> Function:
         if len(arguments) == 1 and isinstance(arguments[0], Selection):
             return getattr(arguments[0], name)(axis=0)
         rows = [_row(selection.not_none(argument)) for argument in arguments]
-        found = function(*rows, **keywords)
-        small = name == "sum" and len(rows) == 1 and isinstance(rows[0], jax.Array) and rows[0].dtype.kind in "iu"
-        return found.astype(rows[0].dtype) if small else found  # Python adds scalars of that kind
+        return function(*rows, **keywords)
 
     return apply
 

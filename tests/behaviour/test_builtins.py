@@ -3,9 +3,14 @@
 import functools
 import math
 import operator
+import warnings
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
+
+import autograph_jax as ag
 
 from .harness import Table, check
 
@@ -367,3 +372,35 @@ row(math_in_a_while_test, [37.0], [1.05], batch=True)
 @table.each_way
 def test_builtins(row, way, record_property):
     check(row, way, record_property)
+
+
+# ------------------------------------------------------------------ small types stay small, as where one is added to the next
+def sums_in_own_type(v):
+    return sum(v), sum([x for x in v if x > 5]), sum(v, v[0]), sum((2 * x for x in v), 1), sum(v, 0.5), sum(x > 5 for x in v)
+
+
+def products_in_own_type(v):
+    return math.prod(v), math.prod(v, start=v[1]), math.prod([v[0], v[1]], start=2)
+
+
+@pytest.mark.parametrize("function", [sums_in_own_type, products_in_own_type])
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "float16", "bfloat16", "float32"])
+def test_of_small_types(function, dtype):
+    v = jnp.array([200, 100, 7, 3]).astype(dtype)
+    if dtype == "bfloat16":
+        v = v / 32  # a sum within its digits
+    wanted = function(v)
+    for way in (ag.autograph(function), jax.jit(ag.autograph(function))):
+        for one, other in zip(way(v), wanted, strict=True):
+            assert jnp.asarray(one).dtype == jnp.asarray(other).dtype
+            np.testing.assert_allclose(np.asarray(one, float), np.asarray(other, float), rtol=1e-2)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "float32"])
+def test_of_small_types_of_numpy(dtype):
+    v = np.array([200, 100, 7, 3]).astype(dtype)
+    with np.errstate(over="ignore"), warnings.catch_warnings(action="ignore"):
+        wanted = sums_in_own_type(v)
+    for one, other in zip(jax.jit(ag.port(sums_in_own_type))(v), wanted, strict=True):
+        assert one.dtype == jnp.asarray(other).dtype
+        np.testing.assert_allclose(one, other)

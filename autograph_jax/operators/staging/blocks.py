@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import sys
 import types
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
 import jax
@@ -17,6 +17,7 @@ from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried
+from autograph_jax.operators.staging.held import Held, held
 from autograph_jax.operators.staging.varied import varied
 from autograph_jax.operators.staging.writes import with_outputs
 from autograph_jax.operators.tracing import (
@@ -54,18 +55,12 @@ class Traced:
     forgotten: set[Any]  # keys of places in `ends` whose objects the block made for itself
     raised: bool  # it ends by an exception, which is raised at run time
     handled: bool  # if so, by a `try` around, which goes on with what the block has written
-    ids: dict[Any, int]  # by key: the identity of what each place held at the end, for aliases
-    bases: dict[Any, list[views.Base]]  # by key: of what arrays there are views in it
-    parts: dict[Any, list[int]]  # by key: of the arrays in what it holds, and of those that these may be
-    handed: dict[Any, frozenset[int]]  # by key: among these, those that are handed over from turn to turn
-    doubted: dict[Any, set[int]]  # by key: among these, the memory that it may have
-    older: dict[Any, Uncounted]  # by key: the containers from before that what it holds may be
+    held: dict[Any, Held]  # by key: what each place held at the end, for aliases
     before: Container[int]  # the ids of the containers that were there before the block
     starts: dict[Any, int]  # by key: the identity of what each input held at the start
     objects: dict[Any, list[tuple[same_containers.Position, int]]]  # by key: the containers in what it holds, by their ids
     related: dict[int, frozenset[int]]  # of these, what each may be as well
     twins: dict[Any, twins.Twins]  # by key: the arrays in what it holds that have one memory
-    listed: set[Any]  # the keys of those in which there is an array that a list of bounded length may hold
     called: dict[Any, dict[str, Any]]  # the code of functions, and their globals
 
     def __call__(self, leaves: Sequence[Any], run: Callable[..., Sequence[Any]] | None = None) -> tuple[Any, dict[Any, Any]]:
@@ -81,20 +76,28 @@ class Traced:
 
     def view_bases(self, key: Any, value: Any, values: dict[Any, Any], outer: dict[int, jax.Array]) -> None:
         """Views in what a place holds stay views: of the places' new `values`, or of the arrays around, by their ids."""
-        for base, shape, whole in self.bases.get(key, ()):
-            known = [values[other] for other, own in self.ids.items() if own == base and other in values]
+        for base, shape, whole in self.held[key].bases if key in self.held else ():
+            known = [values[other] for other, own in self.held.items() if own.identity == base and other in values]
             for array in known + ([outer[base]] if base in outer else []):
                 for part in reach.arrays(value):
                     if part.shape == shape:
                         views.relate(part, array, whole=whole)
 
+    def identity_of(self, place: Place) -> int:
+        """The id of what a place holds at the end."""
+        return own.identity if (own := self.held.get(place.key)) is not None else aliasing.identity(place.read())
+
+    def doubted_in(self, key: Any) -> Set[int]:
+        """The memory that what a place holds at the end may have, by its ids."""
+        return self.held[key].doubted if key in self.held else frozenset()
+
     def kin_of(self, place: Place) -> list[int]:
         """The arrays in what a place holds at the end, and those that these may be, by their ids."""
-        return self.parts[place.key] if place.key in self.parts else [id(part) for part in reach.arrays(place.read())]
+        return own.kin if (own := self.held.get(place.key)) is not None else [id(part) for part in reach.arrays(place.read())]
 
     def is_listed(self, key: Any, place: Place | None) -> bool:
         """May a list of bounded length hold an array that is in a place at the end?"""
-        return key in self.listed if place is None or key in self.parts else listed.holds(place.read())
+        return self.held[key].is_listed if place is None or key in self.held else listed.holds(place.read())
 
     def together(self, more: Iterable[tuple[Any, Any]] = ()) -> set[same_containers.Pair]:
         """The places that end with one container, or with two that may be one; `more` are what it left as it was, by key."""
@@ -216,18 +219,12 @@ def trace(
     found = _outliving(recorder)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
     memory_found = (
-        recorder.ids,
-        recorder.bases,
-        recorder.parts,
-        recorder.handed,
-        recorder.doubted,
-        recorder.older,
+        recorder.held,
         recorder.before,
         recorder.starts,
         recorder.objects,
         recorder.related,
         recorder.twins,
-        recorder.listed,
     )
     raised = recorder.raised, recorder.handled
     return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, *raised, *memory_found, recorder.called)
@@ -405,6 +402,8 @@ class _Recorder:
 
     def _older_than(self, key: Any, value: Any) -> Uncounted:
         """What from before the block the containers may be that it has made, or takes apart."""
+        if reach.is_plain(value):
+            return Uncounted()
         made = same_containers.older_in(value, without=self.before)
         older = Uncounted(container for container in made if id(container) in self.before)
         if self._apart.objects:
@@ -426,16 +425,10 @@ class _Recorder:
         is_new = _made_in(trace)
         self.result, leaves = flatten_end(result, self.before, is_new, self._apart.at(RESULT))
         self.ends, self.found = {}, []
-        self.ids: dict[Any, int] = {RESULT: aliasing.identity(result)}
-        self.bases: dict[Any, list[views.Base]] = {RESULT: views.bases_in(result)}
-        self.parts: dict[Any, list[int]] = {RESULT: aliasing.kin(result)}
-        self.handed: dict[Any, frozenset[int]] = {RESULT: views.handed_over(result)}
-        self.doubted: dict[Any, set[int]] = {RESULT: aliasing.doubted(result)}
-        self.older: dict[Any, Uncounted] = {RESULT: self._older_than(RESULT, result)}
+        self.held: dict[Any, Held] = {RESULT: held(result, self._older_than(RESULT, result))}
         containers: dict[int, Any] = {}
         self.objects: dict[Any, list[tuple[same_containers.Position, int]]] = {}
         self.twins: dict[Any, twins.Twins] = {}
-        self.listed = {RESULT} if listed.holds(result) else set[Any]()
         self._note_objects(RESULT, result, containers)
         inputs = {place.key for place, _ in self._inputs}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
@@ -445,13 +438,7 @@ class _Recorder:
                 continue
             start = starts[place.key] if place.key in starts else trace.log[place.key][1]
             value = place.read()
-            self.ids[place.key] = aliasing.identity(value)
-            self.bases[place.key] = views.bases_in(value)
-            self.parts[place.key] = aliasing.kin(value)
-            self.handed[place.key] = views.handed_over(value)
-            self.doubted[place.key] = aliasing.doubted(value)
-            self.older[place.key] = self._older_than(place.key, value)
-            self.listed |= {place.key} if listed.holds(value) else set()
+            self.held[place.key] = held(value, self._older_than(place.key, value))
             is_same = _unchanged(place, start, value) and place.key not in self._apart.places
             if not is_same or place.key in inputs:
                 self._note_objects(place.key, value, containers)

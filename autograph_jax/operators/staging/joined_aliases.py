@@ -22,7 +22,7 @@ def with_aliases(
     new: dict[Any, Any], places: dict[Any, Place], first: Traced, second: Traced, outer: dict[int, jax.Array]
 ) -> dict[Any, Any]:
     """The new values, where two that are one array on both paths are one object, and a pair on one path is doubtful."""
-    identities = {key: tuple(b.ids.get(key, aliasing.identity(places[key].read())) for b in (first, second)) for key in new}
+    identities = {key: tuple(branch.identity_of(places[key]) for branch in (first, second)) for key in new}
     leaders: dict[tuple[int, ...], Any] = {}
     containers: dict[tuple[int, ...], Any] = {}
     for key, pair in identities.items():
@@ -81,7 +81,7 @@ def together(
 
 def _related(branch: Traced, kin: dict[Any, set[int]], key: Any, other: Any) -> bool:
     """May two places have one array after a branch? Not because each has one of two: `old, new = new, old`."""
-    return bool((kin[key] & kin[other]) - (branch.doubted.get(key, set()) & branch.doubted.get(other, set())))
+    return bool((kin[key] & kin[other]) - (branch.doubted_in(key) & branch.doubted_in(other)))
 
 
 def relate(
@@ -99,16 +99,16 @@ def relate(
         branch.view_bases(key, value, new, outer)
         if branch.is_listed(key, place):
             listed.note(value)
-        kin = branch.kin_of(place) if place is not None else branch.parts[RESULT]
+        kin = branch.kin_of(place) if place is not None else branch.held[RESULT].kin
         _doubt_parts(value, [outer[part] for part in kin if part in outer])
-        for own in branch.doubted.get(RESULT if place is None else place.key, ()):
+        for own in branch.doubted_in(RESULT if place is None else place.key):
             for buffer in reach.buffers(value) if own in memory else ():
                 aliasing.doubt(buffer, memory[own])
         form = branch.result if place is None else branch.ends[key][1] if key in branch.ends else None
         if form is None or place is None and branch.raised:
             continue
         for part, own in _elements(value, form) if isinstance(place, Content) else [(value, form)]:
-            _doubt_objects(part, own, branch.older[key], list(new.values()), joining)
+            _doubt_objects(part, own, branch.held[key].older, list(new.values()), joining)
 
 
 def of_module(
@@ -123,7 +123,8 @@ def of_module(
     """What paths leave that give a list or dict of the module's: itself, if both give it; else a write to it is doubtful."""
     if not issubclass(type(value), list | dict):
         return value
-    given = [modules.get(branch.ids.get(key, 0)) for branch in (first, second) if not branch.is_over]
+    left = [branch.held.get(key) for branch in (first, second) if not branch.is_over]
+    given = [modules.get(own.identity) if own is not None else None for own in left]
     if given and given[0] is not None and all(one is given[0] for one in given):
         return given[0]
     for one in given:
@@ -137,12 +138,11 @@ def of_module(
 def with_result_aliases(value: Any, first: Traced, second: Traced, outer: dict[int, jax.Array]) -> Any:
     """`m = a if x > 0 else b`: m may be either array, and a write to it is doubtful; if both are one, it is that."""
     if isinstance(value, jax.Array):
-        given = [branch.ids.get(RESULT) for branch in (first, second) if not branch.raised]
-        first_given = given[0] if given else None
-        if first_given is not None and all(one == first_given and one in outer for one in given):
-            return outer[first_given]
+        given = [branch.held[RESULT].identity for branch in (first, second) if not branch.raised]
+        if given and all(one == given[0] and one in outer for one in given):
+            return outer[given[0]]
         for one in given:
-            if one is not None and one in outer:
+            if one in outer:
                 aliasing.doubt(value, outer[one])
     return value
 

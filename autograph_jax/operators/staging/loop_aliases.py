@@ -35,7 +35,8 @@ def share(places: Sequence[Place], forms: Sequence[Form], aliases: Aliases) -> N
 
 def keep_sharing(aliases: Aliases, traced: Traced) -> bool:
     """Do places that were one array at the start of a turn end as one? If not, they may be one or two: doubtful."""
-    parted = [key for key, leader in aliases.same.items() if traced.ids.get(key) != traced.ids.get(leader)]
+    ids = {key: own.identity for key, own in traced.held.items()}
+    parted = [key for key, leader in aliases.same.items() if ids.get(key) != ids.get(leader)]
     for key in parted:
         aliases.doubtful.add((aliases.same.pop(key), key))
     return not parted
@@ -84,18 +85,19 @@ def _shared(
     And whether it is the array that another place began the turn with, and has given away: `a, b = b, a`.
     """
     entries = {traced.starts[place.key]: place for place in places if place.key in traced.starts}
-    keys = [place.key for place in [*places, *traced.found] if place.key in traced.ids]
-    is_alone = not any(traced.ids[other] == traced.ids[key] for other in keys if other != key)
-    handed = traced.handed[key] | {traced.ids[key]}
-    for base in traced.parts.get(key, ()):
-        yield from ((other, False) for other in keys if traced.ids[other] == base)
+    keys = [place.key for place in [*places, *traced.found] if place.key in traced.held]
+    own = traced.held[key]
+    is_alone = not any(traced.held[other].identity == own.identity for other in keys if other != key)
+    handed = own.handed | {own.identity}
+    for base in own.kin:
+        yield from ((other, False) for other in keys if traced.held[other].identity == base)
         if base in outer:
             yield outer[base], is_alone and base in handed
         if base in entries and entries[base].key != key and isinstance(entry := entries[base].read(), ARRAYS):
             yield entry, is_alone and base in handed
     form = traced.result if key is RESULT else traced.ends[key][1]
     yield from ((array, False) for array in _older_arrays(form))
-    yield from ((memory[own], False) for own in traced.doubted[key] if own in memory)
+    yield from ((memory[one], False) for one in own.doubted if one in memory)
 
 
 def _older_arrays(form: Form) -> Iterator[MutableArray]:
@@ -128,7 +130,9 @@ def taken_from_before(traced: Traced, aliases: Aliases) -> bool:
     known = {(older.key, id(container), older.given) for older in aliases.older for container in older.containers}
     before = len(aliases.older)
     for key in traced.ends:
-        for given, containers in () if key in traced.forgotten else ((False, traced.older[key]), (True, _given(traced, key))):
+        for given, containers in (
+            () if key in traced.forgotten else ((False, traced.held[key].older), (True, _given(traced, key)))
+        ):
             new = Uncounted(one for one in containers if (key, id(one), given) not in known)
             aliases.older += [Older(key, new, given)] if new else []
     return len(aliases.older) > before
@@ -153,7 +157,7 @@ def held_together(traced: Traced, growing: dict[Any, lists.Growth], aliases: Ali
 def taken_from_lists(traced: Traced, aliases: Aliases) -> bool:
     """Does a turn leave in a place an array that a list of bounded length may hold? The next turn may begin with one."""
     before = len(aliases.listed)
-    aliases.listed |= traced.listed - traced.forgotten
+    aliases.listed |= {key for key, own in traced.held.items() if own.is_listed} - traced.forgotten
     return len(aliases.listed) > before
 
 
@@ -163,8 +167,8 @@ def put_into_lists(places: Sequence[Place], traced: Traced, growing: dict[Any, l
     written = [place.key for place in places if place.key in traced.ends and place.key not in growing]
     for key, growth in growing.items():
         for other in written:
-            apart = traced.doubted[key] & traced.doubted[other]
+            own, put = traced.held[key], traced.held[other]
             known = any(holder is growth.holder and held == other for holder, held in aliases.held)
-            if not known and not {*traced.parts[key]}.isdisjoint({*traced.parts[other]} - apart):
+            if not known and not {*own.kin}.isdisjoint({*put.kin} - (own.doubted & put.doubted)):
                 aliases.held.append((growth.holder, other))
     return len(aliases.held) > before

@@ -133,10 +133,9 @@ def doubt_buffers(value: Any, other: Any, apart: Iterable[Any] = ()) -> None:
         _doubt_each(pairs, apart)
         return
     olds = list(reach.buffers(other))
-    others = {id(buffer) for one in apart for buffer in reach.buffers(one)}
-    for new in reach.buffers(value):
-        if any(new is old for old in olds):
-            continue  # it is known which memory this is
+    news = [new for new in reach.buffers(value) if not any(new is old for old in olds)] if olds else []  # the others are known
+    others = {id(buffer) for one in apart for buffer in reach.buffers(one)} if news else set[int]()
+    for new in news:
         for old in olds:
             for known in (old, *doubtful_with(old)):
                 if id(known) not in others:
@@ -196,7 +195,11 @@ def may_share(array: Any) -> list[jax.Array]:
 
 def kin(value: Any) -> list[int]:
     """The ids of the arrays in a value, and of those that these may be or are views of."""
-    return [id(other) for part in memory(value) for other in (part, *doubtful_with(part), *bases(part))]
+    return kin_of(memory(value))
+
+
+def kin_of(memory: Iterable[Any]) -> list[int]:
+    return [id(other) for part in memory for other in (part, *doubtful_with(part), *bases(part))]
 
 
 def memory(value: Any) -> Iterator[Any]:
@@ -208,12 +211,14 @@ def memory(value: Any) -> Iterator[Any]:
 
 def _is_content(holder: Any, _: Any) -> bool:
     """What memory holds is a value, which nobody writes; a mask of two selections makes them no views of one array."""
-    return type(holder) in (Buffer, Mask, Window)
+    return type(holder) in HAVING_CONTENT
 
 
-def doubted(value: Any) -> set[int]:
-    """The ids of the memory that arrays of ported code in a value may have: each has one, and two may have the other each."""
-    own = list(reach.buffers(value))
+HAVING_CONTENT = (Buffer, Mask, Window)
+
+
+def doubted(own: Sequence[Buffer]) -> set[int]:
+    """The ids of the memory that arrays of ported code may have, by theirs: each has one, and two may have the other each."""
     return {id(other) for one in own for other in doubtful_with(one)} - {id(one) for one in own}
 
 

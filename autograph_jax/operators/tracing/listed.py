@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 import jax
@@ -24,7 +25,11 @@ def note(value: Any) -> Any:
 
 def holds(value: Any) -> bool:
     """Is there an array in a value that a list may hold?"""
-    return bool(_listed) and any(map(_is_listed, aliasing.memory(value)))
+    return bool(_listed) and are_held(aliasing.memory(value))
+
+
+def are_held(memory: Iterable[Any]) -> bool:
+    return bool(_listed) and any(map(_is_listed, memory))
 
 
 def check_write(array: Any) -> None:

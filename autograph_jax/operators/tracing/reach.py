@@ -39,7 +39,7 @@ def holds(value: Any, test: Callable[[Any], bool], *, skip: Skip = lambda holder
 
 def everything(value: Any, *, skip: Skip = lambda holder, key: False) -> Iterator[Any]:
     """A value and all that can be reached from it, each once; of large structures only the beginning."""
-    if _parts_of(type(value)) is _nothing:  # a number or an array, as most are
+    if is_plain(value):  # as most are
         yield value
         return
     pending, known = collections.deque([value]), set[int]()
@@ -51,6 +51,11 @@ def everything(value: Any, *, skip: Skip = lambda holder, key: False) -> Iterato
         yield value
         if not isinstance(value, ATOMS):
             pending.extend(part for key, part in parts(value) if not (skip(value, key) or is_no_content(part)))
+
+
+def is_plain(value: Any) -> bool:
+    """Is it a number or an array, in which there is nothing else?"""
+    return _parts_of(type(value)) is _nothing
 
 
 def is_no_content(value: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, cast
 
 import jax
@@ -258,9 +258,9 @@ class Base(NamedTuple):
     whole: bool
 
 
-def bases_in(value: Any) -> list[Base]:
-    """The arrays of which there are views in a value."""
-    parts = [(part, handed_over(part)) for part in reach.arrays(value)] if _views else []
+def bases_in(arrays: Iterable[jax.Array]) -> list[Base]:
+    """The arrays of which there are views among some arrays."""
+    parts = [(part, handed_over(part)) for part in arrays] if _views else []
     return [Base(id(base), part.shape, id(base) in handed) for part, handed in parts for base in bases(part)]
 
 
