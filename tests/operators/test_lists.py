@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import autograph_jax as ag
@@ -125,8 +126,12 @@ def test_unlike_elements_are_refused():
 
 
 @pytest.mark.parametrize(
-    "use", [lambda k: k[1:], lambda k: k.index(1.0), lambda k: jnp.stack(k), lambda k: tuple(iter(k)), lambda k: [*k]]
-)
+    "use",
+    [
+        lambda k: k.sort(key=abs), lambda k: k[:: int], lambda k: jnp.stack(k), lambda k: tuple(iter(k)), lambda k: [*k],
+        lambda k: k == [1.0, 2.0], lambda k: np.asarray(k),
+    ],
+)  # fmt: skip
 def test_what_needs_the_number_is_refused(use):
     @ag.autograph
     def f(v):
@@ -134,6 +139,88 @@ def test_what_needs_the_number_is_refused(use):
 
     with pytest.raises(StagingError, match="number of elements is only known at run time"):
         jax.jit(f)(jnp.arange(3.0))
+
+
+def sliced(k):
+    return k[1:], k[:2], k[::-1], k[-2:], k[:-1], k[::2], k[3:0:-1], k[-1:0:-2], k[5:2], k[::-1][1:]
+
+
+def inserted(k):
+    k.insert(0, 9.0)
+    k.insert(2, 8.0)
+    k.insert(-1, 7.0)
+    k.insert(100, 6.0)
+    return (k,)
+
+
+def put_in_order(k):
+    where, n = k.index(2.0), k.count(3.0)
+    k.reverse()
+    turned = k[:]
+    k.sort()
+    up = k[:]
+    k.remove(3.0)
+    gone = k[:]
+    k.sort(reverse=True)
+    return turned, up, gone, k, [where, n], sorted(turned, reverse=True)
+
+
+def gone_through(k):
+    total = 0.0
+    for x in k[1:3]:
+        total = 2 * total + x
+    for x in reversed(k):
+        total = 3 * total + x
+    return ([total],)
+
+
+@pytest.mark.parametrize("use", [sliced, inserted, put_in_order, gone_through])
+@pytest.mark.parametrize("v", [[1.0, 2.0, 3.0, -1.0, 5.0, 3.0], [2.0, -1.0, -1.0, 3.0, -4.0, -1.0]])
+@pytest.mark.parametrize("way", [ag.autograph, ag.jit])
+def test_methods_of_a_bounded_list(use, v, way):
+    def f(v):
+        k = ag.max_len([], 12)
+        for x in v:
+            if x > 0:
+                k.append(x)
+        return use(k)
+
+    for got, wanted in zip(way(f)(jnp.array(v)), f(np.array(v)), strict=True):
+        assert [float(x) for x in got] == wanted
+
+
+def test_a_value_that_is_not_in_a_bounded_list_is_an_error_at_run_time():
+    for use in (lambda k: k.index(7.0), lambda k: k.remove(7.0)):
+        with pytest.raises(ValueError, match="not in"):
+            ag.jit(lambda v, use=use: use([x for x in v if x > 0]))(jnp.arange(3.0))
+
+
+def test_a_bounded_list_of_unsigned_numbers_is_sorted_downwards():
+    found = ag.jit(lambda v: sorted([x for x in v if x < 9], reverse=True))(jnp.array([0, 5, 3, 11], jnp.uint8))
+    assert [int(x) for x in found] == [5, 3, 0]
+
+
+def test_a_bounded_list_that_has_left_the_program_is_a_list():
+    found = ag.jit(lambda v: [x for x in v if x > 0])(jnp.array([0, 5, 3]))
+    assert found == [5, 3] and list(found) == [5, 3] and len(found) == 2 and 5 in found and max(found) == 5
+    assert str(found[:1]) == "[Array(5, dtype=int32)]" and found[-1] == 3
+    np.testing.assert_array_equal(np.asarray(found), [5, 3])
+    np.testing.assert_array_equal(jnp.asarray(found) + 1, [6, 4])
+
+
+@pytest.mark.parametrize("jit", [jax.jit, lambda f: jax.jit(jax.jit(f)), lambda f: f])
+def test_a_bounded_list_leaves_a_bare_jit(jit):
+    found = jit(ag.autograph(lambda v: [(x, 2 * x) for x in v if x > 0]))(jnp.array([0, 5, 3]))
+    assert [(int(x), int(y)) for x, y in found] == [(5, 10), (3, 6)]
+
+
+def test_bounded_lists_leave_vmap():
+    found = jax.vmap(ag.autograph(lambda v: [x for x in v if x > 0]))(jnp.array([[0, 5, 3], [7, -1, 0]]))
+    assert found.length.tolist() == [2, 1] and found.padded(-1).tolist() == [[5, 3, -1], [7, -1, -1]]
+    assert found.mask.tolist() == [[True, True, False], [True, False, False]]
+    assert "at most 3" in repr(found)
+    with pytest.raises(StagingError):
+        list(found)
 
 
 # Markers

@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from autograph_jax.errors import StagingError, StructureError, user_location
 from autograph_jax.operators.effects import checks
@@ -41,7 +42,7 @@ class Bounded:
     @property
     def mask(self) -> jax.Array:
         """Of each row of `padded`: is it an element?"""
-        return jnp.arange(self.capacity) < self._length
+        return jnp.arange(self.capacity) < jnp.expand_dims(self._length, -1)
 
     def padded(self, fill: Any = 0) -> Any:
         """The elements as an array of `capacity` rows; the rows beyond them hold `fill`."""
@@ -90,12 +91,43 @@ class Bounded:
         self.extend(values)
         return self
 
+    def insert(self, index: Any, value: Any) -> None:
+        """Put an element before the one at an index; at the end, if that is beyond it."""
+        checks.raise_where(jnp.asarray(self._length >= self.capacity), full(self.capacity))
+        place, rows = self._within(index), jnp.arange(self.capacity)
+        if self._known is not None:
+            self._write(self._rows(jnp.where(rows > place, rows - 1, rows)), self._length)
+        self._write(self._with(place, elements.taken(value)), self._length + 1)
+
+    def remove(self, value: Any) -> None:
+        """Take out the first element that is equal to a value."""
+        self.pop(self._first(value, ValueError("list.remove(x): x not in list")))
+
+    def reverse(self) -> None:
+        """Turn the order round."""
+        if self._known is not None:
+            self._write(self._rows(self._length - 1 - jnp.arange(self.capacity)), self._length)
+
+    def sort(self, *, key: Any = None, reverse: Any = False) -> None:
+        """Put the elements, numbers, in order."""
+        if key is not None:
+            raise refused("is sorted by a key")
+        self._write(in_order(self, reverse=bool(reverse))._columns, self._length)
+
+    def index(self, value: Any) -> Any:
+        """Where the first element is that is equal to a value."""
+        return self._first(value, ValueError("the value is not in the list"))
+
+    def count(self, value: Any) -> Any:
+        """How many elements are equal to a value."""
+        return jnp.sum(jnp.logical_and(self.mask, self.column() == value))
+
     def pop(self, index: Any = -1) -> Any:
         """Take the element at an index, the last one as a rule."""
         value, place = self[index], self._place(index)
-        following = jnp.arange(self.capacity)
-        rest = jnp.where(following >= place, following + 1, following).clip(max=self.capacity - 1)
-        columns = self._known if isinstance(index, int) and index == -1 else jax.tree.map(lambda c: c[rest], self._known)
+        rows = jnp.arange(self.capacity)
+        is_last = isinstance(index, int) and index == -1
+        columns = self._known if is_last else self._rows(jnp.where(rows >= place, rows + 1, rows))
         self._write(columns, self._length - 1)
         return value
 
@@ -109,7 +141,7 @@ class Bounded:
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            raise refused("is sliced")
+            return self._sliced(index)
         if self._known is None:
             raise checks.raised(IndexError("list index out of range"))
         place = self._checked(index)
@@ -129,6 +161,34 @@ class Bounded:
             self._write(self._columns, jnp.minimum(self._place(index.start or 0).clip(0), self._length))
         else:
             raise refused("has a slice deleted")
+
+    def _sliced(self, index: slice) -> Bounded:
+        """`values[1:]`, `values[:k]`, `values[::-1]`: another list of the same elements."""
+        step = 1 if index.step is None else index.step
+        if not isinstance(step, int) or step == 0:
+            raise refused("is sliced by a step that is not known") if step != 0 else ValueError("slice step cannot be zero")
+        if self._known is None:
+            return self.copy()
+        first, last = (0, self._length) if step > 0 else (-1, self._length - 1)
+        bounds = [self._place(bound).clip(first, last) if bound is not None else None for bound in (index.start, index.stop)]
+        default = (first, last) if step > 0 else (last, first)
+        start, stop = (bound if bound is not None else other for bound, other in zip(bounds, default, strict=True))
+        count = jnp.maximum((stop - start + step - (1 if step > 0 else -1)) // step, 0)
+        return Bounded(self._rows(start + step * jnp.arange(self.capacity)), count, self.capacity)
+
+    def _rows(self, places: jax.Array) -> Any:
+        """The columns with the rows at these places, where there are such."""
+        places = places.clip(0, self.capacity - 1)
+        return jax.tree.map(lambda column: column[places], self._known)
+
+    def _within(self, index: Any) -> Any:
+        """Where an element is inserted."""
+        return self._place(index).clip(0, self._length)
+
+    def _first(self, value: Any, error: ValueError) -> Any:
+        found = jnp.logical_and(self.mask, self.column() == value)
+        checks.raise_where(jnp.logical_not(found.any()), error)
+        return jnp.argmax(found)
 
     def _place(self, index: Any) -> Any:
         return jnp.where(jnp.asarray(index) < 0, index + self._length, index)
@@ -161,23 +221,40 @@ class Bounded:
     def __iter__(self) -> Iterator[Any]:
         if not self.has_elements:
             return iter(())
-        raise refused("is iterated by Python")
+        if not _is_known(self._length):
+            raise refused("is iterated by Python")
+        return (self[position] for position in range(len(self)))
 
     def __len__(self) -> int:
-        if is_traced(self._length):
+        if not _is_known(self._length):
             raise refused("has its length asked for by Python")
         return int(self._length)
 
     def __jax_array__(self) -> Any:
-        raise refused("is made into an array")
+        return self._as_array()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self._as_array(), dtype)
+
+    def _as_array(self) -> jax.Array:
+        if not _is_known(self._length):
+            raise refused("is made into an array")
+        return self.column()[: len(self)]
+
+    def __eq__(self, other: object) -> Any:
+        if not _is_known(self._length):
+            raise refused("is compared")
+        return list(self) == (list(other) if isinstance(other, Bounded) else other)
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("_columns", "_length", "dtype"):
+        if name.startswith("__") or name in ("_columns", "_length", "dtype", "aval"):
             raise AttributeError(name)
         raise refused(f"has its `{name}` asked for")
 
     def __repr__(self) -> str:
-        return f"<a list of at most {self.capacity} elements>"
+        return repr(list(self)) if _is_known(self._length) else f"<a list of at most {self.capacity} elements>"
 
     # What Python's builtins ask for
 
@@ -197,6 +274,23 @@ class Bounded:
         return self._known
 
 
+def register(kind: type) -> None:
+    """Let `jax.jit` and `jax.vmap` return such a list: its columns, and how many rows of them count."""
+    jax.tree_util.register_pytree_node(
+        kind,
+        lambda values: ((values._columns, values._length), values.capacity),
+        lambda capacity, parts: kind(*parts, capacity),
+    )
+
+
+register(Bounded)
+
+
+def _is_known(length: Any) -> bool:
+    """Is it a number that is there already: outside of tracing, and not that of many lists, as vmap gives?"""
+    return not is_traced(length) and np.ndim(length) == 0
+
+
 def _subscripts() -> Any:  # which build on lists
     from autograph_jax.operators import subscripts
 
@@ -212,7 +306,7 @@ def refused(use: str) -> StagingError:
 
 
 def _over(mask: jax.Array, column: jax.Array) -> jax.Array:
-    return mask.reshape(mask.shape + (1,) * (column.ndim - 1))
+    return mask.reshape(mask.shape + (1,) * (column.ndim - mask.ndim))
 
 
 def _row_form(form: Form) -> Form:
@@ -310,5 +404,5 @@ def extreme(values: Bounded, *, largest: bool, default: Any, has_default: bool) 
 def in_order(values: Bounded, *, reverse: bool) -> Bounded:
     """`sorted`."""
     column = values.column()
-    places = jnp.lexsort((-column if reverse else column, jnp.logical_not(values.mask)))
-    return Bounded(column[places], values.length, values.capacity)
+    ordered = Bounded(column[jnp.lexsort((column, jnp.logical_not(values.mask)))], values.length, values.capacity)
+    return ordered[::-1] if reverse else ordered

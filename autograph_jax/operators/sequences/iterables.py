@@ -395,6 +395,8 @@ def iter_(iterable: Any, *end: Any) -> Any:
 def reversed_(sequence: Any) -> Any:
     if isinstance(sequence, Range):
         return _one_shot(sequence.reversed())
+    if isinstance(sequence, bounded.Bounded):
+        return _one_shot(BoundedRows(sequence[::-1]))
     if _is_traced_iterable(sequence) and (rows := view(sequence)) is not None:
         return _one_shot(Reversed(rows))
     return builtins.reversed(sequence)

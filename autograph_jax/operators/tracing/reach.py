@@ -78,6 +78,8 @@ def is_record(value: Any) -> bool:
     kind = type(value)
     if isinstance(value, _NO_RECORDS) or kind.__module__.partition(".")[0] in _FOREIGN and not is_our_record(kind):
         return False
+    if is_our_record(kind):
+        return bool(attributes(value))
     # What JAX knows as a pytree (an equinox module, a flax dataclass) is a value: it is replaced, not changed.
     return bool(attributes(value)) and jax.tree_util.all_leaves([value]) and compiled_function(value) is None
 

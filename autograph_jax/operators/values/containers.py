@@ -159,7 +159,7 @@ def children_of(value: Any) -> tuple[Any, Sequence[Any]] | None:
         return _Sequence(dict, tuple(value)), list(value.values())
     if kind.__name__ == "defaultdict" and isinstance(value, collections.defaultdict):
         return _Sequence(kind, tuple(value), value.default_factory), list(value.values())
-    if value is None or isinstance(value, str | Number):
+    if value is None or isinstance(value, str | Number) or reach.is_our_record(kind):
         return None
     bunches.meet(value)
     children, treedef = jax.tree_util.tree_flatten(value, is_leaf=lambda part: part is not value)
