@@ -30,8 +30,8 @@ def max_len(values: Iterable[Any], capacity: int) -> Any:
         (Array([ 3.,  5., -1., -1.], dtype=float32), Array(2, dtype=int32))
 
     The list has `append`, `extend`, `insert`, `pop`, `remove`, `reverse`, `sort`, `index`, `count`, indexing, slices, `len`,
-    `for`, `reversed`, `in`, `sum`, `min`, `max`, `any`, `all` and `sorted`. Also, `padded(fill)` is an array of `capacity` rows,
-    `mask` tells which of these count, and `length` how many. Once the program is over, it is used as any list; of what
+    `for`, `reversed`, `in`, `sum`, `min`, `max`, `any`, `all` and `sorted`. Also, `padded(fill)` is an array of `capacity`
+    rows, `mask` tells which of these count, and `length` how many. Once the program is over, it is used as any list; of what
     `jax.vmap` gives, these three have an axis more in front.
 
     An element beyond the capacity raises IndexError, at run time where the number is traced.
