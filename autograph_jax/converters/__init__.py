@@ -26,6 +26,7 @@ from autograph_jax.converters import (
     stores,
     unpacking,
     views,
+    yielding,
 )
 from autograph_jax.converters.unsupported import LOCAL_VARIABLES
 from autograph_jax.syntax.names import Names, hide_operators, restore_operators
@@ -55,7 +56,7 @@ def convert_tree(
     `free` are the names that the function takes from a function around it.
 
     The order: `plain` writes out what only works inside a class, `local_variables` what looks at the frame; `growing` marks
-    lists of ported code; `matches` makes if chains; `live_loops` marks loops over arrays that they write, `unpacking` and
+    lists of ported code; `matches` makes if chains; `yielding` cuts ifs at their yields; `live_loops` marks loops over arrays that they write, `unpacking` and
     `views` what shares memory with these; `stores` makes item writes into assignments, which the blocks then count as written
     variables;
     `generators` marks what stays Python's; `blocks` cuts statements into functions, and needs facts about the tree as the
@@ -72,6 +73,8 @@ def convert_tree(
         tree = growing.convert(tree)
     if has.any(gast.Match):
         tree = matches.convert(tree, names)
+    if has.any(gast.Yield):
+        tree = yielding.convert(tree, names)
     if has.any(gast.Try, gast.TryStar):
         tree = attempts.convert(tree, names)
     facts = analyse(tree)

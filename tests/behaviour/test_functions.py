@@ -1071,6 +1071,66 @@ def generator_left_by_a_plain_condition(x):
 row(generator_left_by_a_plain_condition, [1.6], [-1.0], staged="cond", grad=True, batch=True)
 
 
+def generator_that_yields_in_each_branch(v):
+    def some():
+        n = 0
+        for k in range(3):
+            if v[k] > 1:
+                n += 1
+                yield v[k]
+                yield v[k] * 2
+                n += 1
+            elif v[k] < 0:
+                yield -v[k]
+                yield n
+            else:
+                yield 1.0
+                yield 2.0
+        yield n
+
+    return [1.0 * y for y in some()]
+
+
+row(generator_that_yields_in_each_branch, [1.1 * VECTOR], [-1.1 * VECTOR], staged="cond", grad=True, batch=True)
+
+
+def generator_that_yields_and_goes_on(v):
+    def some():
+        for k in range(3):
+            if v[k] > 2:
+                yield v[k] * 3
+                continue
+            y = v[k] - 1
+            if y < -1:
+                yield y * y
+                continue
+            yield 0.5
+
+    total = 0.0
+    for k, y in enumerate(some()):
+        if y > 3:
+            total += k
+        total += y
+    return total
+
+
+row(generator_that_yields_and_goes_on, [1.1 * VECTOR], [-1.1 * VECTOR], staged="cond", grad=True, batch=True)
+
+
+def generator_of_names(v):
+    def some():
+        for k in range(3):
+            if v[k] > 1:
+                yield v[k], "large"
+            else:
+                yield -v[k], "small"
+
+    return sum(2.0 * y if name == "large" else y for y, name in some())
+
+
+row(generator_of_names, [1.1 * VECTOR], [-1.1 * VECTOR], staged="cond", grad=True, batch=True)
+
+
 def generator_that_traced_data_would_leave(x):
     def some():
         for k in range(4):

@@ -42,13 +42,14 @@ from autograph_jax.converters import (
     stores,
     unpacking,
     views,
+    yielding,
 )
 from autograph_jax.runtime.convert import convert_function
 from autograph_jax.syntax import emit
 from autograph_jax.syntax.names import Names
 
 PASSES = tuple(
-    """plain growing matches attempts live_loops unpacking views stores generators blocks debugged comprehensions
+    """plain growing matches yielding attempts live_loops unpacking views stores generators blocks debugged comprehensions
     products powers raising expressions""".split()
 )
 _numbers = itertools.count()
@@ -100,6 +101,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 tree = (growing if name == "growing" else products).convert(tree)
             case "matches":
                 tree = matches.convert(tree, names)
+            case "yielding":
+                tree = yielding.convert(tree, names)
             case "attempts":
                 tree = attempts.convert(tree, names)
             case "live_loops":
