@@ -56,12 +56,11 @@ def convert_tree(
     `free` are the names that the function takes from a function around it.
 
     The order: `plain` writes out what only works inside a class, `local_variables` what looks at the frame; `growing` marks
-    lists of ported code; `matches` makes if chains; `yielding` cuts ifs at their yields; `live_loops` marks loops over arrays that they write, `unpacking` and
-    `views` what shares memory with these; `stores` makes item writes into assignments, which the blocks then count as written
-    variables;
-    `generators` marks what stays Python's; `blocks` cuts statements into functions, and needs facts about the tree as the
-    stores left it; `debugged` shows these all variables; `comprehensions`, `products`, `powers`, `raising` and
-    `expressions` last, when tests stand where they will be evaluated.
+    lists of ported code; `matches` makes if chains; `yielding` cuts ifs at their yields; `live_loops` marks loops over
+    arrays that they write, `unpacking` and `views` what shares memory with these; `stores` makes item writes into
+    assignments, which the blocks then count as written variables; `generators` marks what stays Python's; `blocks` cuts
+    statements into functions, and needs facts about the tree as the stores left it; `debugged` shows these all variables;
+    `comprehensions`, `products`, `powers`, `raising` and `expressions` last, when tests stand where they will be evaluated.
     """
     names = Names(tree)
     has = _Kinds(tree)
