@@ -88,11 +88,22 @@ def _is_scalar(value: Any) -> bool:
 
 def sum_(iterable: Iterable[Any], /, start: Any = 0) -> Any:
     if isinstance(iterable, jax.Array) and iterable.ndim and is_traced(iterable):
-        return start + in_own_type(jnp.sum, iterable, start)
+        return _summed(iterable, start)
     iterable = _all_of(iterable)
     if isinstance(iterable, bounded.Bounded):
-        return start + bounded.reduced(iterable, lambda column, axis: in_own_type(jnp.sum, column, start), 0)
+        return bounded.reduced(iterable, lambda column, axis: _summed(column, start), 0)
     return builtins.sum(iterable, start)
+
+
+def _summed(rows: jax.Array, start: Any) -> Any:
+    """In the type of row added to row: of truth values, and of what adapts to other types, it is one that adapts."""
+    result = start + in_own_type(jnp.sum, rows, start)
+    adapts = not hooks.is_porting() and isinstance(start, int | float | complex) and _adapts(start, rows)
+    return jax_private.as_weak(result, result.dtype) if adapts else result
+
+
+def _adapts(start: Any, rows: jax.Array) -> bool:
+    return jax.dtypes.result_type(start, rows, return_weak_type_flag=True)[1]
 
 
 def any_(iterable: Iterable[Any]) -> Any:

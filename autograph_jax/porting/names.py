@@ -35,7 +35,7 @@ _MATH: dict[Function, Function] = {
     math.degrees: jnp.degrees, math.radians: jnp.radians,
     math.dist: lambda p, q: jnp.linalg.norm(_float(jnp.asarray(p)) - jnp.asarray(q)),
     math.isclose: lambda a, b, *, rel_tol=1e-9, abs_tol=0.0: _is_close(a, b, rel_tol, abs_tol),
-    math.fsum: lambda x: jnp.sum(_float(jnp.asarray(x))),
+    math.fsum: lambda x: jnp.sum(jnp.asarray(x, float)),
     math.prod: lambda x, *, start=1: start * in_own_type(jnp.prod, jnp.asarray(x), start),
 }  # fmt: skip
 
@@ -81,9 +81,10 @@ def _is_close(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> jax.Array:
 
 
 def in_own_type(reduce: Function, rows: jax.Array, start: Any) -> jax.Array:
-    """A sum or a product over the first axis, in the type that Python's own has, row after row: JAX's of int8 is an int32."""
-    is_number = isinstance(start, int | float | complex | np.generic | jax.Array)
-    return reduce(rows, axis=0, dtype=jnp.result_type(start, rows) if is_number else rows.dtype)
+    """A sum or a product over the first axis, in the type that it has row after row: JAX's own of int8 is an int32."""
+    is_number = isinstance(start, int | float | complex | jax.Array)
+    kind = start if is_number else jax.dtypes.canonicalize_dtype(getattr(start, "dtype", rows.dtype))
+    return reduce(rows, axis=0, dtype=jnp.result_type(kind, rows))
 
 
 def _integer(x: jax.Array) -> jax.Array:

@@ -404,3 +404,14 @@ def test_of_small_types_of_numpy(dtype):
     for one, other in zip(jax.jit(ag.port(sums_in_own_type))(v), wanted, strict=True):
         assert one.dtype == jnp.asarray(other).dtype
         np.testing.assert_allclose(one, other)
+
+
+def sums_from_an_array(v):
+    return sum(v, np.zeros(3)), sum(v > 5, np.zeros(2, np.int8)), math.prod(v, start=np.ones(2, np.float32)), math.fsum(v)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float16"])
+def test_sums_that_start_at_an_array(dtype):
+    v = jnp.array([100, 100, 7]).astype(dtype)
+    for got, wanted in zip(ag.jit(sums_from_an_array)(v), sums_from_an_array(np.asarray(v)), strict=True):
+        np.testing.assert_allclose(got, wanted)

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import StagingError, StructureError, user_location
+from autograph_jax.operators import jax_private
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import elements, lists
 from autograph_jax.operators.values.choices import Choice
@@ -42,7 +43,7 @@ class Bounded:
     @property
     def mask(self) -> jax.Array:
         """Of each row of `padded`: is it an element?"""
-        return jnp.arange(self.capacity) < jnp.expand_dims(self._length, -1)
+        return jnp.arange(self.capacity) < self._length
 
     def padded(self, fill: Any = 0) -> Any:
         """The elements as an array of `capacity` rows; the rows beyond them hold `fill`."""
@@ -94,13 +95,13 @@ class Bounded:
     def insert(self, index: Any, value: Any) -> None:
         """Put an element before the one at an index; at the end, if that is beyond it."""
         checks.raise_where(jnp.asarray(self._length >= self.capacity), full(self.capacity))
-        place, rows = self._within(index), jnp.arange(self.capacity)
+        place, rows = self._place(index).clip(0, self._length), jnp.arange(self.capacity)
         if self._known is not None:
             self._write(self._rows(jnp.where(rows > place, rows - 1, rows)), self._length)
         self._write(self._with(place, elements.taken(value)), self._length + 1)
 
     def remove(self, value: Any) -> None:
-        """Take out the first element that is equal to a value."""
+        """Take out the first element that is equal to a value, a number."""
         self.pop(self._first(value, ValueError("list.remove(x): x not in list")))
 
     def reverse(self) -> None:
@@ -112,15 +113,21 @@ class Bounded:
         """Put the elements, numbers, in order."""
         if key is not None:
             raise refused("is sorted by a key")
+        if is_traced(reverse):
+            raise refused("is sorted upwards or downwards")
+        if self._known is None:
+            return
         self._write(in_order(self, reverse=bool(reverse))._columns, self._length)
 
-    def index(self, value: Any) -> Any:
-        """Where the first element is that is equal to a value."""
+    def index(self, value: Any, *bounds: Any) -> Any:
+        """Where the first element is that is equal to a value, a number."""
+        if bounds:
+            raise refused("is searched in part")
         return self._first(value, ValueError("the value is not in the list"))
 
     def count(self, value: Any) -> Any:
-        """How many elements are equal to a value."""
-        return jnp.sum(jnp.logical_and(self.mask, self.column() == value))
+        """How many elements are equal to a value, a number."""
+        return as_python_int(jnp.sum(self._equal(value)))
 
     def pop(self, index: Any = -1) -> Any:
         """Take the element at an index, the last one as a rule."""
@@ -144,6 +151,8 @@ class Bounded:
             return self._sliced(index)
         if self._known is None:
             raise checks.raised(IndexError("list index out of range"))
+        if _is_known(self._length) and not -len(self) <= index < len(self):
+            raise IndexError("list index out of range")
         place = self._checked(index)
         return elements.given(jax.tree.map(lambda column: column[place], self._known))
 
@@ -165,8 +174,10 @@ class Bounded:
     def _sliced(self, index: slice) -> Bounded:
         """`values[1:]`, `values[:k]`, `values[::-1]`: another list of the same elements."""
         step = 1 if index.step is None else index.step
-        if not isinstance(step, int) or step == 0:
-            raise refused("is sliced by a step that is not known") if step != 0 else ValueError("slice step cannot be zero")
+        if not isinstance(step, int):
+            raise refused("is sliced by a step that is not known")
+        if step == 0:
+            raise ValueError("slice step cannot be zero")
         if self._known is None:
             return self.copy()
         first, last = (0, self._length) if step > 0 else (-1, self._length - 1)
@@ -181,14 +192,19 @@ class Bounded:
         places = places.clip(0, self.capacity - 1)
         return jax.tree.map(lambda column: column[places], self._known)
 
-    def _within(self, index: Any) -> Any:
-        """Where an element is inserted."""
-        return self._place(index).clip(0, self._length)
-
     def _first(self, value: Any, error: ValueError) -> Any:
-        found = jnp.logical_and(self.mask, self.column() == value)
+        """Where the first element is that is equal to a value; the error, where there is none."""
+        if self._known is None:
+            raise checks.raised(error)
+        found = self._equal(value)
         checks.raise_where(jnp.logical_not(found.any()), error)
-        return jnp.argmax(found)
+        return as_python_int(jnp.argmax(found))
+
+    def _equal(self, value: Any) -> jax.Array:
+        """Which elements are equal to a value; of arrays Python could not tell."""
+        if self.column().ndim > 1 or np.ndim(value):
+            raise refused("is searched for an array, or holds arrays,")
+        return jnp.logical_and(self.mask, self.column() == value)
 
     def _place(self, index: Any) -> Any:
         return jnp.where(jnp.asarray(index) < 0, index + self._length, index)
@@ -249,7 +265,7 @@ class Bounded:
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("_columns", "_length", "dtype", "aval"):
+        if name.startswith("__") or name in ("_columns", "_length", "dtype", "aval") or _is_known(self._length):
             raise AttributeError(name)
         raise refused(f"has its `{name}` asked for")
 
@@ -274,21 +290,14 @@ class Bounded:
         return self._known
 
 
-def register(kind: type) -> None:
-    """Let `jax.jit` and `jax.vmap` return such a list: its columns, and how many rows of them count."""
-    jax.tree_util.register_pytree_node(
-        kind,
-        lambda values: ((values._columns, values._length), values.capacity),
-        lambda capacity, parts: kind(*parts, capacity),
-    )
-
-
-register(Bounded)
+def as_python_int(number: jax.Array) -> jax.Array:
+    """A count that is an `int` in Python, and so takes the type of what it is computed with."""
+    return jax_private.as_weak(number, number.dtype)
 
 
 def _is_known(length: Any) -> bool:
-    """Is it a number that is there already: outside of tracing, and not that of many lists, as vmap gives?"""
-    return not is_traced(length) and np.ndim(length) == 0
+    """Is it a number that is there already, outside of tracing?"""
+    return isinstance(length, int | jax.Array) and not is_traced(length)
 
 
 def _subscripts() -> Any:  # which build on lists
@@ -306,7 +315,7 @@ def refused(use: str) -> StagingError:
 
 
 def _over(mask: jax.Array, column: jax.Array) -> jax.Array:
-    return mask.reshape(mask.shape + (1,) * (column.ndim - mask.ndim))
+    return mask.reshape(mask.shape + (1,) * (column.ndim - 1))
 
 
 def _row_form(form: Form) -> Form:
@@ -380,7 +389,7 @@ def reduced(values: Bounded, reduce: Callable[..., jax.Array], neutral: Any) -> 
 
 
 def contains(values: Bounded, value: Any) -> jax.Array:
-    return jnp.any(jnp.logical_and(values.mask, values.column() == value))
+    return jnp.any(values._equal(value))
 
 
 def truths(values: Bounded, *, beyond: bool) -> jax.Array:
@@ -403,6 +412,9 @@ def extreme(values: Bounded, *, largest: bool, default: Any, has_default: bool) 
 
 def in_order(values: Bounded, *, reverse: bool) -> Bounded:
     """`sorted`."""
+    if reverse:  # equal ones stay as they are
+        return in_order(values[::-1], reverse=False)[::-1]
     column = values.column()
-    ordered = Bounded(column[jnp.lexsort((column, jnp.logical_not(values.mask)))], values.length, values.capacity)
-    return ordered[::-1] if reverse else ordered
+    if column.ndim > 1:
+        raise refused("is sorted, and holds arrays,")
+    return Bounded(column[jnp.lexsort((column, jnp.logical_not(values.mask)))], values.length, values.capacity)

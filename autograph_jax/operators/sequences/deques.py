@@ -31,9 +31,6 @@ class BoundedDeque(bounded.Bounded):
         return self.pop(0)
 
 
-bounded.register(BoundedDeque)
-
-
 def of(values: collections.deque[Any]) -> BoundedDeque:
     """A deque with a `maxlen` as one of which only the bound is known."""
     assert values.maxlen is not None

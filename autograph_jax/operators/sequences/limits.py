@@ -31,8 +31,8 @@ def max_len(values: Iterable[Any], capacity: int) -> Any:
 
     The list has `append`, `extend`, `insert`, `pop`, `remove`, `reverse`, `sort`, `index`, `count`, indexing, slices, `len`,
     `for`, `reversed`, `in`, `sum`, `min`, `max`, `any`, `all` and `sorted`. Also, `padded(fill)` is an array of `capacity`
-    rows, `mask` tells which of these count, and `length` how many. Once the program is over, it is used as any list; of what
-    `jax.vmap` gives, these three have an axis more in front.
+    rows, `mask` tells which of these count, and `length` how many. Once the program is over, it can be indexed, looped
+    over, compared and made into an array as a list.
 
     An element beyond the capacity raises IndexError, at run time where the number is traced.
     """

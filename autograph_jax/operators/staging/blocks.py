@@ -218,16 +218,22 @@ def trace(
         jaxpr = varied(jax.make_jaxpr(recorder)(*avals), axes | state.axes())
     found = _outliving(recorder)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
-    memory_found = (
-        recorder.held,
-        recorder.before,
-        recorder.starts,
-        recorder.objects,
-        recorder.related,
-        recorder.twins,
+    return Traced(
+        jaxpr,
+        recorder.result,
+        recorder.ends,
+        found,
+        forgotten,
+        raised=recorder.raised,
+        handled=recorder.handled,
+        held=recorder.held,
+        before=recorder.before,
+        starts=recorder.starts,
+        objects=recorder.objects,
+        related=recorder.related,
+        twins=recorder.twins,
+        called=recorder.called,
     )
-    raised = recorder.raised, recorder.handled
-    return Traced(jaxpr, recorder.result, recorder.ends, found, forgotten, *raised, *memory_found, recorder.called)
 
 
 def _outliving(recorder: _Recorder) -> list[Place]:

@@ -27,14 +27,15 @@ class Held:
 
 
 def held(value: Any, older: Uncounted) -> Held:
+    """What a block leaves in a place; `older` are the containers from before it that this may be."""
     identity = aliasing.identity(value)
     if reach.is_plain(value) and not isinstance(value, jax.Array):
         return Held(identity, older)
     parts = list(reach.everything(value))
     arrays = [part for part in parts if isinstance(part, jax.Array)]
     buffers = [part for part in parts if isinstance(part, Buffer)]
-    is_simple = not any(type(part) in aliasing.HAVING_CONTENT for part in parts)
-    memory = [array for array in arrays if array.ndim] if is_simple else list(aliasing.memory(value))
+    has_content = any(type(part) in aliasing.HAVING_CONTENT for part in parts)  # whose arrays are nobody's
+    memory = list(aliasing.memory(value)) if has_content else [array for array in arrays if array.ndim]
     return Held(
         identity,
         older,

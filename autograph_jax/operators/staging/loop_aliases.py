@@ -168,7 +168,7 @@ def put_into_lists(places: Sequence[Place], traced: Traced, growing: dict[Any, l
     for key, growth in growing.items():
         for other in written:
             own, put = traced.held[key], traced.held[other]
-            known = any(holder is growth.holder and held == other for holder, held in aliases.held)
+            known = any(holder is growth.holder and its_key == other for holder, its_key in aliases.held)
             if not known and not {*own.kin}.isdisjoint({*put.kin} - (own.doubted & put.doubted)):
                 aliases.held.append((growth.holder, other))
     return len(aliases.held) > before

@@ -199,6 +199,7 @@ def kin(value: Any) -> list[int]:
 
 
 def kin_of(memory: Iterable[Any]) -> list[int]:
+    """The ids of arrays, and of those that these may be or are views of."""
     return [id(other) for part in memory for other in (part, *doubtful_with(part), *bases(part))]
 
 

@@ -9,7 +9,6 @@ import dataclasses
 import dis
 import gc
 import inspect
-import itertools
 import sys
 import threading
 import types
@@ -73,8 +72,9 @@ def _check_apart(container: Any) -> None:
     """An array of a list that traced data picks is written: no other one in the list may show that."""
     values = container.values() if isinstance(container, dict) else container if isinstance(container, list) else ()
     arrays = [part for value in values for part in reach.arrays(value) if part.ndim]
-    for one, other in itertools.combinations(arrays, 2):
-        if may_overlap(one, other) or any(other is part for part in doubtful_with(one)):
+    for number, one in enumerate(arrays):
+        near = [*doubtful_with(one), *may_share(one)]
+        if any(may_overlap(one, other) or any(part is other for part in near) for other in arrays[number + 1 :]):
             raise AliasError(
                 "an array is written in place that traced data picks, and two of those it may be share their memory",
                 location=user_location(),

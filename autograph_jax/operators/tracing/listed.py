@@ -16,10 +16,11 @@ _listed: dict[int, weakref.ref[Any]] = {}
 
 
 def note(value: Any) -> Any:
-    """Remember that a list may hold the arrays in a value; gives the value."""
+    """Remember that a list may hold the arrays in a value, and so shows parts of what they are views of; gives the value."""
     for part in aliasing.memory(value):
-        key = id(part)
-        _listed[key] = weakref.ref(part, lambda _, key=key, known=_listed: known.pop(key, None))
+        for own in (part, *views.bases(part)):
+            key = id(own)
+            _listed[key] = weakref.ref(own, lambda _, key=key, known=_listed: known.pop(key, None))
     return value
 
 
@@ -29,6 +30,7 @@ def holds(value: Any) -> bool:
 
 
 def are_held(memory: Iterable[Any]) -> bool:
+    """Is there one among these arrays that a list may hold?"""
     return bool(_listed) and any(map(_is_listed, memory))
 
 

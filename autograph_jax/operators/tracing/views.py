@@ -178,62 +178,52 @@ def bases(value: Any) -> list[jax.Array]:
 
 
 class _Part(NamedTuple):
-    """What an array may show: all of another one, or, where that is known, the part that `take` takes of NumPy's array in its
-    place. `handed`: by the id of what is handed over on the way, the id of what it is handed over to, which no other variable
-    has in that turn."""
+    """What a view may show of an array around it: all of that, or what `take` takes."""
 
     array: Any
-    take: Callable[[np.ndarray], np.ndarray]
-    handed: dict[int, int]
+    take: Callable[[np.ndarray], np.ndarray]  # of an array of NumPy's in its place, as a view
+    handed: dict[int, int]  # by the id of what is handed over on the way, the id of what it is handed over to
 
 
 def may_overlap(one: jax.Array, other: jax.Array) -> bool:
     """May two arrays show one element in NumPy? Where it is not known what a view shows, that is all of its base."""
-    return _have_common(_parts_of(one), other)
+    parts, others = _parts_of(one), _parts_of(other)
+    return any(_share_an_element(part, others[key]) for key, part in parts.items() if key in others)
 
 
-def _have_common(parts: dict[int, _Part], other: Any) -> bool:
-    return any(
-        id(own.array) in parts and not _are_apart(parts[id(own.array)], own) and _overlap(parts[id(own.array)], own)
-        for own in _parts_of(other).values()
-    )
-
-
-def _are_apart(one: _Part, other: _Part) -> bool:
-    """Are they handed over to two variables?"""
-    return any(one.handed.get(given, taker) != taker for given, taker in other.handed.items())
-
-
-def _overlap(one: _Part, other: _Part) -> bool:
-    whole = np.empty(one.array.shape, np.bool_)
-    return share_memory(one.take(whole), other.take(whole))
+def _share_an_element(one: _Part, other: _Part) -> bool:
+    """Do two parts of one array? Not where that is handed over to two variables, of which in each turn one has it."""
+    if any(one.handed.get(given, taker) != taker for given, taker in other.handed.items()):
+        return False
+    array = np.empty(one.array.shape, np.bool_)
+    return share_memory(one.take(array), other.take(array))
 
 
 def _parts_of(array: Any) -> dict[int, _Part]:
-    """What an array may show: itself, part of its base or, where traced data has chosen, all of one of its bases, and so on.
+    """What an array may show: itself, part of its base or, where traced data has chosen, all of each of its bases, and so on.
 
     By the id of the array around. Of one that is reached in two ways, that is all of it, and handed over in both.
     """
-    found = {id(array): (part := _Part(array, _all, {}))}
+    found = {id(array): (part := _Part(array, _whole, {}))}
     pending = [part]
     for part in pending:  # which grows
         if (entry := _entry(part.array)) is None:
             continue
         for base in entry.bases:
             step = _step(part.array, base, entry)
-            take = _all if step is None else _composed(step, part.take)
+            take = _whole if step is None else _composed(step, part.take)
             handed = {**part.handed, id(base): id(part.array)} if id(base) in entry.handed else part.handed
             new, old = _Part(base, take, handed), found.get(id(base))
             if old is not None:
-                new = _Part(base, _all, dict(handed.items() & old.handed.items()))
-            if old is None or old.take is not _all or old.handed != new.handed:
+                new = _Part(base, _whole, dict(handed.items() & old.handed.items()))
+            if old is None or old.take is not _whole or old.handed != new.handed:
                 found[id(base)] = new
                 pending.append(new)
     return found
 
 
-def _all(whole: np.ndarray) -> np.ndarray:
-    return whole
+def _whole(array: np.ndarray) -> np.ndarray:
+    return array
 
 
 def _composed(first: Callable[[Any], Any], then: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -243,8 +233,8 @@ def _composed(first: Callable[[Any], Any], then: Callable[[Any], Any]) -> Callab
 def _step(array: Any, base: Any, entry: _View) -> Callable[[np.ndarray], np.ndarray] | None:
     """What a view takes of a base; None where that is not known."""
     index = entry.index
-    if len(entry.bases) > 1:
-        return _all if array.shape == base.shape else None
+    if len(entry.bases) > 1 or entry.handed:  # that array as it is, or turned round
+        return None
     if index is _UNKNOWN:
         return history.steps(array, base)
     return None if any(isinstance(part, Tracer) for part in _parts(index)) else lambda whole: whole[index]
@@ -275,10 +265,8 @@ _views: dict[int, _View] = {}
 
 
 def related_to(array: Any) -> Iterator[Any]:
-    """The array that this one is a view of, and the other views of it, of which an element may be this one's too; but not what
-    is another variable's in each turn."""
+    """The array that this one is a view of, and the views of this one; but not what is another variable's in each turn."""
     found: dict[int, Any] = {}
-    parts = _parts_of(array)
     pending = [(array, False)]
     for one, is_handed in pending:  # which grows
         entry = _entry(one)
@@ -287,9 +275,7 @@ def related_to(array: Any) -> Iterator[Any]:
             if any(base is one for base in own.bases) and not (is_handed and id(one) in own.handed):
                 new.append((own.value(), False))
         for other, handed in new:
-            if other is None or other is array or not _have_common(parts, other):
-                continue
-            if id(other) not in found or found[id(other)] > handed:
+            if other is not None and other is not array and (id(other) not in found or found[id(other)] > handed):
                 found[id(other)] = handed
                 pending.append((other, handed))
     yield from {id(other): other for other, _ in pending[1:]}.values()

@@ -280,7 +280,7 @@ def pick(index: jax.Array, values: Sequence[Any], *, put: bool = False) -> Any:
     leaves = [as_array(jnp.stack(column)[index], leaf) for column, leaf in zip(columns, array_forms(form), strict=True)]
     picked = unflatten(form, iter(leaves))
     for value in values:
-        _share(picked, value, handed=put and value is values[-1])
+        _share(picked, value, put=put and value is values[-1])
     return picked
 
 
@@ -288,13 +288,13 @@ def _is_like_tuple(value: Any, other: tuple[Any, ...]) -> bool:
     return type(value) is tuple and len(value) == len(other)
 
 
-def _share(picked: Any, value: Any, *, handed: bool = False) -> None:
+def _share(picked: Any, value: Any, *, put: bool) -> None:
     """In NumPy what is picked is the array itself: a write to one would show in the other."""
     if isinstance(picked, tuple) and isinstance(value, tuple):
         for own, other in zip(picked, value, strict=True):
-            _share(own, other, handed=handed)
+            _share(own, other, put=put)
     elif type(picked) is not Choice or all(option is not value for option in picked._options):
-        views.relate(picked, value, whole=handed)
+        views.relate(picked, value, whole=put)
         aliasing.doubt_buffers(picked, value)
 
 
