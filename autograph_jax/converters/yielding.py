@@ -99,7 +99,7 @@ class _Yielding(Pass):
         for (before, given), (others, other) in zip(ours[0], theirs[0], strict=True):
             branches = [*before, *self._assigned(given)], [*others, *self._assigned(other)]
             statements += _branching(node, test, *branches)
-            statements += _YIELD(at=given, NAME_=self._value)
+            statements += _YIELD(at=node.test, NAME_=self._value)  # of which branch it is, its line cannot tell
         if ours[1] or theirs[1]:
             statements += _branching(node, test, ours[1] or _PASS(at=node), theirs[1])
         return statements
