@@ -4,7 +4,9 @@ Before:
     h = 2 ** -n
 
 After:
-    h = ag__.power(2, -n)
+    h = ag__.inverse_power(2, n)
+
+And `2 ** n` is `ag__.power(2, n)`.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from autograph_jax.converters.base import Pass
 from autograph_jax.syntax.template import Template
 
 _POWER = Template("ag__.power(BASE, EXPONENT)")
+_INVERSE = Template("ag__.inverse_power(BASE, EXPONENT)")
 
 
 def convert(tree: gast.AST) -> gast.AST:
@@ -26,6 +29,8 @@ class _Powers(Pass):
         self.generic_visit(node)
         if not isinstance(node.op, gast.Pow) or _is_number(node.right):
             return node
+        if isinstance(node.right, gast.UnaryOp) and isinstance(node.right.op, gast.USub):
+            return _INVERSE.expression(at=node, BASE=node.left, EXPONENT=node.right.operand)
         return _POWER.expression(at=node, BASE=node.left, EXPONENT=node.right)
 
 

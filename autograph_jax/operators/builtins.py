@@ -19,7 +19,7 @@ from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.sequences import bounded, iterables, lists
 from autograph_jax.operators.tracing import aliasing, views
-from autograph_jax.operators.values import objects, selection
+from autograph_jax.operators.values import joins, objects, selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced, truth
 from autograph_jax.porting.names import in_own_type
@@ -78,7 +78,7 @@ def _extreme_of_array(array: jax.Array, reduce: Callable[[jax.Array], jax.Array]
 
 def _choose(predicate: Any, first: Any, second: Any) -> Any:
     if _is_scalar(first) and _is_scalar(second) and is_traced(predicate):
-        return jnp.where(truth(predicate), first, second)
+        return jnp.where(truth(predicate), *joins.alike(first, second))
     return if_expr(predicate, lambda: first, lambda: second)
 
 

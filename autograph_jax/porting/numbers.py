@@ -50,6 +50,33 @@ def bound_of(count: Any) -> int | None:
     return first - second if name == "sub" else first + second
 
 
+# Module state: by id, traced numbers that are never negative. An entry goes when the number goes.
+_natural: dict[int, weakref.ref[Any]] = {}
+_KEEP_NATURAL = frozenset(("add", "mul", "max", "min", "convert_element_type"))
+
+
+def natural(number: Any) -> Any:
+    """The number, of which is remembered that it is never negative: k in `for k in range(n)`."""
+    for own in (number, staged(number)):
+        if isinstance(own, jax.Array):
+            key = id(own)
+            _natural[key] = weakref.ref(own, lambda _, key=key, known=_natural: known.pop(key, None))
+    return number
+
+
+def is_natural(number: Any, depth: int = 8) -> bool:
+    """Is a traced integer known to be never negative?"""
+    if (known := _natural.get(id(number))) is not None and known() is number:
+        return True
+    if not isinstance(number, jax.Array) or (value := literal(number)) is not None:
+        return isinstance(number, int) and number >= 0 or isinstance(number, jax.Array) and value >= 0
+    own = staged(number)
+    parent = parent_of(own)
+    if parent is None or str(parent.primitive) not in _KEEP_NATURAL or not depth:
+        return own is not number and own is not None and is_natural(own, depth - 1)
+    return all(is_natural(part, depth - 1) for part in parent.in_tracers)
+
+
 _PURE = frozenset(
     "add sub mul neg min max sign clamp select_n lt le gt ge eq ne and or not convert_element_type reduce_sum jit pjit".split()
 )

@@ -415,3 +415,96 @@ def test_sums_that_start_at_an_array(dtype):
     v = jnp.array([100, 100, 7]).astype(dtype)
     for got, wanted in zip(ag.jit(sums_from_an_array)(v), sums_from_an_array(np.asarray(v)), strict=True):
         np.testing.assert_allclose(got, wanted)
+
+
+# ------------------------------------------------------------------ integers of Python, which have no size
+def compared_with_a_number_beyond(v):
+    best = -1
+    for e in v:
+        if e > 250:
+            best = e
+    return best, max(-1, v[0]), min(v[1], 300)
+
+
+def one_path_gives_a_large_number(v):
+    y = v[0]
+    if v[1] > 1:
+        y = 300
+    values = [y, 1000]
+    values[v[0] - v[0]] = 400
+    return y, values[0], values[v[1] - v[1] + 1], v[0] if v[1] > 5 else -7
+
+
+def counted_beyond_the_type(v):
+    n = 0
+    for e in v:
+        if e > 0:
+            n += 100
+    return n if v[0] > 0 else v[1]
+
+
+def powers_of_counts(v):
+    n, total = 0, 0.0
+    for e in v:
+        if e > 1:
+            n += 1
+    for k in range(n + 2):
+        total += 2**-k
+    return 10**-n, total, 2**n, 3 ** (n + 1)
+
+
+@pytest.mark.parametrize(
+    "function", [compared_with_a_number_beyond, one_path_gives_a_large_number, counted_beyond_the_type, powers_of_counts]
+)
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32"])
+@pytest.mark.parametrize("values", [[1, 2, 3], [3, 1, 0]])
+def test_integers_of_python(function, dtype, values):
+    v = jnp.array(values).astype(dtype)
+    for got, wanted in zip(jax.tree.leaves(ag.jit(function)(v)), jax.tree.leaves(function(v)), strict=True):
+        np.testing.assert_allclose(float(got), float(wanted), rtol=1e-6)
+
+
+def test_an_integer_to_a_negative_power_that_is_not_written_so_is_refused_at_run_time():
+    @ag.jit
+    def f(n):
+        return 2 ** (n - 2)
+
+    assert f(3) == 2
+    with pytest.raises(ag.StagingError, match="negative power"):
+        f(1)
+
+
+def in_lists_by_small_indices(i):
+    table = [0] * 300
+    table[i] = 1
+    return table[43], table[200], table[299], list(range(300))[i]
+
+
+def by_small_keys(i):
+    return {1: 5.0, 200: 7.0, -1: 3.0, 100: 2.0}.get(int(i), 0.0)
+
+
+@pytest.mark.parametrize("function", [in_lists_by_small_indices, by_small_keys])
+@pytest.mark.parametrize("index", [jnp.int8(-1), jnp.uint8(200), jnp.int8(100), jnp.int16(-100), jnp.uint8(1)])
+def test_indices_of_small_types(function, index):
+    got, wanted = ag.jit(function)(index), function(int(index))
+    assert [float(x) for x in jax.tree.leaves(got)] == [float(x) for x in jax.tree.leaves(wanted)]
+
+
+def turns(a, b):
+    n = total = 0
+    for k in range(a, b, 16):
+        n += 1
+        total += k * k
+    for k, x in enumerate([1, 2], start=a):
+        total += k * x
+    for k in reversed(range(a, b)):
+        total -= k
+    return n, total, len(range(b, a, -3))
+
+
+@pytest.mark.parametrize(
+    "bounds", [(jnp.uint8(5), jnp.uint8(3)), (jnp.int8(-100), jnp.int8(100)), (-100, jnp.int8(127)), (0, jnp.uint8(255))]
+)
+def test_ranges_of_small_types(bounds):
+    assert [int(x) for x in ag.jit(turns)(*bounds)] == list(turns(*map(int, bounds)))

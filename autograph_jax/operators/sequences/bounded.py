@@ -217,8 +217,8 @@ class Bounded:
 
     def _with(self, place: Any, value: Any) -> Any:
         """The columns with one element written; made, or made wider, where the element asks for it."""
-        own = number_as_array(flatten(value)[0])
-        form = own if self._form is None else _joined(self._form, own)
+        own = flatten(value)[0]
+        form = number_as_array(own) if self._form is None else _joined(self._form, own)
         columns = flatten(self._widened(form))[1]
         new = [column.at[place].set(leaf) for column, leaf in zip(columns, coerce(value, form), strict=True)]
         return unflatten(_column_form(form, self.capacity), iter(new))

@@ -23,6 +23,7 @@ from autograph_jax.operators.tracing import state, views
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form
 from autograph_jax.operators.values.traced import is_traced
+from autograph_jax.porting.numbers import natural
 from autograph_jax.porting.rows import Window
 from autograph_jax.porting.selections import Selection
 
@@ -228,7 +229,9 @@ class Count(View):
         self.start, self.length, self.traced = start, length, is_traced(start)
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
-        return index if isinstance(self.start, int) and self.start == 0 else self.start + index
+        is_known = isinstance(self.start, int)
+        number = index if is_known and self.start == 0 else self.start + index
+        return natural(number) if is_known and self.start >= 0 else number
 
 
 class Range(View):
@@ -246,7 +249,9 @@ class Range(View):
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         scaled = index if isinstance(self.step, int) and self.step == 1 else index * self.step
-        return scaled if isinstance(self.start, int) and self.start == 0 else self.start + scaled
+        number = scaled if isinstance(self.start, int) and self.start == 0 else self.start + scaled
+        is_known = isinstance(self.start, int) and isinstance(self.step, int)
+        return natural(number) if is_known and self.start >= 0 and self.step > 0 else number
 
     def reversed(self) -> Range:
         return Range(self.start + (self.length - 1) * self.step, self.start - self.step, -self.step)
@@ -360,8 +365,14 @@ def range_(*bounds: Any) -> Any:
     for bound in bounds:
         if not isinstance(bound, int) and (bound.shape or not jnp.issubdtype(bound.dtype, jnp.integer)):
             raise TypeError(f"'{bound.dtype}{list(bound.shape)}' object cannot be interpreted as an integer")
+    bounds = tuple(bound if isinstance(bound, int) else as_python_int(bound) for bound in bounds)
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     return Range(start, stop, step)
+
+
+def as_python_int(number: jax.Array) -> jax.Array:
+    """A traced integer of any type as one of Python's, which takes the type of what it is computed with."""
+    return jax_private.as_weak(number, jax.dtypes.canonicalize_dtype(int))
 
 
 def _plain_integer(bound: Any) -> Any:
@@ -372,9 +383,12 @@ def _plain_integer(bound: Any) -> Any:
 def enumerate_(iterable: Any, start: Any = 0) -> Any:
     if not _goes_along(iterable) and not is_traced(start):
         return builtins.enumerate(iterable, start)
+    if is_traced(start) and jnp.issubdtype(start.dtype, jnp.integer):
+        start = as_python_int(start)
     rows = view(iterable)
     if rows is None or is_traced(rows.length) and not isinstance(rows.length, jax.Array):
-        return builtins.enumerate(iterable, start)
+        numbered = builtins.enumerate(iterable)
+        return ((start + n, one) for n, one in numbered) if is_traced(start) else builtins.enumerate(iterable, start)
     return _one_shot(Zip([Count(start, rows.length), rows]))
 
 

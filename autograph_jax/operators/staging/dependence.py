@@ -19,8 +19,9 @@ ad.primitive_jvps[_index] = lambda primals, _: (_index.bind(*primals), ad.Zero(j
 
 
 def as_index(index: jax.Array) -> jax.Array:
-    """A traced index into a list of Python's, marked so that `plain_indexes` finds it."""
-    return _index.bind(index)
+    """A traced index into a list of Python's, marked so that `plain_indexes` finds it; no small type, as a list may be long."""
+    is_small = index.dtype.itemsize < 4 or jnp.issubdtype(index.dtype, jnp.unsignedinteger)
+    return _index.bind(index.astype(int) if is_small else index)
 
 
 def plain_indexes(closed: Any, tainted_inputs: Sequence[bool]) -> bool:

@@ -44,7 +44,7 @@ def join(first: Form, second: Form) -> Form:
         and (one := _array_for(first))
         and (other := _array_for(second))
     ):
-        return _join_arrays(one, other)
+        return _join_arrays(_in_its_type(first, one, other), _in_its_type(second, other, one))
     if isinstance(first, Static) and isinstance(second, Static):
         return _join_statics(first, second)
     if (_is_reference(first) or _is_reference(second)) and (one := _array_for(first)) and (other := _array_for(second)):
@@ -182,6 +182,27 @@ def _join_arrays(first: Array, second: Array) -> Array:
     return Array(shape, dtype, weak, axes)
 
 
+def _in_its_type(form: Form, own: Array, other: Array) -> Array:
+    """An integer of Python's does not adapt to an array's type that cannot hold it, nor a traced one to any small type.
+
+    `best = -1` before `for v in x: if v > 9: best = v`, of an x of uint8.
+    """
+    if not own.weak or other.weak or own.dtype.kind not in "if" or other.dtype.kind not in "iuf":
+        return own
+    if isinstance(form, Static) and isinstance(form.value, Number):
+        adapts = _holds(other.dtype, form.value)
+    else:
+        adapts = own.dtype.kind == "f" or other.dtype.kind == "f" or other.dtype.itemsize >= own.dtype.itemsize
+    return own if adapts else dataclasses.replace(own, weak=False)
+
+
+def _holds(dtype: np.dtype, number: Any) -> bool:
+    """Is this a number of a type, but for rounding?"""
+    if not jnp.issubdtype(dtype, jnp.integer):
+        return not np.isfinite(number) or bool(abs(number) <= float(jnp.finfo(dtype).max))
+    return not isinstance(number, int) or int(jnp.iinfo(dtype).min) <= number <= int(jnp.iinfo(dtype).max)
+
+
 def _prototype(form: Array) -> Any:
     """Something that promotes as this array would."""
     if not form.weak:
@@ -203,6 +224,12 @@ def number_as_array(form: Form) -> Form:
 
 
 # Bringing leaves to a joined Form
+
+
+def alike(first: Any, second: Any) -> tuple[Any, Any]:
+    """Two numbers or arrays of one shape in the type that holds both."""
+    form = join(flatten(first)[0], flatten(second)[0])
+    return (as_array(first, form), as_array(second, form)) if isinstance(form, Array) else (first, second)
 
 
 def coerce(value: Any, form: Form) -> list[Any]:

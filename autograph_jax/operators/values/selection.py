@@ -124,7 +124,7 @@ def position_in(length: Any, index: jax.Array, error: IndexError) -> jax.Array:
     """A traced index counted from the start; one out of range raises."""
     if isinstance(length, int) and not length:
         raise checks.raised(error)
-    index = dependence.as_index(index if index.dtype != bool else index.astype(jnp.int32))
+    index = dependence.as_index(index)
     position = jnp.where(index < 0, index + length, index)
     checks.raise_where((position < 0) | (position >= length), error)
     return position
