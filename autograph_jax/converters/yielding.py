@@ -58,12 +58,12 @@ class _Yielding(Pass):
         return node
 
     def _cut(self, suite: Suite, *, in_loop: bool) -> Suite:
-        """A suite with the ifs in it cut, where they can be."""
+        """A suite with the ifs in it cut, where they can be. `in_loop`: what follows it is the next turn of a loop."""
         if not any(map(yields, suite)):
             return suite
         first, *rest = suite
         if not isinstance(first, gast.If) or isinstance(first.test, gast.Constant):
-            return [self._inside(first, in_loop), *self._cut(rest, in_loop=in_loop)]
+            return [self._inside(first), *self._cut(rest, in_loop=in_loop)]
         if in_loop and first.orelse and _is_left(first.orelse) != _is_left(first.body):
             first, rest = _with_rest(first, rest), []
         following = self._cut(rest, in_loop=in_loop)
@@ -71,15 +71,17 @@ class _Yielding(Pass):
             cut = self._in_step(first, self._cut(first.body[:-1], in_loop=True), following)
             if len(cut) > 1:
                 return cut
-        branches = (self._cut(branch, in_loop=in_loop) for branch in (first.body, first.orelse))
+        is_last = in_loop and not rest
+        branches = (self._cut(branch, in_loop=is_last) for branch in (first.body, first.orelse))
         return self._in_step(first, *branches) + following
 
-    def _inside(self, statement: gast.stmt, in_loop: bool) -> gast.stmt:
+    def _inside(self, statement: gast.stmt) -> gast.stmt:
+        """Another statement, with the ifs in it cut."""
         is_loop = isinstance(statement, gast.For | gast.While)
         new = copy.copy(statement)
         for field in ("body", "orelse", "finalbody"):
             if isinstance(suite := getattr(statement, field, None), list) and not isinstance(statement, gast.FunctionDef):
-                setattr(new, field, self._cut(suite, in_loop=in_loop or is_loop and field == "body"))
+                setattr(new, field, self._cut(suite, in_loop=is_loop and field == "body"))
         return new
 
     def _in_step(self, node: gast.If, body: Suite, orelse: Suite) -> Suite:

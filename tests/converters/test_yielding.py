@@ -206,6 +206,42 @@ SAME = {
         None,
         [(0,), (1,)],
     ),
+    "continue past what follows the if around": Row(
+        """
+        def g(xs):
+            for x in xs:
+                if x > 2:
+                    t = 5
+                elif x > 1:
+                    yield 1
+                    continue
+                elif x > 0:
+                    yield 2
+                    continue
+                else:
+                    t = 6
+                yield t
+                yield t
+        """,
+        None,
+        [([0, 1, 2, 3],)],
+    ),
+    "continue past what follows the try around": Row(
+        """
+        def g(xs):
+            for x in xs:
+                try:
+                    if x > 1:
+                        yield 1
+                        continue
+                    yield 2
+                finally:
+                    x = 0
+                yield 3
+        """,
+        None,
+        [([0, 1, 2, 3],)],
+    ),
     "no generator": Row(
         """
         def g(x):
