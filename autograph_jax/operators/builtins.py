@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import math
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -22,7 +23,7 @@ from autograph_jax.operators.tracing import aliasing, views
 from autograph_jax.operators.values import joins, objects, selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced, truth
-from autograph_jax.porting.names import in_own_type
+from autograph_jax.porting.mathematics import complex_of, in_own_type
 
 _NOTHING = object()
 
@@ -104,6 +105,17 @@ def _summed(rows: jax.Array, start: Any) -> Any:
 
 def _adapts(start: Any, rows: jax.Array) -> bool:
     return jax.dtypes.result_type(start, rows, return_weak_type_flag=True)[1]
+
+
+def fsum(numbers: Iterable[Any]) -> Any:
+    """`math.fsum`, in the default float: what it goes through may be a generator, or a list of which only a bound is known."""
+    numbers = _all_of(numbers)
+    if isinstance(numbers, bounded.Bounded):
+        return bounded.reduced(numbers, lambda column, axis: as_number(jnp.sum(column.astype(float)), float), 0)
+    numbers = list(numbers)
+    if not any(isinstance(number, jax.Array) for number in numbers):
+        return math.fsum(numbers)
+    return as_number(jnp.sum(jnp.stack([as_number(jnp.asarray(number), float) for number in numbers])), float)
 
 
 def any_(iterable: Iterable[Any]) -> Any:
@@ -254,7 +266,9 @@ def type_(value: Any, *rest: Any, **keywords: Any) -> Any:
 
 def len_(value: Any) -> Any:
     lists.check_known(value)
-    return value.length if isinstance(value, iterables.View | bounded.Bounded) else objects.asked(value, "__len__", len)
+    if not isinstance(value, iterables.View | bounded.Bounded):
+        return objects.asked(value, "__len__", len)
+    return bounded.as_python_int(value.length) if is_traced(value.length) else value.length
 
 
 def int_(*arguments: Any, **keywords: Any) -> Any:
@@ -278,7 +292,9 @@ def complex_(*arguments: Any, **keywords: Any) -> Any:
     if not any(map(_is_traced_scalar, (*arguments, *keywords.values()))):
         return builtins.complex(*arguments, **keywords)
     parts = dict(zip(("real", "imag"), arguments, strict=False)) | keywords
-    return parts.get("real", 0.0) + 1j * parts.get("imag", 0.0)
+    real, imag = parts.get("real", 0.0), parts.get("imag", 0.0)
+    are_real = not (jnp.iscomplexobj(real) or jnp.iscomplexobj(imag))
+    return as_number(complex_of(real, imag) if are_real else real + 1j * imag, complex)
 
 
 def bool_(*arguments: Any) -> Any:
@@ -306,6 +322,28 @@ def as_number(array: Any, kind: type) -> jax.Array:
     return jax_private.as_weak(jnp.reshape(array, ()), dtype)
 
 
+def of_python_numbers(function: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of math or cmath, by JAX's: its floats are Python's, of double precision where JAX has that, and so adapt."""
+    if function is math.prod:  # which multiplies what it is given
+        return ours
+
+    def apply(*arguments: Any, **keywords: Any) -> Any:
+        arguments, keywords = jax.tree.map(_in_default_type, (arguments, keywords))
+        return jax.tree.map(_adapting, ours(*arguments, **keywords))
+
+    return apply
+
+
+def _in_default_type(value: Any) -> Any:
+    if not isinstance(value, jax.Array) or not jnp.issubdtype(value.dtype, jnp.inexact):
+        return value
+    return value.astype(complex if jnp.iscomplexobj(value) else float)
+
+
+def _adapting(value: Any) -> Any:
+    return value if value.dtype == bool else jax_private.as_weak(value, value.dtype)
+
+
 def _is_traced_scalar(value: Any) -> bool:
     """Also under an eager `jax.grad`, where a tracer has a value: `float(x)` of it keeps its derivative."""
     return isinstance(value, jax.core.Tracer) and value.size == 1
@@ -319,10 +357,18 @@ def converting(builtin: Callable[..., Any]) -> Callable[..., Any]:
             keywords["key"] = hooks.call(keywords["key"])
         elif arguments and builtin in _FUNCTION_FIRST and arguments[0] is not None:
             arguments = hooks.call(arguments[0]), *arguments[1:]
-        return builtin(*map(views.rows, arguments), **keywords)
+        return builtin(*_iterated(builtin, arguments), **keywords)
 
     apply.__name__ = apply.__qualname__ = builtin.__name__
     return apply
+
+
+def _iterated(builtin: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments, with the rows of arrays that are iterated: `max(a, b)` compares two, `reduce` starts at its third."""
+    if builtin in (builtins.max, builtins.min) and len(arguments) > 1:
+        return arguments
+    count = 2 if builtin is functools.reduce else len(arguments)
+    return (*map(views.rows, arguments[:count]), *arguments[count:])
 
 
 _FUNCTION_FIRST = (builtins.map, builtins.filter, functools.reduce)
@@ -333,6 +379,6 @@ OVERRIDES: dict[Any, Callable[..., Any]] = {
     builtins.bool: bool_, builtins.round: round_, builtins.list: list_, builtins.tuple: tuple_, builtins.filter: filter_,
     builtins.callable: callable_, builtins.type: type_, builtins.isinstance: isinstance_, builtins.issubclass: issubclass_,
     operator.truth: bool_, operator.not_: operator_not,
-    functools.reduce: lambda f, *rest: functools.reduce(hooks.call(f), *map(views.rows, rest)),
+    functools.reduce: converting(functools.reduce),
     builtins.map: lambda f, *rest: builtins.map(hooks.call(f), *map(views.rows, rest)),
 }  # fmt: skip

@@ -6,12 +6,14 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing import same_containers
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced, truth
+from autograph_jax.porting.mathematics import wide
 
 _ORDER: dict[str, Callable[[Any, Any], Any]] = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
@@ -63,7 +65,8 @@ def contains(container: Any, value: Any) -> Any:
     """`value in container`, where the container is a static one, and the value or an element is traced."""
     if isinstance(container, range) and len(container) > 0:
         low, high = sorted((container[0], container[-1]))
-        return every((low <= value, value <= high, (value - low) % abs(container.step) == 0))
+        value, step = wide(value) if isinstance(value, jax.Array) else value, abs(container.step)
+        return every((low <= value, value <= high, value % step == low % step))
     result: Any = False
     for element in container:
         equality = same(value, element)

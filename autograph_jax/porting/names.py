@@ -17,80 +17,10 @@ import numpy as np
 from ..errors import PortingError, user_location
 from . import foreign, hooks, linear_algebra, special
 from .exact import exp
+from .mathematics import OF_CMATH, OF_MATH
 from .products import rounded
 
 Function = Callable[..., Any]
-
-# Where the two libraries have different names, or other arguments.
-_MATH: dict[Function, Function] = {
-    math.acos: jnp.arccos, math.acosh: jnp.arccosh, math.asin: jnp.arcsin, math.asinh: jnp.arcsinh, math.atan: jnp.arctan,
-    math.atanh: jnp.arctanh, math.atan2: jnp.arctan2, math.fabs: lambda x: abs(_float(x)),
-    math.fmod: lambda x, y: jnp.fmod(_float(x), _float(y)), math.pow: lambda x, y: jnp.power(_float(x), _float(y)),
-    math.remainder: lambda x, y: _remainder(_float(x), _float(y)),
-    math.gamma: lambda x: jnp.exp(jax.scipy.special.gammaln(x)) * _gamma_sign(x), math.lgamma: jax.scipy.special.gammaln,
-    math.erf: jax.scipy.special.erf, math.erfc: jax.scipy.special.erfc, math.ldexp: jnp.ldexp, math.gcd: jnp.gcd,
-    math.lcm: jnp.lcm, math.log: lambda x, *base: jnp.log(x) / jnp.log(base[0]) if base else jnp.log(x),
-    math.floor: lambda x: _integer(jnp.floor(x)), math.ceil: lambda x: _integer(jnp.ceil(x)),
-    math.trunc: lambda x: _integer(jnp.trunc(x)), math.hypot: lambda *x: jnp.sqrt(sum(jnp.square(v) for v in x)),
-    math.degrees: jnp.degrees, math.radians: jnp.radians,
-    math.dist: lambda p, q: jnp.linalg.norm(_float(jnp.asarray(p)) - jnp.asarray(q)),
-    math.isclose: lambda a, b, *, rel_tol=1e-9, abs_tol=0.0: _is_close(a, b, rel_tol, abs_tol),
-    math.fsum: lambda x: jnp.sum(jnp.asarray(x, float)),
-    math.prod: lambda x, *, start=1: start * in_own_type(jnp.prod, jnp.asarray(x), start),
-}  # fmt: skip
-
-
-# Those of cmath give complex numbers, whatever they get.
-_CMATH: dict[Function, Function] = {
-    **{
-        getattr(cmath, name): functools.partial(lambda ours, x: ours(x + 0j), getattr(jnp, name.replace("a", "arc", 1)))
-        for name in "acos acosh asin asinh atan atanh".split()
-    },
-    **{
-        getattr(cmath, name): functools.partial(lambda ours, x: ours(x + 0j), getattr(jnp, name))
-        for name in "cos cosh exp log10 sin sinh sqrt tan tanh".split()
-    },
-    cmath.log: lambda x, *base: jnp.log(x + 0j) / jnp.log(base[0] + 0j) if base else jnp.log(x + 0j), cmath.phase: jnp.angle,
-    cmath.polar: lambda x: (jnp.abs(x), jnp.angle(x)), cmath.rect: lambda r, phi: r * jnp.exp(1j * phi),
-    cmath.isfinite: jnp.isfinite, cmath.isinf: jnp.isinf, cmath.isnan: jnp.isnan,
-    cmath.isclose: lambda a, b, *, rel_tol=1e-9, abs_tol=0.0: _is_close(a, b, rel_tol, abs_tol),
-}  # fmt: skip
-
-
-def _float(x: Any) -> Any:
-    """Python's math has floats throughout."""
-    return x if jnp.issubdtype(jnp.result_type(x), jnp.floating) else jnp.asarray(x, float)
-
-
-def _remainder(x: Any, y: Any) -> jax.Array:
-    """What is left after the nearest multiple of y, of two as near the even one (IEEE 754). jnp.remainder's is Python's %."""
-    left, size = jnp.fmod(x, y), jnp.abs(y)
-    is_odd = jnp.fmod((x - left) / y, 2) != 0
-    is_far = (2 * jnp.abs(left) > size) | (2 * jnp.abs(left) == size) & is_odd
-    return jnp.where(is_far, left - jnp.copysign(size, left), left)
-
-
-def _gamma_sign(x: Any) -> jax.Array:
-    return jnp.where((x < 0) & (jnp.floor(x) % 2 != 0), -1.0, 1.0)
-
-
-def _is_close(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> jax.Array:
-    """Python's rule, by the larger of the two; NumPy's goes by the second. An infinity is close to itself alone."""
-    within = jnp.abs(a - b) <= jnp.maximum(rel_tol * jnp.maximum(jnp.abs(a), jnp.abs(b)), abs_tol)
-    return jnp.equal(a, b) | within & jnp.isfinite(a) & jnp.isfinite(b)
-
-
-def in_own_type(reduce: Function, rows: jax.Array, start: Any) -> jax.Array:
-    """A sum or a product over the first axis, in the type that it has row after row: JAX's own of int8 is an int32."""
-    is_number = isinstance(start, int | float | complex | jax.Array)
-    kind = start if is_number else jax.dtypes.canonicalize_dtype(getattr(start, "dtype", rows.dtype))
-    return reduce(rows, axis=0, dtype=jnp.result_type(kind, rows))
-
-
-def _integer(x: jax.Array) -> jax.Array:
-    """Python's `math.floor` and the like give integers."""
-    return x.astype(int)
-
 
 MATH = frozenset(function for module in (math, cmath) for function in vars(module).values() if type(function) is type(math.sin))
 
@@ -98,8 +28,8 @@ MATH = frozenset(function for module in (math, cmath) for function in vars(modul
 @functools.cache
 def jax_function(function: Function) -> Function | None:
     """The jax.numpy function that does on traced values what a function of math or NumPy does; None where there is none."""
-    if function in _MATH or function in _CMATH:
-        return _MATH.get(function) or _CMATH[function]
+    if function in OF_MATH or function in OF_CMATH:
+        return OF_MATH.get(function) or OF_CMATH[function]
     name = getattr(function, "__name__", "")
     if getattr(math, name, None) is function:
         return getattr(jnp, name, None)

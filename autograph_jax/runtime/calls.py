@@ -12,6 +12,7 @@ import copy
 import dataclasses
 import functools
 import inspect
+import math
 import operator
 import sys
 import threading
@@ -36,7 +37,7 @@ from autograph_jax.operators.tracing.places import CHANGING
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import functions
-from autograph_jax.porting.names import is_numeric_function, jax_function
+from autograph_jax.porting.names import MATH, is_numeric_function, jax_function
 from autograph_jax.runtime import classes, ported_builtins, strict, vectorized
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays
 from autograph_jax.runtime.assigned import note_variables
@@ -249,8 +250,12 @@ def _numeric(function: Function) -> Function:
     def apply(*arguments: Any, **keywords: Any) -> Any:
         if is_porting():
             return _ported_call(function, arguments, keywords)
+        if function is math.fsum:  # which takes a generator
+            return operator_builtins.fsum(*arguments)
         traced = any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves((arguments, keywords)))
         ours = jax_function(function) if traced else None
+        if ours is not None and function in MATH:
+            return operator_builtins.of_python_numbers(function, ours)(*arguments, **keywords)
         ours = ours or function
         ours = _viewing(ours) if gives_view(ours) else lists.STACKING.get(ours, ours)
         return ours(*arguments, **keywords)

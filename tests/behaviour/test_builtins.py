@@ -1,5 +1,6 @@
 """Builtins, functools, math and np on traced values."""
 
+import cmath
 import functools
 import math
 import operator
@@ -508,3 +509,135 @@ def turns(a, b):
 )
 def test_ranges_of_small_types(bounds):
     assert [int(x) for x in ag.jit(turns)(*bounds)] == list(turns(*map(int, bounds)))
+
+
+# ------------------------------------------------------------------ math's numbers are Python's: floats, integers without bound
+def compare(function, *arguments, rtol=1e-5):
+    """Converted under jit as in plain Python on the same values: values, signs of zeros, and what they adapt to."""
+    wanted = jax.tree.leaves(function(*arguments))
+    found = jax.tree.leaves(jax.jit(ag.autograph(function))(*arguments))
+    assert len(found) == len(wanted)
+    for got, want in zip(found, map(jnp.asarray, wanted), strict=True):
+        assert got.dtype == want.dtype and got.shape == want.shape
+        for part in (np.real, np.imag):
+            one, other = part(np.asarray(got, complex)), part(np.asarray(want, complex))
+            np.testing.assert_allclose(one, other, rtol=rtol, atol=1e-6)
+            np.testing.assert_array_equal(np.signbit(one), np.signbit(other))
+
+
+INF, NAN = math.inf, math.nan
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "dtype"),
+    [
+        (50000, 1, "int32"), (12, 5, "int8"), (3, 4, "uint8"), (1e25, 1e25, "float32"), (1e-30, 1e-30, "float32"),
+        (INF, NAN, "float32"), (NAN, -INF, "float32"), (NAN, 1, "float32"), (0, 0, "float32"), (300, 400, "float16"),
+        (3e38, 1, "float32"), (INF, INF, "float32"),
+    ],
+)  # fmt: skip
+def test_lengths(x, y, dtype):
+    def lengths(x, y):
+        return math.hypot(x, y), math.hypot(x), math.hypot(x, y, 2), math.dist([x, 0], [0, y])
+
+    compare(lengths, *jnp.array([x, y], dtype), rtol=1e-3 if dtype == "float16" else 1e-6)
+
+
+def test_derivatives_of_a_length():
+    f = ag.autograph(lambda x, y: math.hypot(x, y) + math.dist([x, 1], [y, 2]))
+    slope = 3 / 5 - 1 / math.sqrt(2)
+    np.testing.assert_allclose(jax.grad(f)(3.0, 4.0), slope, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("x", "y"), [(-128, -128), (100, 99), (-12, 18), (0, 0), (0, -5), (127, -1)])
+@pytest.mark.parametrize("dtype", ["int8", "int32"])
+def test_divisors_and_multiples(x, y, dtype):
+    def divided(x, y):
+        return math.gcd(x, y), math.lcm(x, y), math.gcd(x), math.lcm(x), math.gcd(x, y, 4), math.lcm(x, 3, y), math.gcd(x, x)
+
+    compare(divided, *jnp.array([x, y], dtype))
+
+
+def test_the_smallest_integer_has_divisors():
+    smallest = jnp.array(-(2**31), jnp.int32)
+    assert int(jax.jit(ag.autograph(lambda x: math.gcd(x, 6)))(smallest)) == 2
+    assert abs(int(jax.jit(ag.autograph(lambda x: math.gcd(x, x)))(smallest))) == 2**31
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "dtype"),
+    [
+        (-128, 127, "int8"), (0, 1, "uint8"), (1, 0, "uint8"), (7, 7, "uint8"), (2**24, 2**24 + 1, "int32"),
+        (-(2**31), 2**31 - 1, "int32"), (INF, INF, "float32"), (INF, 1, "float32"), (1, 1.0005, "float16"),
+    ],
+)  # fmt: skip
+def test_closeness(x, y, dtype):
+    def close(x, y):
+        return math.isclose(x, y), math.isclose(x, y, abs_tol=0.5), math.isclose(x, y, rel_tol=0.9), cmath.isclose(x, y)
+
+    compare(close, *jnp.array([x, y], dtype))
+
+
+@pytest.mark.parametrize("name", "acos acosh asin asinh atan atanh cos exp sin sinh sqrt tan tanh log".split())
+@pytest.mark.parametrize("z", [complex(-2, -0.0), complex(-2, 0.0), complex(0.5, -0.0), complex(2, -0.0), 1 + 2j, 1 - 2j])
+def test_of_complex_numbers(name, z):
+    function = getattr(cmath, name)
+    wanted = function(z)
+    np.testing.assert_allclose(ag.jit(lambda z: function(z))(jnp.asarray(np.complex64(z))), wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_complex_numbers_of_infinite_parts():
+    compare(lambda x, y: (complex(x, y), complex(y, x), complex(x)), jnp.float32(0), jnp.float32(INF))
+    compare(lambda z, y: complex(z, y), jnp.complex64(1 + 2j), jnp.float32(3))
+    compare(lambda r, phi: cmath.rect(r, phi), jnp.float32(INF), jnp.float32(0))
+    compare(lambda r, phi: cmath.rect(r, phi), jnp.float32(-2), jnp.float32(-0.0))
+    compare(lambda x: (cmath.sqrt(x), cmath.acos(x) * jnp.float16(2)), jnp.int8(-1))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_math_computes_in_floats_of_python(dtype):
+    def computed(x, k):
+        floats = math.exp(x), math.gamma(x), math.sqrt(x) * k, math.sqrt(x) * x, math.frexp(x)[0] * x, math.copysign(x, -1)
+        return *floats, math.floor(x), math.floor(x) + k, math.ceil(x) * x, math.trunc(float(x)) - k, math.isnan(x)
+
+    compare(computed, jnp.array(7.5, dtype), jnp.uint8(250))
+
+
+def test_exact_parts_of_floats():
+    for x in (8192.0, 2.0**-20, 2.0**100, 3.0, 0.7):
+        compare(lambda x: (math.log2(x), math.modf(x)), jnp.float32(x))
+    for x in (INF, -INF, -2.0, -2.5, 0.0, -0.0, NAN):
+        compare(lambda x: math.modf(x), jnp.float32(x))
+    assert ag.jit(lambda x: int(math.log2(x)))(8192.0) == 13
+    np.testing.assert_allclose(jax.grad(ag.autograph(lambda x: math.log2(x) + math.modf(x)[0]))(8.0), 1 / (8 * math.log(2)) + 1)
+
+
+def test_exact_sums_of_what_is_made_one_by_one():
+    def summed(v):
+        return math.fsum(x * 2 for x in v), math.fsum([x for x in v if x > 1]), math.fsum(x for x in v if x > 1) * v[0]
+
+    for dtype in ("float16", "uint8", "float32"):
+        compare(summed, jnp.array([3, 1, 2], dtype))
+
+
+def test_members_of_a_range():
+    def found(x):
+        return x in range(-100, 127, 7), x in range(1000), x in range(-1000, 1000, 500), x in range(96, -200, -8)
+
+    for x in (jnp.int8(96), jnp.int8(-128), jnp.int8(-100), jnp.uint8(250), jnp.int32(500), jnp.float32(2.5), jnp.float32(96)):
+        assert list(map(bool, ag.jit(found)(x))) == list(found(x.item()))  # an int8 is equal to 256 more
+    ends = -(2**31), 2**31 - 1
+    assert bool(ag.jit(lambda x: x in range(*ends, 7))(ends[1] - 3)) == (ends[1] - 3 in range(*ends, 7))
+
+
+def test_what_is_iterated_and_what_is_not():
+    def by_key(m):
+        return max(m[0], m[1], key=lambda row: row[0]), min(m, key=lambda row: row[0])
+
+    def reduced(m):
+        return functools.reduce(lambda a, b: a + b, m, m), functools.reduce(lambda a, b: a + b, m)
+
+    for function in (by_key, reduced):
+        compare(function, jnp.array([[1.0, 2.0], [4.0, 3.0]]))
+    cube = jnp.arange(8.0).reshape(2, 2, 2)
+    compare(lambda c: max(c[0], c[1], key=lambda one: one.sum()), cube)

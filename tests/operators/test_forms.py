@@ -119,7 +119,7 @@ TABLE = [
     (jnp.uint8(1), jnp.int8(1), "int16[]"),
     (jnp.uint8(1), 300, "int32[]"),
     (jnp.uint8(1), 200, "uint8[]"),
-    (jnp.int8(1), 1e9, "float32[]"),
+    (jnp.int8(1), 1e9, "float32[]~"),
     (jnp.float16(1), jnp.bfloat16(1), "float32[]"),
     (jnp.bool_(True), 1.5, "float32[]~"),
     (np.float64(1), f32, "float32[]"),

@@ -234,11 +234,50 @@ def test_a_bounded_list_of_arrays_is_not_searched(use):
 def test_counts_are_integers_of_python():
     def counted(v):
         k = [x for x in v if x > 2]
-        return k.count(3) * v[0], k.index(3) * v[0], sum(v > 2) * v[0]
+        return k.count(3) * v[0], k.index(3) * v[0], sum(v > 2) * v[0], len(k) * v[0]
 
     v = jnp.array([100, 3, 3, 3, -1], jnp.int8)
     for got, wanted in zip(ag.jit(counted)(v), counted(v), strict=True):
         assert got.dtype == wanted.dtype and got == wanted
+
+
+NAN = np.nan
+
+
+@pytest.mark.parametrize(
+    "v",
+    [
+        [1, NAN, 3], [NAN, 1, 3], [5, NAN, 3], [5, 2, NAN], [5, 1, 3], [5, NAN, 5], [True, False, True], [1, 2, 3],
+        [np.inf, NAN], [-np.inf, NAN, 5],
+    ],
+)  # fmt: skip
+def test_extremes_of_a_bounded_list(v):
+    def extremes(v):
+        k = [x for x in v if x != 5]
+        return max(k), min(k), max(k, default=x_default), max((x for x in v if x > 7), default=x_default)
+
+    v = jnp.array(v)
+    x_default = v[0]
+    for got, wanted in zip(ag.jit(extremes)(v), extremes(v), strict=True):
+        assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("m", [[[1.0], [2.0]], [[2.0], [3.0]], [[0.0], [0.0]]])
+def test_truths_of_rows_of_one_element(m):
+    def truths(m):
+        k = [row for row in m if row > 1.5]
+        kept = [row - 2 for row in m if row > 1.5]
+        return all(k), any(k), all(kept), any(kept)
+
+    m = jnp.array(m)
+    assert [bool(x) for x in ag.jit(truths)(m)] == [bool(x) for x in truths(m)]
+
+
+@pytest.mark.parametrize("use", [all, any, max, min])
+def test_larger_rows_have_no_truth(use):
+    with pytest.raises(StagingError, match="holds arrays"):
+        ag.jit(lambda m: use([row for row in m if row[0] > 0]))(jnp.ones((3, 2)))
 
 
 def test_nothing_is_done_to_an_empty_bounded_list():

@@ -394,20 +394,38 @@ def contains(values: Bounded, value: Any) -> jax.Array:
 
 def truths(values: Bounded, *, beyond: bool) -> jax.Array:
     """The truth of each element, and `beyond` in the rows that don't count."""
-    return jnp.where(values.mask, values.column() != 0, beyond)
+    return jnp.where(values.mask, _numbers(values, "is asked for the truth of each element") != 0, beyond)
 
 
 def extreme(values: Bounded, *, largest: bool, default: Any, has_default: bool) -> Any:
     """`max` or `min`."""
-    column = values.column()
-    info = jnp.finfo(column.dtype) if jnp.issubdtype(column.dtype, jnp.floating) else jnp.iinfo(column.dtype)
-    neutral = (-jnp.inf if largest else jnp.inf) if isinstance(info, jnp.finfo) else (info.min if largest else info.max)
-    found = reduced(values, jnp.max if largest else jnp.min, neutral)
+    column = _numbers(values, "has its largest or smallest element asked for")
+    never = _never_best(column.dtype, largest=largest)
+    compared = jnp.where(values.mask & (column == column), column, never)
+    # A NaN is never better than what came before, so only a leading one stays.
+    found = jnp.where(column[0] == column[0], (jnp.max if largest else jnp.min)(compared), column[0])
     empty = values.length == 0
     if has_default:
         return jnp.where(empty, default, found)
     checks.raise_where(truth(empty), ValueError(f"{'max' if largest else 'min'}() arg is an empty sequence"))
     return found
+
+
+def _never_best(dtype: Any, *, largest: bool) -> Any:
+    """What no number of a type is less than, or none greater."""
+    if jnp.issubdtype(dtype, jnp.bool):
+        return not largest
+    if jnp.issubdtype(dtype, jnp.floating):
+        return -jnp.inf if largest else jnp.inf
+    return jnp.iinfo(dtype).min if largest else jnp.iinfo(dtype).max
+
+
+def _numbers(values: Bounded, use: str) -> jax.Array:
+    """The elements as numbers: an array of one element is one, of a larger one Python could not tell."""
+    column = values.column()
+    if column.size != len(column):
+        raise refused(f"{use}, and holds arrays,")
+    return column.reshape(-1)
 
 
 def in_order(values: Bounded, *, reverse: bool) -> Bounded:
