@@ -298,6 +298,182 @@ def written_before_the_numbers_of_a_slice(m):
     return next(numbers)
 
 
+# ------------------------------------------------------------------ iterators over arrays that are used twice, or in part
+V = np.array([5.0, 6.0, 7.0, 8.0])
+W = np.array([1.0, 2.0, 3.0])
+
+
+def taken_in_turns(function):
+    table.row(function, [V, W])
+    return function
+
+
+def not_after_a_break(function):
+    """Traced data decides how many are left: refused, where that is asked."""
+    table.row(function, [V, W], want="either")
+    return function
+
+
+@taken_in_turns
+def pairs_of_neighbours(v, w):
+    it, r, e = iter(v), reversed(v), enumerate(v)
+    return list(zip(it, it)), list(zip(*[iter(v)] * 2)), list(zip(r, r)), list(zip(e, e))  # noqa: B905
+
+
+@taken_in_turns
+def twice_in_zips_of_zips(v, w):
+    it = iter(v)
+    return list(zip(zip(it, v), it))  # noqa: B905
+
+
+@taken_in_turns
+def neighbours_in_a_loop(v, w):
+    it, s = iter(v), 0.0
+    for a, b in zip(it, it):  # noqa: B905
+        s = s * 10 + a * b
+    return s
+
+
+@taken_in_turns
+def next_after_a_shorter_zip(v, w):
+    it = iter(v)
+    return list(zip(range(2), it)), next(it)  # noqa: B905
+
+
+@taken_in_turns
+def next_between_what_enumerate_takes(v, w):
+    it = iter(v)
+    numbered = enumerate(it, 3)
+    return next(numbered), next(it), next(numbered)
+
+
+@taken_in_turns
+def left_by_loops_over_zip(v, w):
+    it, other, s = iter(v), iter(v), 0.0
+    for a, b in zip(it, w):  # noqa: B905
+        s += a * b
+    for a, b in zip(w, other):  # noqa: B905
+        s = s * 10 + a * b
+    return s, list(it), list(other)
+
+
+@taken_in_turns
+def left_by_loops_over_enumerate(v, w):
+    it, other, s = iter(v), iter(v), 0.0
+    for i, a in enumerate(it):
+        s += a * i
+    for i, (a, b) in enumerate(zip(other, w)):  # noqa: B905
+        s += a * b * i
+    return s, list(it), list(other)
+
+
+@taken_in_turns
+def left_by_a_loop_over_a_zip_of_zips(v, w):
+    it, s = iter(v), 0.0
+    pairs = zip(w, zip(it, w))  # noqa: B905
+    for a, (b, c) in pairs:
+        s += a * b * c
+    return s, list(it), list(pairs)
+
+
+@taken_in_turns
+def two_zips_of_one_iterator(v, w):
+    it, s = iter(v), 0.0
+    first, second = zip(w[:2], it), zip(w[:2], it)  # noqa: B905
+    for a, b in first:
+        s = s * 10 + a * b
+    for a, b in second:
+        s = s * 10 + a * b
+    return s, list(it)
+
+
+@taken_in_turns
+def next_before_a_loop_over_the_zip(v, w):
+    it, s = iter(v), 0.0
+    pairs = zip(it, w)  # noqa: B905
+    next(it)
+    for a, b in pairs:
+        s = s * 10 + a * b
+    return s, list(it)
+
+
+@taken_in_turns
+def next_before_a_strict_zip_is_read(v, w):
+    it = iter(v)
+    pairs = zip(it, v, strict=True)
+    next(it)
+    try:
+        return list(pairs)
+    except ValueError:
+        return 17.0
+
+
+@taken_in_turns
+def so_many_at_a_time(v, w):
+    it, s = iter(v), 0.0
+    for _ in range(2):
+        for i, a in zip(range(2), it):  # noqa: B905
+            s = s * 10 + a * i
+    return s, list(it)
+
+
+@not_after_a_break
+def left_by_a_break_in_a_loop_over_zip(v, w):
+    it, s = iter(v), 0.0
+    for a, b in zip(it, w):  # noqa: B905
+        if a > 5.5:
+            break
+        s += a * b
+    return s, list(it)
+
+
+@not_after_a_break
+def left_by_a_zip_with_a_traced_range(v, w):
+    it, s = iter(v), 0.0
+    for i, a in zip(range(int(w[1])), it):  # noqa: B905
+        s += a * i
+    return s, list(it)
+
+
+@not_after_a_break
+def zipped_in_a_branch(v, w):
+    it, s = iter(v), 0.0
+    if v[0] > w[0]:
+        for a, b in zip(w, it):  # noqa: B905
+            s += a * b
+    return s, list(it)
+
+
+@not_after_a_break
+def zipped_in_a_loop_of_traced_turns(v, w):
+    it, s = iter(v), 0.0
+    while s < 20:
+        for i, a in zip(range(2), it):  # noqa: B905
+            s += a * i
+        s += 1
+    return s, list(it)
+
+
+def zip_of_iterators_in_the_for(v, w):
+    s = 0.0
+    for i, (a, b) in enumerate(zip(iter(v), w)):  # noqa: B905
+        s += a * b * i
+    return s
+
+
+table.row(zip_of_iterators_in_the_for, [V, W], staged="loop", grad=True)
+
+
+def zip_of_a_named_iterator(v, w):
+    it, s = iter(v), 0.0
+    for a, b in zip(it, w):  # noqa: B905
+        s += a * b
+    return s, list(it)
+
+
+table.row(zip_of_a_named_iterator, [V, W], staged="loop")
+
+
 # ------------------------------------------------------------------ iterators that a block takes elements of
 def in_a_branch(function):
     """Traced data decides whether elements are taken: refused, where nobody can put them back."""

@@ -143,6 +143,10 @@ class Progress(View):
         left = exit._where(_is_exit) if isinstance(exit, Choice) else _is_exit(exit)
         self._standing.leave(without=left)
 
+    def advance(self, taken: int) -> None:
+        assert self._rows is not None
+        self._rows.advance(taken)
+
     def __iter__(self) -> Iterator[Any]:
         """Python's own loop, over the real bar."""
         self._real = self._python()

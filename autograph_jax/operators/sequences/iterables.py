@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeGuard
@@ -60,8 +61,8 @@ class View:
     def __reversed__(self) -> Iterator[Any]:
         return iter(_one_shot(Reversed(self)))
 
-    def _elements(self) -> Iterator[Any]:
-        for index in builtins.range(int(self.length)):
+    def _elements(self, taken: int = 0) -> Iterator[Any]:
+        for index in builtins.range(taken, int(self.length)):
             yield self.element(index, [array[index] for array in self.arrays])
 
     def __next__(self) -> Any:
@@ -85,8 +86,29 @@ class View:
 
     def end(self, exit: Any) -> None:
         """The loop has been staged, and was left by `exit`; of what a `break` has left, nothing is known."""
+        if not self.one_shot:
+            return
+        if exit is not None:
+            self.lose()
+        elif is_traced(self.length):
+            self.use_up()
+        else:
+            self.advance(self.length + 1)
+
+    def advance(self, taken: int) -> None:
+        """So many elements were asked for, by a staged loop; it asks once more where there are no more."""
         if self.one_shot:
-            self._iterator = builtins.iter(()) if exit is None else _unknown_rest()
+            self._iterator = self._elements(taken)
+
+    def use_up(self) -> None:
+        """All elements were taken."""
+        if self.one_shot:
+            self._iterator = builtins.iter(())
+
+    def lose(self) -> None:
+        """Nobody knows how many were taken."""
+        if self.one_shot:
+            self._iterator = _unknown_rest()
 
 
 def _unknown_rest() -> Iterator[Any]:
@@ -223,15 +245,18 @@ class Rest(View):
 
 
 class Count(View):
-    """start, start + 1, ... beside the rows of another view."""
+    """start, start + 1, ... beside the rows of another view, as many as there are: its length is None."""
 
-    def __init__(self, start: Any, length: Any) -> None:
-        self.start, self.length, self.traced = start, length, is_traced(start)
+    def __init__(self, start: Any) -> None:
+        self.start, self.length, self.traced = start, None, is_traced(start)
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         is_known = isinstance(self.start, int)
         number = index if is_known and self.start == 0 else self.start + index
         return natural(number) if is_known and self.start >= 0 else number
+
+    def _elements(self, taken: int = 0) -> Iterator[Any]:
+        return (self.element(index, ()) for index in itertools.count(taken))
 
 
 class Range(View):
@@ -267,17 +292,27 @@ def _range_length(start: Any, stop: Any, step: Any) -> Any:
 
 
 class Zip(View):
-    def __init__(self, views: Sequence[View]) -> None:
+    """What `zip` gives, and `enumerate`. It takes the elements of its one-shot parts, which variables may hold as well."""
+
+    def __init__(self, views: Sequence[View], *, strict: bool = False) -> None:
         self.views = views
+        self._strict = strict
         self.traced = any(view.traced for view in views)
         self.traced_arrays = any(view.traced_arrays for view in views)
-        self.length = _shortest([view.length for view in views])
+        self.length = _shortest([view.length for view in views if view.length is not None])
         cut = None if is_traced(self.length) else self.length
         self.arrays = tuple(array[:cut] for view in views for array in view.arrays)
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         remaining = iter(slices)
         return tuple(view.element(index, [next(remaining) for _ in view.arrays]) for view in self.views)
+
+    def _elements(self, taken: int = 0) -> Iterator[Any]:
+        parts = [iter(part) if part.one_shot else part._elements(taken) for part in self.views]
+        yield from builtins.zip(*parts, strict=self._strict)
+
+    def is_fresh(self) -> bool:
+        return super().is_fresh() and all(part.is_fresh() for part in self.views)
 
     def begin(self, blocks: tuple[Callable[..., Any], ...]) -> None:
         for part in self.views:
@@ -292,12 +327,32 @@ class Zip(View):
             part.turn_over()
 
     def end(self, exit: Any) -> None:
-        super().end(exit)
         for part in self.views:
             part.end(exit)
+        super().end(exit)
+
+    def advance(self, taken: int) -> None:
+        """In a round that has no tuple, the parts up to the first that is over have been asked."""
+        super().advance(taken)
+        for part in self.views:
+            part.advance(taken)
+            if part.length == self.length:
+                taken = min(taken, self.length)
+
+    def use_up(self) -> None:
+        super().use_up()
+        for part in self.views:
+            part.use_up() if part.length is self.length else part.lose()
+
+    def lose(self) -> None:
+        super().lose()
+        for part in self.views:
+            part.lose()
 
 
 def _shortest(lengths: Sequence[Any]) -> Any:
+    if all(length is lengths[0] for length in lengths):
+        return lengths[0]
     if not any(is_traced(length) for length in lengths):
         return min(lengths)
     shortest = lengths[0]
@@ -387,18 +442,29 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
         start = as_python_int(start)
     rows = view(iterable)
     if rows is None or is_traced(rows.length) and not isinstance(rows.length, jax.Array):
-        numbered = builtins.enumerate(iterable)
-        return ((start + n, one) for n, one in numbered) if is_traced(start) else builtins.enumerate(iterable, start)
-    return _one_shot(Zip([Count(start, rows.length), rows]))
+        return builtins.zip(itertools.count(start), iterable) if is_traced(start) else builtins.enumerate(iterable, start)
+    return _one_shot(Zip([Count(start), rows]))
 
 
 def zip_(*iterables: Any, strict: bool = False) -> Any:
     views = [v for v in map(view, iterables) if v is not None]
     lengths = [v.length for v in views]
     parted = strict and (any(map(is_traced, lengths)) or len(set(lengths)) > 1)
-    if parted or not any(map(_goes_along, iterables)) or len(views) < len(iterables):
+    if parted or not any(map(_goes_along, iterables)) or len(views) < len(iterables) or _has_twice(views):
         return builtins.zip(*builtins.map(taking.taken, iterables), strict=strict)
-    return _one_shot(Zip(views))
+    return _one_shot(Zip(views, strict=strict))
+
+
+def _has_twice(views: Sequence[View]) -> bool:
+    """Is one iterator among these more than once? `zip(it, it)` gives pairs of what comes one after the other."""
+    found = [id(part) for part in _parts(views) if part.one_shot]
+    return len(set(found)) < len(found)
+
+
+def _parts(views: Sequence[View]) -> Iterator[View]:
+    for one in views:
+        yield one
+        yield from _parts(one.views) if isinstance(one, Zip) else ()
 
 
 def iter_(iterable: Any, *end: Any) -> Any:
