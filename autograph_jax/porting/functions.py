@@ -7,6 +7,7 @@ dtype alone is asked of the layout; all others are jax.numpy's, of the current v
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 import warnings
 from collections.abc import Callable
@@ -167,6 +168,8 @@ def _one(x: Any) -> Any:
 
 def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """What `function(*args, **kwargs)` of NumPy gives where an argument is, or holds, a MutableArray or a traced value."""
+    if not args and (first := _first_name(function)) in kwargs:  # np.flip(m=x)
+        args, kwargs = (kwargs[first],), {name: value for name, value in kwargs.items() if name != first}
     if function in _MAKING and args and not is_static(values(args[0])) and is_static(values((args[1:], kwargs))):
         return making.made(function, args[0], values(args[1:]), values(kwargs))
     if function in (np.eye, np.identity) and not is_static(values(args)):
@@ -203,6 +206,16 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     if function in _LIKE:
         return wrap(as_canonical(function(*layouts(args), **layouts(kwargs))))
     return _computed(function, args, dict(kwargs))
+
+
+@functools.cache
+def _first_name(function: Function) -> str | None:
+    """What NumPy calls the first argument, where it may be given by that name."""
+    try:
+        first = next(iter(inspect.signature(function).parameters.values()), None)
+    except (TypeError, ValueError):  # NumPy tells it of few of its functions in C
+        return None
+    return first.name if first is not None and first.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD else None
 
 
 def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:

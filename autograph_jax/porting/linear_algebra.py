@@ -46,7 +46,64 @@ def _pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = Fal
     return jnp.linalg.pinv(a, rtol=max(a.shape) * jnp.finfo(a.dtype).eps if rtol is None else rtol)
 
 
-_OURS: dict[str, Function] = {"pinv": _pinv, "lstsq": least_squares.scipys}
+# ------------------------------------------------------------------ symmetric matrices of which one triangle is read
+
+
+def mirrored(a: Any, lower: bool, *, conjugate: bool = True) -> jax.Array:
+    """The whole matrix of which LAPACK reads one triangle: JAX would take the mean of both."""
+    a = jnp.asarray(a)
+    triangle = jnp.tril(a, -1) if lower else jnp.triu(a, 1)
+    across = jnp.swapaxes(triangle, -1, -2)
+    on_diagonal = jnp.eye(a.shape[-1], dtype=bool)
+    if a.dtype.kind != "c" or not conjugate:
+        return triangle + across + jnp.where(on_diagonal, a, 0)
+    return triangle + across.conj() + jnp.where(on_diagonal, a.real, 0)
+
+
+def _is_lower(uplo: str) -> bool:
+    if uplo.upper() not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    return uplo.upper() == "L"
+
+
+def _cholesky(a: Any, /, *, upper: bool = False) -> jax.Array:
+    return jnp.linalg.cholesky(mirrored(a, not upper), upper=bool(upper), symmetrize_input=False)
+
+
+def _eigh(a: Any, UPLO: str = "L") -> Any:  # noqa: N803 - NumPy's name
+    return jnp.linalg.eigh(mirrored(a, _is_lower(UPLO)), symmetrize_input=False)
+
+
+def _eigvalsh(a: Any, UPLO: str = "L") -> Any:  # noqa: N803 - NumPy's name
+    return jnp.linalg.eigvalsh(mirrored(a, _is_lower(UPLO)), symmetrize_input=False)
+
+
+NUMPYS: dict[Function, Function] = {np.linalg.cholesky: _cholesky, np.linalg.eigh: _eigh, np.linalg.eigvalsh: _eigvalsh}
+
+
+def _scipys_eigh(a: Any, b: Any = None, lower: bool = True, eigvals_only: bool = False) -> Any:
+    return jsl.eigh(mirrored(a, lower), b, True, eigvals_only)
+
+
+def _scipys_eigvalsh(a: Any, b: Any = None, lower: bool = True) -> Any:
+    return jsl.eigh(mirrored(a, lower), b, True, True)
+
+
+_KINDS = {
+    None: "gen", "general": "gen", "symmetric": "sym", "hermitian": "her", "positive definite": "pos",
+}  # fmt: skip
+
+
+def _scipys_solve(a: Any, b: Any, lower: bool = False, assume_a: Any = None) -> Any:
+    kind: str = _KINDS.get(assume_a, assume_a)
+    if kind in ("sym", "her", "pos"):
+        a = mirrored(a, lower, conjugate=kind != "sym")
+    return jsl.solve(a, b, lower=lower, assume_a="gen" if kind in ("sym", "her") else kind)
+
+
+_OURS: dict[str, Function] = {
+    "pinv": _pinv, "lstsq": least_squares.scipys, "eigh": _scipys_eigh, "eigvalsh": _scipys_eigvalsh, "solve": _scipys_solve,
+}  # fmt: skip
 
 
 _SINGULAR, _INDEFINITE = "Singular matrix", "Matrix is not positive definite"

@@ -103,6 +103,8 @@ def jax_function(function: Function) -> Function | None:
     name = getattr(function, "__name__", "")
     if getattr(math, name, None) is function:
         return getattr(jnp, name, None)
+    if function in linear_algebra.NUMPYS:
+        return linear_algebra.NUMPYS[function]
     for theirs, ours in ((np, jnp), (np.linalg, jnp.linalg), (np.fft, jnp.fft)):
         if getattr(theirs, name, None) is function:
             return getattr(ours, name, None)

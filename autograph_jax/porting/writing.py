@@ -39,7 +39,9 @@ def _put_along_axis(arr: MutableArray, indices: Any, values: Any, axis: int | No
         arr.flat[indices] = values
         return
     places = asarray(indices)
-    grid: list[Any] = list(np.ogrid[tuple(slice(size) for size in places.shape)])
+    if places.ndim != arr.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    grid: list[Any] = list(np.ogrid[tuple(slice(size) for size in arr.shape)])
     grid[axis] = places
     arr[tuple(grid)] = values
 

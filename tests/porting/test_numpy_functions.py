@@ -89,3 +89,97 @@ def test_lists_of_lists_of_traced_numbers_are_arrays(function, x64):
     found, expected = jax.jit(ag.port(function))(3.0), function(3.0)
     assert np.shape(found) == np.shape(expected)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def compare(function, *given):
+    """NumPy's values and dtypes, also of what is compiled."""
+    want = function(*(np.array(x) if isinstance(x, np.ndarray) else x for x in given))
+    found = jax.jit(ag.port(function, max_len=32))(*given)
+    for expected, one in zip(*map(jax.tree.leaves, (want, found)), strict=True):
+        assert np.asarray(one).dtype == np.asarray(expected).dtype
+        rtol = 1e-10 if np.asarray(expected).dtype.itemsize >= 8 else 1e-5
+        np.testing.assert_allclose(np.asarray(one), expected, rtol=rtol, atol=1e-12)
+
+
+A = np.array([[4.0, 1, 2], [1, 5, 3], [2, 3, 6]])
+H = A + 1j * np.array([[0.0, 1, 2], [-1, 0, 3], [-2, -3, 0]])
+B = np.arange(3.0)
+M = np.arange(12.0).reshape(3, 4)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: np.linalg.cholesky(np.tril(a)),
+        lambda a: np.linalg.cholesky(np.triu(a), upper=True),
+        lambda a: np.linalg.eigvalsh(np.tril(a)),
+        lambda a: np.linalg.eigvalsh(np.triu(a), "U"),
+        lambda a: np.linalg.eigvalsh(np.triu(a), UPLO="u"),
+        lambda a: np.linalg.eigh(np.triu(a), "U")[0],
+        lambda a: abs(np.linalg.eigh(np.tril(a)).eigenvectors),
+        lambda a: scipy.linalg.eigh(np.tril(a), eigvals_only=True),
+        lambda a: scipy.linalg.eigh(np.triu(a), lower=False)[0],
+        lambda a: scipy.linalg.eigvalsh(np.tril(a)),
+        lambda a: scipy.linalg.eigvalsh(np.triu(a), lower=False),
+        lambda a: scipy.linalg.solve(np.triu(a), B, assume_a="sym"),
+        lambda a: scipy.linalg.solve(np.triu(a), B, assume_a="her"),
+        lambda a: scipy.linalg.solve(np.tril(a), B, lower=True, assume_a="sym"),
+        lambda a: scipy.linalg.solve(np.tril(a), B, lower=True, assume_a="pos"),
+        lambda a: scipy.linalg.solve(a, B),
+    ],
+)
+@pytest.mark.parametrize("a", [A, H], ids=["real", "complex"])
+def test_one_triangle_is_read(function, a):
+    compare(function, a)
+
+
+def swapped(x):
+    y = np.swapaxes(a=x, axis1=0, axis2=1)
+    y[0, 1] = 99
+    return x
+
+
+def flipped(x):
+    np.flip(m=x, axis=0)[0, 0] = 99
+    return x
+
+
+def split(x):
+    np.split(ary=x, indices_or_sections=3)[1][...] = 99
+    return x
+
+
+def expanded(x):
+    np.expand_dims(a=x, axis=0)[0, 1, 1] = 99
+    np.moveaxis(a=x, source=0, destination=1)[2, 1] = 98
+    return x
+
+
+def raveled(x):
+    np.ravel(a=x)[1] = 99
+    np.transpose(a=x)[0, 2] = 97
+    np.squeeze(a=x)[1, 0] = 96
+    return x
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("function", [swapped, flipped, split, expanded, raveled])
+def test_views_of_an_array_given_by_name(function):
+    compare(function, M)
+
+
+def along_columns(x):
+    np.put_along_axis(x, np.array([[0]]), 9.0, axis=1)
+    return x
+
+
+def along_rows(x):
+    np.put_along_axis(x, np.argmax(x, axis=0, keepdims=True), x[:1] + 1, axis=0)
+    return x
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("function", [along_columns, along_rows])
+def test_indices_are_broadcast_along_the_other_axes(function):
+    compare(function, M)
