@@ -31,7 +31,7 @@ from . import (
     splines,
     ufuncs,
 )
-from .arrays import MutableArray, result, static, value_of, wrap
+from .arrays import MutableArray, result, static, value_of, widened, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
 from .names import MATH, jax_function, lacking
@@ -68,7 +68,8 @@ _PROMOTING = (
 
 _JOINING = (np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack)
 _INEXACT = (
-    np.mean, np.var, np.std, np.median, np.average, np.quantile, np.percentile, np.nanmean, np.interp, np.trapezoid, np.sinc,
+    np.mean, np.var, np.std, np.median, np.average, np.quantile, np.percentile, np.nanmean, np.nanvar,
+    np.nanstd, np.nanmedian, np.nanquantile, np.nanpercentile, np.interp, np.trapezoid, np.sinc,
     np.i0, np.linspace, np.logspace, np.geomspace, np.cov, np.corrcoef, np.gradient, np.histogram, np.angle, np.unwrap,
 )  # fmt: skip
 _OF_DOUBLES = (np.cov, np.corrcoef, np.histogram)
@@ -258,6 +259,8 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     if function in _PROMOTING:
         operands = 1 if function in (*_JOINING, np.block) else 2
         args = (*_promoted(args[:operands], numbers_adapt=False), *args[operands:])
+    if function in (np.take, np.take_along_axis):
+        args, kwargs = jax.tree.map(widened, (args, kwargs))
     if function is np.where and len(args) == 3:
         args = (args[0], *_promoted(args[1:], numbers_adapt=True))
     module = getattr(function, "__module__", None) or ""
@@ -352,9 +355,11 @@ def _promoted(operands: Any, *, numbers_adapt: bool) -> Any:
 
 
 def _reduced(reduce: Function, a: Any, axis: Any = None, *rest: Any, **options: Any) -> Any:
+    first = ("out",) if reduce.__self__ in (np.maximum, np.minimum, np.logical_and, np.logical_or) else ("dtype", "out")
+    names = (*first, "keepdims", "initial", "where")
+    options = {**dict(zip(names, rest, strict=False)), **options}
     given = {name: option for name, option in options.items() if option is not np._NoValue}
-    names = ("out",) if reduce.__self__ in (np.maximum, np.minimum, np.logical_and, np.logical_or) else ("dtype", "out")
-    return reduce(asarray(a), axis=axis, **dict(zip((*names, "keepdims"), rest, strict=False)), **given)
+    return reduce(asarray(a), axis=axis, **given)
 
 
 def _accumulated(accumulate: Function, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:

@@ -89,13 +89,13 @@ def _scipys_eigvalsh(a: Any, b: Any = None, lower: bool = True) -> Any:
     return jsl.eigh(mirrored(a, lower), b, True, True)
 
 
-_KINDS = {
+_KINDS: dict[Any, str] = {
     None: "gen", "general": "gen", "symmetric": "sym", "hermitian": "her", "positive definite": "pos",
 }  # fmt: skip
 
 
 def _scipys_solve(a: Any, b: Any, lower: bool = False, assume_a: Any = None) -> Any:
-    kind: str = _KINDS.get(assume_a, assume_a)
+    kind = str(_KINDS.get(assume_a, assume_a))
     if kind in ("sym", "her", "pos"):
         a = mirrored(a, lower, conjugate=kind != "sym")
     return jsl.solve(a, b, lower=lower, assume_a="gen" if kind in ("sym", "her") else kind)

@@ -8,6 +8,7 @@ import scipy.linalg
 import scipy.signal
 
 import autograph_jax as ag
+from autograph_jax import errors
 
 
 @pytest.mark.usefixtures("x64")
@@ -183,3 +184,123 @@ def along_rows(x):
 @pytest.mark.parametrize("function", [along_columns, along_rows])
 def test_indices_are_broadcast_along_the_other_axes(function):
     compare(function, M)
+
+
+X = np.array([3.0, -1.0, 2.0, 5.0, 2.0, 1.5])
+SMALL = np.array([100, -100, 50, 7, 101, 90], np.int8)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: max(x[x < 3], default=-7.0),
+        lambda x: max(x[x < -9], default=-7.0),
+        lambda x: min(x[x < -9], default=-7.0),
+        lambda x: max(np.where(x > 2, np.nan, x)[x > 1]),
+        lambda x: max(np.where(x == 2, np.nan, x)[x > 1]),
+        lambda x: min(np.where(x == 2, np.nan, x)[x > 1]),
+        lambda x: sum(x[x < 3], start=10.0),
+        lambda x: sum(x[x < 3], 10.0),
+        lambda x: sum(x[x < 3], np.zeros(2)),
+        lambda x: any(x[x > 3]) + 10 * all(x[x > 0]),
+        lambda x: sum((x > 2)[x > 0]),
+    ],
+)
+def test_pythons_builtins_of_what_a_mask_selects(function):
+    compare(function, X)
+
+
+@pytest.mark.usefixtures("x64")
+def test_pythons_sum_of_selected_small_integers():
+    compare(lambda x: (sum(x[x > 0]), sum(x[x > 0], 10)), np.array([60, -3, 20], np.int8))
+
+
+@pytest.mark.parametrize("function", [lambda x: max(x[x < 3], key=abs), lambda x: min(x[x < 3], key=lambda v: -v)])
+def test_a_key_for_what_a_mask_selects_is_refused(function):
+    with pytest.raises(errors.PortingError, match="with it and more than a default"):
+        jax.jit(ag.port(function))(X)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.max(x, 0, None, False, 10.0),
+        lambda x: np.min(x, 0, None, True, -10.0),
+        lambda x: np.max(x, 0, None, False, -10.0, x < 9),
+        lambda x: np.sum(x, 0, None, None, False, 5.0),
+        lambda x: np.sum(x, 0, None, None, True, 5.0, x > 3),
+        lambda x: x.sum(1, None, None, True, 5.0),
+        lambda x: x.max(1, None, True, 5.0),
+        lambda x: x.min(1, None, True, 5.0),
+        lambda x: np.std(x[x > 3], None, None, None, 1),
+        lambda x: x[x > 3].var(None, None, None, 1),
+        lambda x: np.sum(x[x[:, 0] > 1], 0, None, None, True),
+        lambda x: np.max(x[x[:, 0] > 1], 0, None, True),
+        lambda x: np.sum(x[x[:, 0] > 1], axis=0, keepdims=1),
+        lambda x: np.mean(x[x[:, 0] > 1], axis=0, keepdims=True),
+        lambda x: np.prod(x[x[:, 0] > 1], 0, None, None, 1),
+    ],
+)
+def test_options_of_reductions_by_position(function):
+    compare(function, M)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda i: np.arange(300.0)[i],
+        lambda i: np.arange(300.0)[[i[0], i[1]]],
+        lambda i: np.arange(300.0)[i[1]],
+        lambda i: np.take(np.arange(300.0), i),
+        lambda i: np.take(np.arange(300.0), indices=i),
+        lambda i: np.take_along_axis(np.arange(300.0), i, 0),
+        lambda i: np.add.at(x := np.zeros(300), i, 1.0) or x,
+        lambda i: np.put(x := np.zeros(300), i, 1.0) or x,
+    ],
+)
+def test_small_integers_count_from_the_end_of_long_arrays(function):
+    compare(function, SMALL)
+
+
+INFINITE = np.array([np.inf, 1.0, np.inf, -np.inf, 2.0])
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.median(x[x > 0]),
+        lambda x: np.median(x[x > 1]),
+        lambda x: np.median(x[x != 2]),
+        lambda x: np.quantile(x[x > 0], 0.3),
+        lambda x: np.percentile(x[x < 90], 70),
+        lambda x: np.mean(x[x > 0]),
+        lambda x: np.std(x[x > 0]),
+        lambda x: np.var(x[x > 0], ddof=1),
+        lambda x: np.sum(x[x > 0], dtype=np.int32 if x.dtype.kind in "iu" else None),
+        lambda x: np.mean((x > 1)[x > 0]),
+    ],
+)
+@pytest.mark.parametrize("x", [INFINITE, SMALL, X.astype(np.float32)], ids=["infinite", "int8", "float32"])
+def test_statistics_of_what_a_mask_selects(function, x):
+    with np.errstate(invalid="ignore"):
+        compare(function, x)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        np.nanstd,
+        np.nanvar,
+        np.nanmedian,
+        lambda x: np.nanpercentile(x, 30),
+        lambda x: np.nanquantile(x, 0.3),
+    ],
+)
+@pytest.mark.parametrize("x", [SMALL, SMALL.astype(np.int32), X.astype(np.float32)], ids=["int8", "int32", "float32"])
+def test_statistics_of_integers_are_doubles(function, x):
+    compare(lambda x: function(x), x)
