@@ -72,6 +72,11 @@ _INEXACT = (
     np.nanstd, np.nanmedian, np.nanquantile, np.nanpercentile, np.interp, np.trapezoid, np.sinc,
     np.i0, np.linspace, np.logspace, np.geomspace, np.cov, np.corrcoef, np.gradient, np.histogram, np.angle, np.unwrap,
 )  # fmt: skip
+# Those of numpy.linalg that compute with integers, too.
+_OF_INTEGERS = (
+    np.linalg.matrix_power, np.linalg.multi_dot, np.linalg.outer, np.linalg.matmul, np.linalg.trace, np.linalg.cross,
+    np.linalg.vecdot, np.linalg.tensordot,
+)  # fmt: skip
 _OF_DOUBLES = (np.cov, np.corrcoef, np.histogram)
 _KEEPING = (np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack, np.where, np.round, np.append, np.mean)
 _BY_UFUNC = {
@@ -264,7 +269,7 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     if function is np.where and len(args) == 3:
         args = (args[0], *_promoted(args[1:], numbers_adapt=True))
     module = getattr(function, "__module__", None) or ""
-    if function in _INEXACT or module in ("numpy.linalg", "numpy.fft"):
+    if function in _INEXACT or module in ("numpy.linalg", "numpy.fft") and function not in _OF_INTEGERS:
         args = jax.tree.map(_inexact, args)
     if function in _OF_DOUBLES:
         args = jax.tree.map(_double, args)

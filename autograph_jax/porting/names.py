@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import foreign, hooks, linear_algebra, special
-from .exact import exp
+from . import foreign, hooks, integers, linear_algebra, special
+from .exact import exp, log2, log10
 from .products import rounded
 
 Function = Callable[..., Any]
@@ -30,6 +30,7 @@ _MATH: dict[Function, Function] = {
     math.gamma: lambda x: jnp.exp(jax.scipy.special.gammaln(x)) * _gamma_sign(x), math.lgamma: jax.scipy.special.gammaln,
     math.erf: jax.scipy.special.erf, math.erfc: jax.scipy.special.erfc, math.ldexp: jnp.ldexp, math.gcd: jnp.gcd,
     math.lcm: jnp.lcm, math.log: lambda x, *base: jnp.log(x) / jnp.log(base[0]) if base else jnp.log(x),
+    math.log2: log2, math.log10: log10,
     math.floor: lambda x: _integer(jnp.floor(x)), math.ceil: lambda x: _integer(jnp.ceil(x)),
     math.trunc: lambda x: _integer(jnp.trunc(x)), math.hypot: lambda *x: jnp.sqrt(sum(jnp.square(v) for v in x)),
     math.degrees: jnp.degrees, math.radians: jnp.radians,
@@ -92,6 +93,13 @@ def _integer(x: jax.Array) -> jax.Array:
     return x.astype(int)
 
 
+# Of NumPy's functions those of which jax.numpy computes something else.
+_NUMPYS: dict[Function, Function] = {
+    **linear_algebra.NUMPYS, np.convolve: integers.convolve, np.correlate: integers.correlate, np.polymul: integers.polymul,
+    np.linalg.matrix_power: integers.matrix_power,
+}  # fmt: skip
+
+
 MATH = frozenset(function for module in (math, cmath) for function in vars(module).values() if type(function) is type(math.sin))
 
 
@@ -103,8 +111,8 @@ def jax_function(function: Function) -> Function | None:
     name = getattr(function, "__name__", "")
     if getattr(math, name, None) is function:
         return getattr(jnp, name, None)
-    if function in linear_algebra.NUMPYS:
-        return linear_algebra.NUMPYS[function]
+    if function in _NUMPYS:
+        return _NUMPYS[function]
     for theirs, ours in ((np, jnp), (np.linalg, jnp.linalg), (np.fft, jnp.fft)):
         if getattr(theirs, name, None) is function:
             return getattr(ours, name, None)
@@ -117,6 +125,8 @@ def jax_function(function: Function) -> Function | None:
 # Where jax.numpy computes something else than NumPy does.
 _UFUNCS: dict[np.ufunc, Function] = {
     np.exp: exp,
+    np.log2: log2,
+    np.log10: log10,
     np.multiply: lambda a, b: rounded(jnp.multiply(a, b)),
     np.square: lambda a: rounded(jnp.square(a)),
     np.power: lambda a, b: _power(a, b),

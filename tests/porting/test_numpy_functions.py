@@ -1,10 +1,13 @@
 """Single functions of NumPy, ported: what they take, what they give, and what is behind them."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.linalg.blas
 import scipy.signal
 
 import autograph_jax as ag
@@ -304,3 +307,91 @@ def test_statistics_of_what_a_mask_selects(function, x):
 @pytest.mark.parametrize("x", [SMALL, SMALL.astype(np.int32), X.astype(np.float32)], ids=["int8", "int32", "float32"])
 def test_statistics_of_integers_are_doubles(function, x):
     compare(lambda x: function(x), x)
+
+
+LARGE = np.array([2**60 + 1, 3, -5, 7, 11])
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda n: np.convolve(n, [1, 1]),
+        lambda n: [np.convolve(n, np.arange(k), "same") for k in (2, 3, 7, 8)],
+        lambda n: [np.convolve(n, np.arange(k), mode="valid") for k in (2, 7)],
+        lambda n: [np.correlate(n, np.arange(k), m) for k in (2, 3, 7, 8) for m in ("same", "valid", "full")],
+        lambda n: np.correlate(n, [1, 2]),
+        lambda n: np.polymul(n, [1, 2]),
+        lambda n: np.linalg.matrix_power(n[:4].reshape(2, 2) // 2**20, 3),
+        lambda n: np.linalg.matrix_power(np.diag(n[1:]), -1),
+        lambda n: np.linalg.multi_dot([np.diag(n), np.eye(5, dtype=int), np.eye(5, dtype=int)]),
+        lambda n: (np.linalg.outer(n, [1, 2]), np.linalg.trace(np.diag(n)), np.linalg.vecdot(n, np.eye(5, dtype=int)[0])),
+        lambda n: np.convolve(n * 0.5, [1, 2]),
+    ],
+)
+def test_products_of_integers_are_integers(function):
+    def exact(n):
+        found = function(n)
+        parts = found if isinstance(found, tuple | list) else [found]
+        return [(part, part % 1000) for part in parts]  # whose last digits show what floats lose
+
+    compare(exact, LARGE)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda k: np.floor(np.log2(2.0**k)),
+        lambda k: np.floor(np.log10(np.array([float(f"1e{n}") for n in range(300)]) + 0 * k[0])),
+        lambda k: int(np.log2(k[1] * 8.0)) + int(math.log2(k[1] * 8.0)) + int(math.log10(k[1] * 1000)),
+        lambda k: np.log2(np.array([0.0, 3.0, np.inf, np.nan, 0.3]) + 0 * k[0]),
+        lambda k: np.log10(np.array([0.0, 3.0, np.inf, np.nan, 0.3]) + 0 * k[0]),
+        lambda k: np.floor(np.log2((2.0 ** k[:100]).astype(np.float32))),
+    ],
+)
+def test_logarithms_of_powers_are_integers(function):
+    with np.errstate(divide="ignore"):
+        compare(function, np.arange(900))
+
+
+def test_logarithms_of_powers_have_derivatives(x64):
+    for function, want in ((np.log2, 1 / 8 / np.log(2)), (np.log10, 1 / 8 / np.log(10))):
+        np.testing.assert_allclose(jax.grad(ag.port(lambda x, function=function: function(x)))(8.0), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: scipy.linalg.blas.ddot(x, x, n=2),
+        lambda x: scipy.linalg.blas.ddot(x, x, incx=2, incy=2),
+        lambda x: scipy.linalg.blas.ddot(x, x, 2),
+        lambda x: scipy.linalg.blas.dnrm2(x, n=2),
+        lambda x: scipy.linalg.blas.dasum(x, offx=1),
+        lambda x: scipy.linalg.blas.dger(1.0, x, x, a=np.ones((6, 6))),
+        lambda x: scipy.linalg.blas.dgemv(1.0, np.ones((2, 3)), x, incx=2),
+    ],
+)
+def test_options_of_blas_that_are_not_ported_are_refused(function, x64):
+    with pytest.raises(errors.PortingError, match="has not all the options"):
+        jax.jit(ag.port(function))(X)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (scipy.linalg.blas.ddot(x, x, n=6, incx=1), scipy.linalg.blas.dnrm2(x, offx=0)),
+        lambda x: np.put(y := x.copy(), [0, 10, -3], 7.0, mode="clip") or y,
+        lambda x: np.put(y := x.copy(), [1, -1, 8], [7.0, 8.0, 9.0], mode="wrap") or y,
+        lambda x: np.put(y := x.copy(), [0, 1, 2], [7.0, 8.0]) or y,
+        lambda x: np.linalg.pinv(np.diag([1.0, 1e-14, 2.0]) + 0 * x[0]),
+        lambda x: np.linalg.pinv(np.diag([1.0, 5e-4, 2.0]) + 0 * x[0], 1e-3),
+        lambda x: np.linalg.matrix_rank(np.diag([100.0, 5.0, 2.0]) + 0 * x[0], 0.1),
+        lambda x: np.linalg.matrix_rank(np.diag([100.0, 5.0, 2.0]) + 0 * x[0], tol=3),
+        lambda x: np.linalg.matrix_rank(np.diag([100.0, 5.0, 2.0]) + 0 * x[0], rtol=0.03),
+        lambda x: np.linalg.matrix_rank(np.ones((2, 3, 3)) * x[0], hermitian=True) + np.linalg.matrix_rank(x),
+    ],
+)
+def test_options_that_numpy_and_jax_read_otherwise(function):
+    compare(function, X)
