@@ -50,7 +50,7 @@ def _extreme(
     if isinstance(values, bounded.Bounded) and key is None:
         return bounded.extreme(values, largest=builtin is builtins.max, default=default, has_default=bool(given))
     if isinstance(values, jax.Array) and key is None and values.ndim == 1 and values.size and is_traced(values):
-        return _extreme_of_array(values, reduce)
+        return extreme_of_array(values, reduce)
     elements = list(views.rows(values))
     keys = elements if key is None else [hooks.call(key)(element) for element in elements]
     if not any(map(is_traced, keys)) and not (jax_private.tracing() and any(map(_compares_itself, keys))):
@@ -70,7 +70,7 @@ def _compares_itself(value: Any) -> bool:
     return objects.has_own(value, "__lt__") or objects.has_own(value, "__gt__")
 
 
-def _extreme_of_array(array: jax.Array, reduce: Callable[[jax.Array], jax.Array]) -> jax.Array:
+def extreme_of_array(array: jax.Array, reduce: Callable[[jax.Array], jax.Array]) -> jax.Array:
     """A NaN is never better than what came before, so only a leading one stays."""
     if not jnp.issubdtype(array.dtype, jnp.floating):
         return array.max() if reduce is jnp.nanmax else array.min()

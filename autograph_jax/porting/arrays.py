@@ -311,8 +311,14 @@ def _key_part(part: Any) -> Any:
         return np.array(part, np.intp)
     if isinstance(part, list):
         part = casting.nested(part)
-        return part.astype(np.intp) if not part.size else part
-    return part
+        return part.astype(np.intp) if not part.size else widened(part)
+    return widened(part)
+
+
+def widened(places: Any) -> Any:
+    """Indices as NumPy takes them: JAX adds the length of an axis to a negative one, which an int8 may not hold."""
+    is_small = isinstance(places, jax.Array) and places.dtype.kind in "iu" and places.dtype.itemsize < 4
+    return places.astype(casting.canonical(np.intp)) if is_small else places
 
 
 def _bound(bound: Any) -> Any:

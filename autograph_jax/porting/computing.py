@@ -113,26 +113,30 @@ def reduced(
     axes = tuple(int(one) % s.ndim for one in axes)
     options = {key: value for key, value in options.items() if value is not np._NoValue}
     lost = [one for one in s.rows if one in axes]
-    values, where = s.values, options.pop("where", True)
+    keepdims = keepdims is not np._NoValue and bool(keepdims)
+    values, where, into = s.values, options.pop("where", True), None
     if where is not True:
         raise refusal(f"`np.{name}` is called with it and `where`")
     if name in ("all", "any"):
         dtype = np.dtype(bool)
     if name in ("sum", "prod"):
-        into = getattr(np, name)(np.ones(1, s.dtype), dtype=dtype).dtype
-        values = casting.to(values, casting.canonical(into))
+        into = casting.canonical(getattr(np, name)(np.ones(1, s.dtype), dtype=dtype).dtype)
+        values = casting.to(values, into)
     elif dtype is not None:
         values = casting.to(values, casting.canonical(dtype))
+    elif name in ("mean", "var", "std") and s.dtype.kind in "biu":  # JAX's are of 32 bits for bool and int8
+        values = casting.to(values, casting.canonical(float))
     if name in ("max", "min") and lost and "initial" not in options:
         empty = jnp.any(jnp.asarray([s.count(one) == 0 for one in lost]))
         hooks.raise_where(empty, ValueError("zero-size array to reduction operation"))
         options["initial"] = least(s.dtype) if name == "max" else greatest(s.dtype)
     if lost:
         options["where"] = s.over(lost)
-    found = getattr(jnp, name)(values, axis=axes, keepdims=keepdims is True, **options)
+    found = getattr(jnp, name)(values, axis=axes, keepdims=keepdims, **options)
+    found = found if into is None else found.astype(into)
     if name == "sum" and s.dtype == bool and not found.ndim:
         return bounded(found, values.size)
-    gone = () if keepdims is True else axes
+    gone = () if keepdims else axes
     rows = {one - sum(other < one for other in gone): own for one, own in s.own().items() if one not in lost}
     found = selected(found, rows)
     if out is None:

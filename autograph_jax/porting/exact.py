@@ -73,3 +73,36 @@ def _sum(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 def _power_of_two(n: jax.Array) -> jax.Array:
     return jax.lax.bitcast_convert_type((n + 1023) << 52, np.float64)
+
+
+# `int(np.log2(8))` is 3: XLA divides two logarithms.
+
+
+def log2(x: Any) -> jax.Array:
+    """log2(x), which is an integer for a power of two."""
+    found = jnp.log2(x)
+    if found.dtype not in (np.float32, np.float64):
+        return found
+    mantissa, exponent = jnp.frexp(jax.lax.stop_gradient(jnp.asarray(x, found.dtype)))
+    return _unless(mantissa == 0.5, (exponent - 1).astype(found.dtype), found)
+
+
+def log10(x: Any) -> jax.Array:
+    """log10(x), which is an integer for a power of ten."""
+    found = jnp.log10(x)
+    if found.dtype not in (np.float32, np.float64):
+        return found
+    with np.errstate(over="ignore", under="ignore"):
+        powers = jnp.asarray(np.array([float(f"1e{k}") for k in _EXPONENTS]).astype(found.dtype))
+    nearest = jnp.round(jnp.clip(jax.lax.stop_gradient(found), _EXPONENTS[0], _EXPONENTS[-1]))
+    place = jnp.where(jnp.isnan(nearest), 0, nearest).astype(int) - _EXPONENTS[0]
+    return _unless(powers[place] == x, nearest, found)
+
+
+_EXPONENTS = range(-307, 309)
+
+
+def _unless(is_exact: jax.Array, exact: jax.Array, found: jax.Array) -> jax.Array:
+    """The exact value where there is one; with the derivative of the other, which is next to it."""
+    near = jax.lax.stop_gradient(found)
+    return found + jnp.where(is_exact & jnp.isfinite(near), exact - jnp.where(jnp.isfinite(near), near, 0), 0)

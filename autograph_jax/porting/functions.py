@@ -7,6 +7,7 @@ dtype alone is asked of the layout; all others are jax.numpy's, of the current v
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 import warnings
 from collections.abc import Callable
@@ -30,7 +31,7 @@ from . import (
     splines,
     ufuncs,
 )
-from .arrays import MutableArray, result, static, value_of, wrap
+from .arrays import MutableArray, result, static, value_of, widened, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
 from .names import MATH, jax_function, lacking
@@ -67,8 +68,14 @@ _PROMOTING = (
 
 _JOINING = (np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack)
 _INEXACT = (
-    np.mean, np.var, np.std, np.median, np.average, np.quantile, np.percentile, np.nanmean, np.interp, np.trapezoid, np.sinc,
+    np.mean, np.var, np.std, np.median, np.average, np.quantile, np.percentile, np.nanmean, np.nanvar,
+    np.nanstd, np.nanmedian, np.nanquantile, np.nanpercentile, np.interp, np.trapezoid, np.sinc,
     np.i0, np.linspace, np.logspace, np.geomspace, np.cov, np.corrcoef, np.gradient, np.histogram, np.angle, np.unwrap,
+)  # fmt: skip
+# Those of numpy.linalg that compute with integers, too.
+_OF_INTEGERS = (
+    np.linalg.matrix_power, np.linalg.multi_dot, np.linalg.outer, np.linalg.matmul, np.linalg.trace, np.linalg.cross,
+    np.linalg.vecdot, np.linalg.tensordot,
 )  # fmt: skip
 _OF_DOUBLES = (np.cov, np.corrcoef, np.histogram)
 _KEEPING = (np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack, np.where, np.round, np.append, np.mean)
@@ -167,6 +174,8 @@ def _one(x: Any) -> Any:
 
 def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     """What `function(*args, **kwargs)` of NumPy gives where an argument is, or holds, a MutableArray or a traced value."""
+    if not args and (first := _first_name(function)) in kwargs:  # np.flip(m=x)
+        args, kwargs = (kwargs[first],), {name: value for name, value in kwargs.items() if name != first}
     if function in _MAKING and args and not is_static(values(args[0])) and is_static(values((args[1:], kwargs))):
         return making.made(function, args[0], values(args[1:]), values(kwargs))
     if function in (np.eye, np.identity) and not is_static(values(args)):
@@ -203,6 +212,16 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     if function in _LIKE:
         return wrap(as_canonical(function(*layouts(args), **layouts(kwargs))))
     return _computed(function, args, dict(kwargs))
+
+
+@functools.cache
+def _first_name(function: Function) -> str | None:
+    """What NumPy calls the first argument, where it may be given by that name."""
+    try:
+        first = next(iter(inspect.signature(function).parameters.values()), None)
+    except (TypeError, ValueError):  # NumPy tells it of few of its functions in C
+        return None
+    return first.name if first is not None and first.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD else None
 
 
 def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -245,10 +264,12 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     if function in _PROMOTING:
         operands = 1 if function in (*_JOINING, np.block) else 2
         args = (*_promoted(args[:operands], numbers_adapt=False), *args[operands:])
+    if function in (np.take, np.take_along_axis):
+        args, kwargs = jax.tree.map(widened, (args, kwargs))
     if function is np.where and len(args) == 3:
         args = (args[0], *_promoted(args[1:], numbers_adapt=True))
     module = getattr(function, "__module__", None) or ""
-    if function in _INEXACT or module in ("numpy.linalg", "numpy.fft"):
+    if function in _INEXACT or module in ("numpy.linalg", "numpy.fft") and function not in _OF_INTEGERS:
         args = jax.tree.map(_inexact, args)
     if function in _OF_DOUBLES:
         args = jax.tree.map(_double, args)
@@ -339,9 +360,11 @@ def _promoted(operands: Any, *, numbers_adapt: bool) -> Any:
 
 
 def _reduced(reduce: Function, a: Any, axis: Any = None, *rest: Any, **options: Any) -> Any:
+    first = ("out",) if reduce.__self__ in (np.maximum, np.minimum, np.logical_and, np.logical_or) else ("dtype", "out")
+    names = (*first, "keepdims", "initial", "where")
+    options = {**dict(zip(names, rest, strict=False)), **options}
     given = {name: option for name, option in options.items() if option is not np._NoValue}
-    names = ("out",) if reduce.__self__ in (np.maximum, np.minimum, np.logical_and, np.logical_or) else ("dtype", "out")
-    return reduce(asarray(a), axis=axis, **dict(zip((*names, "keepdims"), rest, strict=False)), **given)
+    return reduce(asarray(a), axis=axis, **given)
 
 
 def _accumulated(accumulate: Function, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 import numpy as np
 
+from ..errors import PortingError, user_location
 from . import banded, hooks, least_squares
 from .arrays import MutableArray, value_of, wrap
 
@@ -46,7 +47,86 @@ def _pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = Fal
     return jnp.linalg.pinv(a, rtol=max(a.shape) * jnp.finfo(a.dtype).eps if rtol is None else rtol)
 
 
-_OURS: dict[str, Function] = {"pinv": _pinv, "lstsq": least_squares.scipys}
+# ------------------------------------------------------------------ symmetric matrices of which one triangle is read
+
+
+def mirrored(a: Any, lower: bool, *, conjugate: bool = True) -> jax.Array:
+    """The whole matrix of which LAPACK reads one triangle: JAX would take the mean of both."""
+    a = jnp.asarray(a)
+    triangle = jnp.tril(a, -1) if lower else jnp.triu(a, 1)
+    across = jnp.swapaxes(triangle, -1, -2)
+    on_diagonal = jnp.eye(a.shape[-1], dtype=bool)
+    if a.dtype.kind != "c" or not conjugate:
+        return triangle + across + jnp.where(on_diagonal, a, 0)
+    return triangle + across.conj() + jnp.where(on_diagonal, a.real, 0)
+
+
+def _is_lower(uplo: str) -> bool:
+    if uplo.upper() not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    return uplo.upper() == "L"
+
+
+def _cholesky(a: Any, /, *, upper: bool = False) -> jax.Array:
+    return jnp.linalg.cholesky(mirrored(a, not upper), upper=bool(upper), symmetrize_input=False)
+
+
+def _eigh(a: Any, UPLO: str = "L") -> Any:  # noqa: N803 - NumPy's name
+    return jnp.linalg.eigh(mirrored(a, _is_lower(UPLO)), symmetrize_input=False)
+
+
+def _eigvalsh(a: Any, UPLO: str = "L") -> Any:  # noqa: N803 - NumPy's name
+    return jnp.linalg.eigvalsh(mirrored(a, _is_lower(UPLO)), symmetrize_input=False)
+
+
+def _numpys_pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> jax.Array:
+    if rcond is None:
+        rcond = 1e-15 if rtol is np._NoValue else max(a.shape[-2:]) * jnp.finfo(a.dtype).eps if rtol is None else rtol
+    return jnp.linalg.pinv(a, rtol=rcond, hermitian=hermitian)
+
+
+def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> jax.Array:  # noqa: N803
+    a = jnp.asarray(A)
+    if a.ndim < 2:
+        return jnp.any(a != 0).astype(int)
+    singular = jnp.abs(_eigvalsh(a)) if hermitian else jnp.linalg.svd(a, compute_uv=False)
+    if tol is None:
+        share = max(a.shape[-2:]) * jnp.finfo(singular.dtype).eps if rtol is None else jnp.asarray(rtol)[..., None]
+        tol = singular.max(axis=-1, keepdims=True) * share
+    else:
+        tol = jnp.asarray(tol)[..., None]
+    return jnp.sum(singular > tol, axis=-1)
+
+
+NUMPYS: dict[Function, Function] = {
+    np.linalg.cholesky: _cholesky, np.linalg.eigh: _eigh, np.linalg.eigvalsh: _eigvalsh, np.linalg.pinv: _numpys_pinv,
+    np.linalg.matrix_rank: _matrix_rank,
+}  # fmt: skip
+
+
+def _scipys_eigh(a: Any, b: Any = None, lower: bool = True, eigvals_only: bool = False) -> Any:
+    return jsl.eigh(mirrored(a, lower), b, True, eigvals_only)
+
+
+def _scipys_eigvalsh(a: Any, b: Any = None, lower: bool = True) -> Any:
+    return jsl.eigh(mirrored(a, lower), b, True, True)
+
+
+_KINDS: dict[Any, str] = {
+    None: "gen", "general": "gen", "symmetric": "sym", "hermitian": "her", "positive definite": "pos",
+}  # fmt: skip
+
+
+def _scipys_solve(a: Any, b: Any, lower: bool = False, assume_a: Any = None) -> Any:
+    kind = str(_KINDS.get(assume_a, assume_a))
+    if kind in ("sym", "her", "pos"):
+        a = mirrored(a, lower, conjugate=kind != "sym")
+    return jsl.solve(a, b, lower=lower, assume_a="gen" if kind in ("sym", "her") else kind)
+
+
+_OURS: dict[str, Function] = {
+    "pinv": _pinv, "lstsq": least_squares.scipys, "eigh": _scipys_eigh, "eigvalsh": _scipys_eigvalsh, "solve": _scipys_solve,
+}  # fmt: skip
 
 
 _SINGULAR, _INDEFINITE = "Singular matrix", "Matrix is not positive definite"
@@ -170,7 +250,36 @@ def writes(function: Any) -> bool:
 
 def routine(function: Any) -> Function | None:
     """What a routine of BLAS or LAPACK computes, on traced values; None where it is not known."""
-    return _ROUTINES.get(_name(function))
+    ours = _ROUTINES.get(_name(function))
+    return None if ours is None else functools.partial(_routine, function.__name__.split()[-1], ours)
+
+
+_ALL_OF_IT = {"offx": 0, "offy": 0, "incx": 1, "incy": 1}  # elements from the first on, one after the other
+
+
+def _routine(name: str, ours: Function, *args: Any, **options: Any) -> Any:
+    known = inspect.signature(ours)
+    options = {
+        option: value
+        for option, value in options.items()
+        if option in known.parameters or not (option.startswith("overwrite_") or _ALL_OF_IT.get(option) is value)
+    }
+    try:
+        given = known.bind(*args, **options).arguments
+    except TypeError as error:
+        raise _refused(name, str(error)) from error
+    count = given.get("n")
+    if count is not None and not (isinstance(count, int) and count == np.size(value_of(given["x"]))):
+        raise _refused(name, "`n` is not how many elements there are")
+    return ours(*args, **options)
+
+
+def _refused(name: str, why: str) -> PortingError:
+    return PortingError(
+        f"`{name}` of traced data has not all the options of BLAS: {why}",
+        location=user_location(),
+        help="hand over the parts of the arrays that it is to see: `ddot(x[:2], y[:2])`",
+    )
 
 
 def _name(function: Any) -> str:
@@ -178,7 +287,7 @@ def _name(function: Any) -> str:
     return function.__name__.split()[-1][1:]
 
 
-def _axpy(x: Any, y: Any, n: Any = None, a: Any = 1.0, **_: Any) -> Any:
+def _axpy(x: Any, y: Any, n: Any = None, a: Any = 1.0) -> Any:
     new = jnp.asarray(value_of(y)) + a * jnp.asarray(value_of(x))
     if isinstance(y, MutableArray):
         y.put(new)
@@ -186,27 +295,27 @@ def _axpy(x: Any, y: Any, n: Any = None, a: Any = 1.0, **_: Any) -> Any:
     return wrap(new)
 
 
-def _scal(a: Any, x: Any, n: Any = None, **_: Any) -> Any:
+def _scal(a: Any, x: Any, n: Any = None) -> Any:
     if isinstance(x, MutableArray):
         x.put(a * jnp.asarray(x.value))
         return x
     return wrap(a * jnp.asarray(x))
 
 
-def _swap(x: Any, y: Any, n: Any = None, **_: Any) -> Any:
+def _swap(x: Any, y: Any, n: Any = None) -> Any:
     first, second = jnp.asarray(value_of(x)), jnp.asarray(value_of(y))
     x.put(second)
     y.put(first)
     return x, y
 
 
-def _gemv(alpha: Any, a: Any, x: Any, beta: Any = 0.0, y: Any = None, trans: int = 0, **_: Any) -> Any:
+def _gemv(alpha: Any, a: Any, x: Any, beta: Any = 0.0, y: Any = None, *, trans: int = 0) -> Any:
     a = _side(jnp.asarray(value_of(a)), trans)
     found = alpha * (a @ jnp.asarray(value_of(x)))
     return wrap(found if y is None else found + beta * jnp.asarray(value_of(y)))
 
 
-def _gemm(alpha: Any, a: Any, b: Any, beta: Any = 0.0, c: Any = None, trans_a: int = 0, trans_b: int = 0, **_: Any) -> Any:
+def _gemm(alpha: Any, a: Any, b: Any, beta: Any = 0.0, c: Any = None, trans_a: int = 0, trans_b: int = 0) -> Any:
     found = alpha * (_side(jnp.asarray(value_of(a)), trans_a) @ _side(jnp.asarray(value_of(b)), trans_b))
     return wrap(found if c is None else found + beta * jnp.asarray(value_of(c)))
 
@@ -281,12 +390,12 @@ def _getrs(lu: Any, piv: Any, b: Any, trans: int = 0, overwrite_b: int = 0) -> A
     return wrap(jsl.lu_solve((jnp.asarray(value_of(lu)), jnp.asarray(value_of(piv))), jnp.asarray(value_of(b)), trans)), 0
 
 
-def _gesv(a: Any, b: Any, **_: Any) -> Any:
+def _gesv(a: Any, b: Any) -> Any:
     lu, pivots = jsl.lu_factor(jnp.asarray(value_of(a)))
     return wrap(lu), wrap(pivots), wrap(jsl.lu_solve((lu, pivots), jnp.asarray(value_of(b)))), _first_zero(lu)
 
 
-def _trtrs(a: Any, b: Any, lower: int = 0, trans: int = 0, unitdiag: int = 0, **_: Any) -> Any:
+def _trtrs(a: Any, b: Any, lower: int = 0, trans: int = 0, unitdiag: int = 0) -> Any:
     a, b = jnp.asarray(value_of(a)), jnp.asarray(value_of(b))
     found = jsl.solve_triangular(a, b, trans=trans, lower=bool(lower), unit_diagonal=bool(unitdiag))
     return wrap(found), 0 if unitdiag else _first_zero(a)
@@ -296,12 +405,12 @@ _ROUTINES: dict[str, Function] = {
     "axpy": _axpy, "scal": _scal, "swap": _swap, "gemv": _gemv, "gemm": _gemm, "trmm": _trmm, "lartg": _lartg,
     "potrf": _potrf, "potrs": _potrs, "getrf": _getrf, "getrs": _getrs, "gesv": _gesv, "trtrs": _trtrs,
     "gtsv": banded.gtsv, "ptsv": banded.ptsv, "gbsv": banded.gbsv, "pbsv": banded.pbsv,
-    "dot": lambda x, y, *_, **__: jnp.dot(value_of(x), value_of(y)),
-    "dotu": lambda x, y, *_, **__: jnp.dot(value_of(x), value_of(y)),
-    "dotc": lambda x, y, *_, **__: jnp.vdot(value_of(x), value_of(y)),
-    "nrm2": lambda x, *_, **__: jnp.linalg.norm(jnp.asarray(value_of(x))),
-    "asum": lambda x, *_, **__: jnp.sum(jnp.abs(jnp.asarray(value_of(x)))),
-    "iamax": lambda x, *_, **__: jnp.argmax(jnp.abs(jnp.asarray(value_of(x)))),
-    "copy": lambda x, y, *_, **__: wrap(jnp.asarray(value_of(x))),
-    "ger": lambda alpha, x, y, **_: wrap(alpha * jnp.outer(value_of(x), value_of(y))),
+    "dot": lambda x, y, n=None: jnp.dot(value_of(x), value_of(y)),
+    "dotu": lambda x, y, n=None: jnp.dot(value_of(x), value_of(y)),
+    "dotc": lambda x, y, n=None: jnp.vdot(value_of(x), value_of(y)),
+    "nrm2": lambda x, n=None: jnp.linalg.norm(jnp.asarray(value_of(x))),
+    "asum": lambda x, n=None: jnp.sum(jnp.abs(jnp.asarray(value_of(x)))),
+    "iamax": lambda x, n=None: jnp.argmax(jnp.abs(jnp.asarray(value_of(x)))),
+    "copy": lambda x, y, n=None: wrap(jnp.asarray(value_of(x))),
+    "ger": lambda alpha, x, y: wrap(alpha * jnp.outer(value_of(x), value_of(y))),
 }  # fmt: skip

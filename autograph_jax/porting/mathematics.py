@@ -15,6 +15,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .exact import log2, log10
+
 Function = Callable[..., Any]
 
 # Where the two libraries have different names, or other arguments.
@@ -26,7 +28,7 @@ OF_MATH: dict[Function, Function] = {
     math.gamma: lambda x: jnp.exp(jax.scipy.special.gammaln(x)) * _gamma_sign(x), math.lgamma: jax.scipy.special.gammaln,
     math.erf: jax.scipy.special.erf, math.erfc: jax.scipy.special.erfc, math.ldexp: jnp.ldexp,
     math.gcd: lambda *x: functools.reduce(_gcd, _integers(x), 0), math.lcm: lambda *x: functools.reduce(_lcm, _integers(x), 1),
-    math.log: lambda x, *base: jnp.log(x) / jnp.log(base[0]) if base else jnp.log(x), math.log2: lambda x: _log2(_float(x)),
+    math.log: lambda x, *base: jnp.log(x) / jnp.log(base[0]) if base else jnp.log(x), math.log2: lambda x: log2(_float(x)), math.log10: lambda x: log10(_float(x)),
     math.floor: lambda x: _integer(jnp.floor(x)), math.ceil: lambda x: _integer(jnp.ceil(x)),
     math.trunc: lambda x: _integer(jnp.trunc(x)), math.hypot: lambda *x: _length(_side_by_side(x)),
     math.degrees: jnp.degrees, math.radians: jnp.radians,
@@ -81,13 +83,6 @@ def _parts(x: Any) -> tuple[jax.Array, jax.Array]:
 
 def _gamma_sign(x: Any) -> jax.Array:
     return jnp.where((x < 0) & (jnp.floor(x) % 2 != 0), -1.0, 1.0)
-
-
-def _log2(x: Any) -> jax.Array:
-    """jnp.log2 of 8192 is 12.999999; of a power of two it is the exponent."""
-    near, (mantissa, exponent) = jnp.log2(x), jnp.frexp(jax.lax.stop_gradient(x))
-    missing = jnp.where(mantissa == 0.5, exponent - 1 - near, 0)
-    return near + jax.lax.stop_gradient(missing)
 
 
 def _side_by_side(numbers: tuple[Any, ...]) -> jax.Array:

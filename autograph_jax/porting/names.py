@@ -15,12 +15,19 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import foreign, hooks, linear_algebra, special
-from .exact import exp
+from . import foreign, hooks, integers, linear_algebra, special
+from .exact import exp, log2, log10
 from .mathematics import OF_CMATH, OF_MATH
 from .products import rounded
 
 Function = Callable[..., Any]
+
+# Of NumPy's functions those of which jax.numpy computes something else.
+_NUMPYS: dict[Function, Function] = {
+    **linear_algebra.NUMPYS, np.convolve: integers.convolve, np.correlate: integers.correlate, np.polymul: integers.polymul,
+    np.linalg.matrix_power: integers.matrix_power,
+}  # fmt: skip
+
 
 MATH = frozenset(function for module in (math, cmath) for function in vars(module).values() if type(function) is type(math.sin))
 
@@ -33,6 +40,8 @@ def jax_function(function: Function) -> Function | None:
     name = getattr(function, "__name__", "")
     if getattr(math, name, None) is function:
         return getattr(jnp, name, None)
+    if function in _NUMPYS:
+        return _NUMPYS[function]
     for theirs, ours in ((np, jnp), (np.linalg, jnp.linalg), (np.fft, jnp.fft)):
         if getattr(theirs, name, None) is function:
             return getattr(ours, name, None)
@@ -45,6 +54,8 @@ def jax_function(function: Function) -> Function | None:
 # Where jax.numpy computes something else than NumPy does.
 _UFUNCS: dict[np.ufunc, Function] = {
     np.exp: exp,
+    np.log2: log2,
+    np.log10: log10,
     np.multiply: lambda a, b: rounded(jnp.multiply(a, b)),
     np.square: lambda a: rounded(jnp.square(a)),
     np.power: lambda a, b: _power(a, b),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -49,20 +50,40 @@ def unique(
 
 
 def quantile(selection: Selection, share: Any) -> Any:
-    """Between the two elements around this share of the others, linearly."""
-    end = selection.count(0) - 1
+    """Between the two elements around this share of the others, linearly: from the nearer one, as NumPy does it."""
+    ordered, end = _ordered(selection)
     hooks.raise_where(end < 0, IndexError("a quantile of no elements"))
-    ordered = jnp.sort(selection.compact().filled(last(selection.dtype)))
-    place = share * end
+    place = jnp.asarray(share, ordered.dtype) * end
     below = jnp.clip(jnp.floor(place).astype(int), 0, end)
     low, high = ordered[below], ordered[jnp.minimum(below + 1, end)]
+    between = (place - below).astype(ordered.dtype)
+    found = jnp.where(between < 0.5, low + (high - low) * between, high - (high - low) * (1 - between))
+    return _unless_nan(found, ordered, end)
+
+
+def median(selection: Selection) -> Any:
+    """The mean of the two in the middle, also of infinite ones, or the one in the middle."""
+    ordered, end = _ordered(selection)
+    hooks.raise_where(end < 0, IndexError("a median of no elements"))
+    low, high = ordered[jnp.maximum(end, 0) // 2], ordered[(jnp.maximum(end, 0) + 1) // 2]
+    return _unless_nan(jnp.where(end % 2 == 0, low, (low + high) / 2), ordered, end)
+
+
+def _ordered(selection: Selection) -> tuple[jax.Array, jax.Array]:
+    """The elements in order, as floats, and the number of the last one."""
+    if selection.dtype.kind != "f":
+        selection = selection.astype(float)
+    return jnp.sort(selection.compact().filled(last(selection.dtype))), selection.count(0) - 1
+
+
+def _unless_nan(found: jax.Array, ordered: jax.Array, end: jax.Array) -> jax.Array:
     greatest_one = ordered[jnp.maximum(end, 0)]  # NaN, where there is one
-    return jnp.where(jnp.isnan(greatest_one), greatest_one, low + (high - low) * (place - below))
+    return jnp.where(jnp.isnan(greatest_one), greatest_one, found)
 
 
 def extreme(selection: Selection, name: str, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     """`np.argmax`, `np.argmin`."""
-    if out is not None or keepdims is True:
+    if out is not None or keepdims:
         raise refusal(f"`np.{name}` is called with it and `out` or `keepdims`")
     if axis is None:
         selection, axis = np.ravel(selection) if selection.ndim > 1 else selection, 0  # pyright: ignore

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -92,7 +93,7 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
 
 def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwargs: dict[str, Any]) -> Any:
     if name in _REDUCTIONS:
-        names = ("axis", "dtype", "out") if name in ("sum", "prod", "mean", "var", "std") else ("axis", "out", "keepdims")
+        _, *names = inspect.signature(function).parameters
         name = name.removeprefix("a") if name in ("amax", "amin") else name
         return reduced(selection, name, **dict(zip(names, rest, strict=False)), **kwargs)
     if function in (np.argmax, np.argmin):
@@ -139,9 +140,10 @@ def _of_vector(function: Function, selection: Selection, rest: Any, kwargs: dict
         found = making.indices(wrap(selection.compact().filled(0)))
         return found if function is np.flatnonzero else (found,)
     if function in (np.median, np.percentile, np.quantile):
-        share = 0.5 if function is np.median else rest[0] / 100 if function is np.percentile else rest[0]
-        if len(rest) == (function is not np.median) and not kwargs and np.ndim(share) == 0:
-            return ordering.quantile(selection, share)
+        if function is np.median and not rest and not kwargs:
+            return ordering.median(selection)
+        if function is not np.median and len(rest) == 1 and not kwargs and np.ndim(rest[0]) == 0:
+            return ordering.quantile(selection, rest[0] / 100 if function is np.percentile else rest[0])
     if function in (np.diff, np.ediff1d) and not rest and not kwargs:
         return selection[1:] - selection[:-1]
     return NotImplemented

@@ -14,12 +14,15 @@ import jax.numpy as jnp
 import jax.scipy.special as jsp
 import numpy as np
 
+from ..errors import PortingError, user_location
+from . import hooks
+
 Function = Callable[..., Any]
 
 
 def jax_function(name: str) -> Function | None:
     """What computes the function of scipy.special of this name on traced values; None where nothing does."""
-    return getattr(jsp, name, None) or _OURS.get(name)
+    return _OURS.get(name) or getattr(jsp, name, None)
 
 
 # Orthogonal polynomials of a known degree, by their recurrences: p_{k+1}(x) from p_k(x), p_{k-1}(x) and k
@@ -53,10 +56,12 @@ _STEPS = 9
 
 
 def _ellipkm1(p: Any) -> Any:
-    a, g = jnp.ones_like(p), jnp.sqrt(p)
+    is_small = abs(p) < 1e-15  # where so many steps are too few; NIST 19.12.1
+    safe = jnp.where(is_small, 1.0, p)
+    a, g = jnp.ones_like(safe), jnp.sqrt(safe)
     for _ in range(_STEPS):
         a, g = (a + g) / 2, jnp.sqrt(a * g)
-    return jnp.pi / (2 * a)
+    return jnp.where(is_small, np.log(4) - jnp.log(jnp.where(is_small, p, 1.0)) / 2, jnp.pi / (2 * a))
 
 
 def _ellipe(m: Any) -> Any:
@@ -77,6 +82,63 @@ def _stdtr(df: Any, t: Any) -> Any:
     return jnp.where(t < -jnp.sqrt(df), tail, near)
 
 
+def _huber(delta: Any, r: Any) -> Any:
+    found = jnp.where(abs(r) <= delta, r**2 / 2, delta * (abs(r) - delta / 2))
+    return jnp.where(delta < 0, jnp.inf, found)
+
+
+def _pseudo_huber(delta: Any, r: Any) -> Any:
+    found = delta**2 * jnp.expm1(jnp.log1p((r / _not_zero(delta)) ** 2) / 2)
+    return jnp.where(delta < 0, jnp.inf, found)
+
+
+def _rgamma(x: Any) -> Any:
+    is_pole = (x <= 0) & (jnp.floor(x) == x)
+    return jnp.where(is_pole, 0.0, 1 / jsp.gamma(jnp.where(is_pole, 1.0, x)))
+
+
+_FACTORS = 19  # so many in the product, which has no rounding errors of logarithms
+
+
+def _binom(n: Any, k: Any) -> Any:
+    """By a product where k or n - k is a small integer; by gamma functions, with their signs, elsewhere."""
+    n, k = jnp.broadcast_arrays(n, k)
+    few = jnp.where((jnp.floor(n) == n) & (k > n / 2) & (n > 0), n - k, k)
+    product = jnp.ones_like(n)
+    for i in range(1, _FACTORS + 1):
+        product = jnp.where(i <= few, product * (n - few + i) / i, product)
+    sizes = jsp.gammaln(n + 1) - jsp.gammaln(k + 1) - jsp.gammaln(n - k + 1)
+    sign = _gamma_sign(n + 1) * _gamma_sign(k + 1) * _gamma_sign(n - k + 1)
+    is_product = (jnp.floor(k) == k) & (few >= 0) & (few <= _FACTORS)
+    found = jnp.where(is_product, product, sign * jnp.exp(sizes))
+    return jnp.where((n < 0) & (jnp.floor(n) == n), jnp.nan, found)
+
+
+def _gamma_sign(x: Any) -> Any:
+    return jnp.where((x < 0) & (jnp.floor(x) % 2 != 0), -1.0, 1.0)
+
+
+def _hyp1f1(a: Any, b: Any, x: Any) -> Any:
+    """By Kummer's transformation (NIST 13.2.39) where the terms of the series would alternate."""
+    is_negative = x < -1
+    first, size = jnp.where(is_negative, b - a, a), jnp.where(is_negative, -x, x)
+    return jnp.where(is_negative, jnp.exp(x), 1.0) * jsp.hyp1f1(first, b, size)
+
+
+def _hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
+    """By Pfaff's transformation (NIST 15.8.1) where the series would not converge."""
+    refused = PortingError(
+        "`scipy.special.hyp2f1` of traced data below -9 has no counterpart: JAX's series does not converge there",
+        location=user_location(),
+        help="take it of arguments between -9 and 1",
+    )
+    hooks.raise_where(jnp.any(jax.lax.stop_gradient(x) < -9), refused)
+    is_negative = x < -0.5
+    safe = jnp.where(is_negative, x, -1.0)
+    first, inside = jnp.where(is_negative, c - a, a), jnp.where(is_negative, safe / (safe - 1), x)
+    return jnp.where(is_negative, (1 - safe) ** (-b), 1.0) * jsp.hyp2f1(first, b, c, inside)
+
+
 def _exprel(x: Any) -> Any:
     small = abs(x) < 1e-5
     safe = jnp.where(small, 1.0, x)
@@ -86,11 +148,9 @@ def _exprel(x: Any) -> Any:
 _OURS: dict[str, Function] = {
     **{name: getattr(jnp, name) for name in ("cbrt", "exp2", "expm1", "log1p")}, "round": jnp.rint, "psi": jsp.digamma,
     "exp10": lambda x: 10.0**x, "cosm1": lambda x: -2 * jnp.sin(x / 2) ** 2, "exprel": _exprel,
-    "log_expit": jax.nn.log_sigmoid, "rgamma": lambda x: 1 / jsp.gamma(x), "erfcinv": lambda x: -jsp.ndtri(x / 2) / np.sqrt(2),
+    "log_expit": jax.nn.log_sigmoid, "rgamma": _rgamma, "erfcinv": lambda x: -jsp.ndtri(x / 2) / np.sqrt(2),
     "inv_boxcox": lambda y, lmbda: jnp.where(lmbda == 0, jnp.exp(y), jnp.exp(jnp.log1p(lmbda * y) / _not_zero(lmbda))),
-    "huber": lambda delta, r: jnp.where(abs(r) <= delta, r**2 / 2, delta * (abs(r) - delta / 2)),
-    "pseudo_huber": lambda delta, r: delta**2 * (jnp.sqrt(1 + (r / delta) ** 2) - 1),
-    "binom": lambda n, k: jnp.exp(jsp.gammaln(n + 1) - jsp.gammaln(k + 1) - jsp.gammaln(n - k + 1)),
+    "huber": _huber, "pseudo_huber": _pseudo_huber, "binom": _binom, "hyp1f1": _hyp1f1, "hyp2f1": _hyp2f1,
     "betaincc": lambda a, b, x: jsp.betainc(b, a, 1 - x), "zetac": lambda x: jsp.zeta(x, 1.0) - 1,
     "chdtr": lambda v, x: jsp.gammainc(v / 2, x / 2), "chdtrc": lambda v, x: jsp.gammaincc(v / 2, x / 2),
     "gdtr": lambda a, b, x: jsp.gammainc(b, a * x), "gdtrc": lambda a, b, x: jsp.gammaincc(b, a * x),

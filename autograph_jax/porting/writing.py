@@ -31,7 +31,10 @@ def _fill_diagonal(a: MutableArray, val: Any, wrap: bool = False) -> None:
 
 
 def _put(a: MutableArray, ind: Any, v: Any, mode: str = "raise") -> None:
-    a.flat[asarray(ind).ravel()] = v
+    places = asarray(ind).astype(np.intp).ravel()
+    if mode != "raise":
+        places = np.clip(places, 0, a.size - 1) if mode == "clip" else places % a.size
+    a.flat[places] = np.resize(v, places.size) if np.ndim(v) and np.size(v) != places.size else v
 
 
 def _put_along_axis(arr: MutableArray, indices: Any, values: Any, axis: int | None = -1) -> None:
@@ -39,7 +42,9 @@ def _put_along_axis(arr: MutableArray, indices: Any, values: Any, axis: int | No
         arr.flat[indices] = values
         return
     places = asarray(indices)
-    grid: list[Any] = list(np.ogrid[tuple(slice(size) for size in places.shape)])
+    if places.ndim != arr.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    grid: list[Any] = list(np.ogrid[tuple(slice(size) for size in arr.shape)])
     grid[axis] = places
     arr[tuple(grid)] = values
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.operators import builtins as operator_builtins
@@ -20,9 +21,11 @@ from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.tracing import impure, state
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
-from autograph_jax.porting import creating, functions
+from autograph_jax.porting import creating, functions, hooks
 from autograph_jax.porting.arrays import MutableArray, result, value_of, wrap
+from autograph_jax.porting.computing import reduced
 from autograph_jax.porting.names import lacking
+from autograph_jax.porting.rows import greatest, least, refusal
 from autograph_jax.porting.selections import Selection
 from autograph_jax.runtime import libraries
 
@@ -82,12 +85,43 @@ def len_(value: Any) -> Any:
 
 def _of_sequence(function: Function, name: str) -> Function:
     def apply(*arguments: Any, **keywords: Any) -> Any:
-        if len(arguments) == 1 and isinstance(arguments[0], Selection):
-            return getattr(arguments[0], name)(axis=0)
+        if arguments and isinstance(arguments[0], Selection):
+            if name not in _OF_SELECTIONS or arguments[0].ndim != 1:
+                raise refusal(f"Python's `{name}` is called with it")
+            return _OF_SELECTIONS[name](*arguments, **keywords)
         rows = [_row(selection.not_none(argument)) for argument in arguments]
         return function(*rows, **keywords)
 
     return apply
+
+
+def _extreme(largest: bool, elements: Selection, *others: Any, key: Any = None, **default: Any) -> Any:
+    """Python's rule: a NaN stays where it is the first one, and never is better than what came before."""
+    name = "max" if largest else "min"
+    if others or key is not None or elements.dtype.kind == "c":
+        raise refusal(f"Python's `{name}` is called with it and more than a default")
+    count = elements.count(0)
+    if not default:
+        hooks.raise_where(count == 0, ValueError(f"{name}() iterable argument is empty"))
+    values = elements.compact().filled((least if largest else greatest)(elements.dtype))
+    found = operator_builtins.extreme_of_array(values, jnp.nanmax if largest else jnp.nanmin) if values.size else 0
+    return jnp.where(count == 0, default["default"], found) if default else jnp.asarray(found)
+
+
+def _sum(elements: Selection, start: Any = 0) -> Any:
+    """In the type of element added to element: NumPy's own sum of int8 is an int64."""
+    kind = start if isinstance(start, int | float | complex | jax.Array) else getattr(start, "dtype", elements.dtype)
+    found = reduced(elements, "sum", axis=0, dtype=jnp.result_type(kind, elements.dtype))
+    return found if isinstance(start, int) and start == 0 else start + found
+
+
+_OF_SELECTIONS: dict[str, Function] = {
+    "max": functools.partial(_extreme, True),
+    "min": functools.partial(_extreme, False),
+    "sum": _sum,
+    "any": lambda elements: elements.any(axis=0),
+    "all": lambda elements: elements.all(axis=0),
+}
 
 
 def nditer(op: Any, *arguments: Any, **keywords: Any) -> Any:

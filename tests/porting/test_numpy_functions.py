@@ -1,13 +1,17 @@
 """Single functions of NumPy, ported: what they take, what they give, and what is behind them."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.linalg.blas
 import scipy.signal
 
 import autograph_jax as ag
+from autograph_jax import errors
 
 
 @pytest.mark.usefixtures("x64")
@@ -89,3 +93,305 @@ def test_lists_of_lists_of_traced_numbers_are_arrays(function, x64):
     found, expected = jax.jit(ag.port(function))(3.0), function(3.0)
     assert np.shape(found) == np.shape(expected)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def compare(function, *given):
+    """NumPy's values and dtypes, also of what is compiled."""
+    want = function(*(np.array(x) if isinstance(x, np.ndarray) else x for x in given))
+    found = jax.jit(ag.port(function, max_len=32))(*given)
+    for expected, one in zip(*map(jax.tree.leaves, (want, found)), strict=True):
+        assert np.asarray(one).dtype == np.asarray(expected).dtype
+        rtol = 1e-10 if np.asarray(expected).dtype.itemsize >= 8 else 1e-5
+        np.testing.assert_allclose(np.asarray(one), expected, rtol=rtol, atol=1e-12)
+
+
+A = np.array([[4.0, 1, 2], [1, 5, 3], [2, 3, 6]])
+H = A + 1j * np.array([[0.0, 1, 2], [-1, 0, 3], [-2, -3, 0]])
+B = np.arange(3.0)
+M = np.arange(12.0).reshape(3, 4)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: np.linalg.cholesky(np.tril(a)),
+        lambda a: np.linalg.cholesky(np.triu(a), upper=True),
+        lambda a: np.linalg.eigvalsh(np.tril(a)),
+        lambda a: np.linalg.eigvalsh(np.triu(a), "U"),
+        lambda a: np.linalg.eigvalsh(np.triu(a), UPLO="u"),
+        lambda a: np.linalg.eigh(np.triu(a), "U")[0],
+        lambda a: abs(np.linalg.eigh(np.tril(a)).eigenvectors),
+        lambda a: scipy.linalg.eigh(np.tril(a), eigvals_only=True),
+        lambda a: scipy.linalg.eigh(np.triu(a), lower=False)[0],
+        lambda a: scipy.linalg.eigvalsh(np.tril(a)),
+        lambda a: scipy.linalg.eigvalsh(np.triu(a), lower=False),
+        lambda a: scipy.linalg.solve(np.triu(a), B, assume_a="sym"),
+        lambda a: scipy.linalg.solve(np.triu(a), B, assume_a="her"),
+        lambda a: scipy.linalg.solve(np.tril(a), B, lower=True, assume_a="sym"),
+        lambda a: scipy.linalg.solve(np.tril(a), B, lower=True, assume_a="pos"),
+        lambda a: scipy.linalg.solve(a, B),
+    ],
+)
+@pytest.mark.parametrize("a", [A, H], ids=["real", "complex"])
+def test_one_triangle_is_read(function, a):
+    compare(function, a)
+
+
+def swapped(x):
+    y = np.swapaxes(a=x, axis1=0, axis2=1)
+    y[0, 1] = 99
+    return x
+
+
+def flipped(x):
+    np.flip(m=x, axis=0)[0, 0] = 99
+    return x
+
+
+def split(x):
+    np.split(ary=x, indices_or_sections=3)[1][...] = 99
+    return x
+
+
+def expanded(x):
+    np.expand_dims(a=x, axis=0)[0, 1, 1] = 99
+    np.moveaxis(a=x, source=0, destination=1)[2, 1] = 98
+    return x
+
+
+def raveled(x):
+    np.ravel(a=x)[1] = 99
+    np.transpose(a=x)[0, 2] = 97
+    np.squeeze(a=x)[1, 0] = 96
+    return x
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("function", [swapped, flipped, split, expanded, raveled])
+def test_views_of_an_array_given_by_name(function):
+    compare(function, M)
+
+
+def along_columns(x):
+    np.put_along_axis(x, np.array([[0]]), 9.0, axis=1)
+    return x
+
+
+def along_rows(x):
+    np.put_along_axis(x, np.argmax(x, axis=0, keepdims=True), x[:1] + 1, axis=0)
+    return x
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("function", [along_columns, along_rows])
+def test_indices_are_broadcast_along_the_other_axes(function):
+    compare(function, M)
+
+
+X = np.array([3.0, -1.0, 2.0, 5.0, 2.0, 1.5])
+SMALL = np.array([100, -100, 50, 7, 101, 90], np.int8)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: max(x[x < 3], default=-7.0),
+        lambda x: max(x[x < -9], default=-7.0),
+        lambda x: min(x[x < -9], default=-7.0),
+        lambda x: max(np.where(x > 2, np.nan, x)[x > 1]),
+        lambda x: max(np.where(x == 2, np.nan, x)[x > 1]),
+        lambda x: min(np.where(x == 2, np.nan, x)[x > 1]),
+        lambda x: sum(x[x < 3], start=10.0),
+        lambda x: sum(x[x < 3], 10.0),
+        lambda x: sum(x[x < 3], np.zeros(2)),
+        lambda x: any(x[x > 3]) + 10 * all(x[x > 0]),
+        lambda x: sum((x > 2)[x > 0]),
+    ],
+)
+def test_pythons_builtins_of_what_a_mask_selects(function):
+    compare(function, X)
+
+
+@pytest.mark.usefixtures("x64")
+def test_pythons_sum_of_selected_small_integers():
+    compare(lambda x: (sum(x[x > 0]), sum(x[x > 0], 10)), np.array([60, -3, 20], np.int8))
+
+
+@pytest.mark.parametrize("function", [lambda x: max(x[x < 3], key=abs), lambda x: min(x[x < 3], key=lambda v: -v)])
+def test_a_key_for_what_a_mask_selects_is_refused(function):
+    with pytest.raises(errors.PortingError, match="with it and more than a default"):
+        jax.jit(ag.port(function))(X)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.max(x, 0, None, False, 10.0),
+        lambda x: np.min(x, 0, None, True, -10.0),
+        lambda x: np.max(x, 0, None, False, -10.0, x < 9),
+        lambda x: np.sum(x, 0, None, None, False, 5.0),
+        lambda x: np.sum(x, 0, None, None, True, 5.0, x > 3),
+        lambda x: x.sum(1, None, None, True, 5.0),
+        lambda x: x.max(1, None, True, 5.0),
+        lambda x: x.min(1, None, True, 5.0),
+        lambda x: np.std(x[x > 3], None, None, None, 1),
+        lambda x: x[x > 3].var(None, None, None, 1),
+        lambda x: np.sum(x[x[:, 0] > 1], 0, None, None, True),
+        lambda x: np.max(x[x[:, 0] > 1], 0, None, True),
+        lambda x: np.sum(x[x[:, 0] > 1], axis=0, keepdims=1),
+        lambda x: np.mean(x[x[:, 0] > 1], axis=0, keepdims=True),
+        lambda x: np.prod(x[x[:, 0] > 1], 0, None, None, 1),
+    ],
+)
+def test_options_of_reductions_by_position(function):
+    compare(function, M)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda i: np.arange(300.0)[i],
+        lambda i: np.arange(300.0)[[i[0], i[1]]],
+        lambda i: np.arange(300.0)[i[1]],
+        lambda i: np.take(np.arange(300.0), i),
+        lambda i: np.take(np.arange(300.0), indices=i),
+        lambda i: np.take_along_axis(np.arange(300.0), i, 0),
+        lambda i: np.add.at(x := np.zeros(300), i, 1.0) or x,
+        lambda i: np.put(x := np.zeros(300), i, 1.0) or x,
+    ],
+)
+def test_small_integers_count_from_the_end_of_long_arrays(function):
+    compare(function, SMALL)
+
+
+INFINITE = np.array([np.inf, 1.0, np.inf, -np.inf, 2.0])
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.median(x[x > 0]),
+        lambda x: np.median(x[x > 1]),
+        lambda x: np.median(x[x != 2]),
+        lambda x: np.quantile(x[x > 0], 0.3),
+        lambda x: np.percentile(x[x < 90], 70),
+        lambda x: np.mean(x[x > 0]),
+        lambda x: np.std(x[x > 0]),
+        lambda x: np.var(x[x > 0], ddof=1),
+        lambda x: np.sum(x[x > 0], dtype=np.int32 if x.dtype.kind in "iu" else None),
+        lambda x: np.mean((x > 1)[x > 0]),
+    ],
+)
+@pytest.mark.parametrize("x", [INFINITE, SMALL, X.astype(np.float32)], ids=["infinite", "int8", "float32"])
+def test_statistics_of_what_a_mask_selects(function, x):
+    with np.errstate(invalid="ignore"):
+        compare(function, x)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        np.nanstd,
+        np.nanvar,
+        np.nanmedian,
+        lambda x: np.nanpercentile(x, 30),
+        lambda x: np.nanquantile(x, 0.3),
+    ],
+)
+@pytest.mark.parametrize("x", [SMALL, SMALL.astype(np.int32), X.astype(np.float32)], ids=["int8", "int32", "float32"])
+def test_statistics_of_integers_are_doubles(function, x):
+    compare(lambda x: function(x), x)
+
+
+LARGE = np.array([2**60 + 1, 3, -5, 7, 11])
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda n: np.convolve(n, [1, 1]),
+        lambda n: [np.convolve(n, np.arange(k), "same") for k in (2, 3, 7, 8)],
+        lambda n: [np.convolve(n, np.arange(k), mode="valid") for k in (2, 7)],
+        lambda n: [np.correlate(n, np.arange(k), m) for k in (2, 3, 7, 8) for m in ("same", "valid", "full")],
+        lambda n: np.correlate(n, [1, 2]),
+        lambda n: np.polymul(n, [1, 2]),
+        lambda n: np.linalg.matrix_power(n[:4].reshape(2, 2) // 2**20, 3),
+        lambda n: np.linalg.matrix_power(np.diag(n[1:]), -1),
+        lambda n: np.linalg.multi_dot([np.diag(n), np.eye(5, dtype=int), np.eye(5, dtype=int)]),
+        lambda n: (np.linalg.outer(n, [1, 2]), np.linalg.trace(np.diag(n)), np.linalg.vecdot(n, np.eye(5, dtype=int)[0])),
+        lambda n: np.convolve(n * 0.5, [1, 2]),
+    ],
+)
+def test_products_of_integers_are_integers(function):
+    def exact(n):
+        found = function(n)
+        parts = found if isinstance(found, tuple | list) else [found]
+        return [(part, part % 1000) for part in parts]  # whose last digits show what floats lose
+
+    compare(exact, LARGE)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda k: np.floor(np.log2(2.0**k)),
+        lambda k: np.floor(np.log10(np.array([float(f"1e{n}") for n in range(300)]) + 0 * k[0])),
+        lambda k: int(np.log2(k[1] * 8.0)) + int(math.log2(k[1] * 8.0)) + int(math.log10(k[1] * 1000)),
+        lambda k: np.log2(np.array([0.0, 3.0, np.inf, np.nan, 0.3]) + 0 * k[0]),
+        lambda k: np.log10(np.array([0.0, 3.0, np.inf, np.nan, 0.3]) + 0 * k[0]),
+        lambda k: np.floor(np.log2((2.0 ** k[:100]).astype(np.float32))),
+    ],
+)
+def test_logarithms_of_powers_are_integers(function):
+    with np.errstate(divide="ignore"):
+        compare(function, np.arange(900))
+
+
+def test_logarithms_of_powers_have_derivatives(x64):
+    for function, want in ((np.log2, 1 / 8 / np.log(2)), (np.log10, 1 / 8 / np.log(10))):
+        np.testing.assert_allclose(jax.grad(ag.port(lambda x, function=function: function(x)))(8.0), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: scipy.linalg.blas.ddot(x, x, n=2),
+        lambda x: scipy.linalg.blas.ddot(x, x, incx=2, incy=2),
+        lambda x: scipy.linalg.blas.ddot(x, x, 2),
+        lambda x: scipy.linalg.blas.dnrm2(x, n=2),
+        lambda x: scipy.linalg.blas.dasum(x, offx=1),
+        lambda x: scipy.linalg.blas.dger(1.0, x, x, a=np.ones((6, 6))),
+        lambda x: scipy.linalg.blas.dgemv(1.0, np.ones((2, 3)), x, incx=2),
+    ],
+)
+def test_options_of_blas_that_are_not_ported_are_refused(function, x64):
+    with pytest.raises(errors.PortingError, match="has not all the options"):
+        jax.jit(ag.port(function))(X)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (scipy.linalg.blas.ddot(x, x, n=6, incx=1), scipy.linalg.blas.dnrm2(x, offx=0)),
+        lambda x: np.put(y := x.copy(), [0, 10, -3], 7.0, mode="clip") or y,
+        lambda x: np.put(y := x.copy(), [1, -1, 8], [7.0, 8.0, 9.0], mode="wrap") or y,
+        lambda x: np.put(y := x.copy(), [0, 1, 2], [7.0, 8.0]) or y,
+        lambda x: np.linalg.pinv(np.diag([1.0, 1e-14, 2.0]) + 0 * x[0]),
+        lambda x: np.linalg.pinv(np.diag([1.0, 5e-4, 2.0]) + 0 * x[0], 1e-3),
+        lambda x: np.linalg.matrix_rank(np.diag([100.0, 5.0, 2.0]) + 0 * x[0], 0.1),
+        lambda x: np.linalg.matrix_rank(np.diag([100.0, 5.0, 2.0]) + 0 * x[0], tol=3),
+        lambda x: np.linalg.matrix_rank(np.diag([100.0, 5.0, 2.0]) + 0 * x[0], rtol=0.03),
+        lambda x: np.linalg.matrix_rank(np.ones((2, 3, 3)) * x[0], hermitian=True) + np.linalg.matrix_rank(x),
+    ],
+)
+def test_options_that_numpy_and_jax_read_otherwise(function):
+    compare(function, X)

@@ -9,12 +9,14 @@ import pytest
 import scipy.special
 
 import autograph_jax as ag
+from autograph_jax import errors
 from autograph_jax.porting import special
 
 X = np.array([-2.5, -0.7, -1e-9, 0.0, 1e-9, 0.3, 1.0, 2.5])
 POSITIVE = np.array([1e-6, 0.2, 0.9, 1.0, 2.5, 7.0])
 UNIT = np.array([0.0, 1e-9, 0.1, 0.5, 0.9, 0.999999])
 ARGUMENTS = {
+    "hyp1f1": (1.0, 2.5, X), "hyp2f1": (1.0, 2.0, 3.5, X),
     "round": (X,), "psi": (POSITIVE,), "rgamma": (POSITIVE,), "erfcinv": (np.array([1e-12, 0.1, 1.0, 1.9]),),
     "inv_boxcox": (np.array([0.1, 0.5, 0.5]), np.array([0.0, 1.0, -0.5])), "huber": (1.0, X), "pseudo_huber": (1.5, X),
     "binom": (10.0, np.array([0.0, 3.0, 9.0])), "betaincc": (2.0, 3.5, UNIT), "zetac": (np.array([1.5, 2.0, 5.0]),),
@@ -61,3 +63,34 @@ def test_a_derivative(name, at):
     h = 1e-5
     expected = (value(at + h) - value(at - h)) / (2 * h)
     np.testing.assert_allclose(jax.grad(ag.port(value))(at), expected, rtol=1e-6)
+
+
+EDGES = [
+    ("ellipk", (), (0.0, 0.5, 1.0, -3.0)),
+    ("ellipkm1", (), (0.0, 0.5, 1e-300, 1e-12)),
+    ("binom", (-5.5,), (3.0, 2.0, 0.0, 1.5)),
+    ("binom", (30.0,), (2.0, 28.0, 15.0, 31.0, 2.5, -1.0)),
+    ("huber", (-1.0,), (0.0, 0.5, 3.0)),
+    ("huber", (1.0,), (0.0, 0.5, -3.0)),
+    ("pseudo_huber", (0.0,), (0.0, 0.5, 3.0)),
+    ("pseudo_huber", (-1.0,), (0.0, 0.5, 3.0)),
+    ("pseudo_huber", (2.0,), (0.0, 1e-9, 3.0)),
+    ("rgamma", (), (0.0, -1.0, -2.0, 3.0, 200.0, -1.5)),
+    ("hyp2f1", (1.0, 2.0, 3.5), (-8.0, -3.0, -1.0, -0.5, 0.5)),
+    ("hyp2f1", (0.5, 0.7, 1.2), (-8.0, -3.0, -1.0, -0.5, 0.5)),
+    ("hyp1f1", (1.0, 2.5), (-100.0, -30.0, -14.0, -0.5, 0.5, 30.0)),
+    ("hyp1f1", (3.0, 1.5), (-100.0, -30.0, -14.0, -0.5, 0.5, 30.0)),
+]
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("name, options, at", EDGES)
+def test_edges_and_far_arguments(name, options, at):
+    theirs, x = getattr(scipy.special, name), np.array(at)
+    found = jax.jit(ag.port(lambda x: theirs(*options, x)))(x)
+    np.testing.assert_allclose(found, theirs(*options, x), rtol=1e-11)
+
+
+def test_arguments_that_jaxs_series_does_not_reach_are_refused(x64):
+    with pytest.raises(errors.PortingError, match="below -9"):
+        ag.jit(ag.port(lambda x: scipy.special.hyp2f1(0.5, 0.7, 1.2, x)))(-100.0)
