@@ -18,7 +18,7 @@ from autograph_jax.operators import comparisons, comprehensions, hooks, jax_priv
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.texts import Text
-from autograph_jax.operators.sequences import bounded, iterables, lists
+from autograph_jax.operators.sequences import bounded, iterables, lists, overtaken
 from autograph_jax.operators.tracing import aliasing, views
 from autograph_jax.operators.values import joins, objects, selection
 from autograph_jax.operators.values.choices import Choice
@@ -129,18 +129,21 @@ def all_(iterable: Iterable[Any]) -> Any:
 def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: bool) -> Any:
     if isinstance(iterable, jax.Array) and iterable.ndim == 1 and is_traced(iterable):
         return reduce(iterable != 0)
-    iterable = _all_of(iterable, one_by_one=True)
     if isinstance(iterable, bounded.Bounded):
         return reduce(bounded.truths(iterable, beyond=not decided_by))
+    elements, places = iter(_all_of(iterable, one_by_one=True)), None
     result: Any = not decided_by
-    for element in iterable:
+    for element in elements:
         if comprehensions.is_open(element):  # one that is not there decides nothing
             element = element._map(lambda option: not decided_by if option is comprehensions.SKIP else option)
         if is_traced(element):
             decision = truth(element)
+            places = overtaken.places(iterable) if places is None else places
             result = decision if result is (not decided_by) else combine(result, decision)
         elif builtins.bool(element) is decided_by:
-            return decided_by
+            result = decided_by
+            break
+    overtaken.give_up(places or [])
     return result
 
 

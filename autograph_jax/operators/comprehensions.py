@@ -94,8 +94,14 @@ class Kept:
             raise bounded.refused("is taken one by one")
         return (value for value in self._values if value is not SKIP)
 
+    def lose(self) -> None:
+        """Traced data has decided how many elements were taken."""
+        self._is_somewhere = True
+
     def collected(self) -> Any:
         """All elements, as `kept_list` gives them."""
+        if self._is_somewhere:
+            raise bounded.refused("is taken one by one")
         return kept_list(list(self._values))
 
 

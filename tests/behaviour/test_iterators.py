@@ -474,6 +474,66 @@ def zip_of_a_named_iterator(v, w):
 table.row(zip_of_a_named_iterator, [V, W], staged="loop")
 
 
+# ------------------------------------------------------------------ iterators that any or all has stopped in
+@not_after_a_break
+def rest_after_any(v, w):
+    it = iter(v)
+    return any(e > 5.5 for e in it), list(it)
+
+
+@not_after_a_break
+def rest_after_all_of_pairs(v, w):
+    it = iter(v)
+    found = all(a > 5.5 for a, _ in zip(it, w))  # noqa: B905
+    return found, next(it)
+
+
+@not_after_a_break
+def rest_of_a_list_after_any(v, w):
+    it = iter([v[0], v[1], v[2]])
+    return any(e > 5.5 for e in it), list(it)
+
+
+@not_after_a_break
+def rest_of_a_map_after_any(v, w):
+    doubled = map(lambda e: 2 * e, [v[0], v[1], v[2]])
+    found = any(e > 11 for e in doubled)
+    return found, sum(doubled)
+
+
+@not_after_a_break
+def sum_after_any_of_what_is_kept(v, w):
+    kept = (e for e in v if e != 0)
+    return any(kept), sum(kept)
+
+
+@not_after_a_break
+def sum_after_any_of_a_generator(v, w):
+    tests = (e - 5 for e in v)
+    return any(tests), sum(tests)
+
+
+@not_after_a_break
+def loop_after_any(v, w):
+    it, s = iter(v), 0.0
+    if any(e > 5.5 for e in it):
+        for e in it:
+            s += e
+    return s
+
+
+@taken_in_turns
+def nothing_is_asked_for_after_any(v, w):
+    it, tests, doubled = iter(v), (e > 5.5 for e in v), map(lambda e: 2 * e, [v[0], v[1]])
+    return any(e > 5.5 for e in it), any(tests), all(doubled)
+
+
+@taken_in_turns
+def all_that_is_known(v, w):
+    it = iter([1, 0, 2])
+    return any(e == 1 for e in it), list(it), v[0]
+
+
 # ------------------------------------------------------------------ iterators that a block takes elements of
 def in_a_branch(function):
     """Traced data decides whether elements are taken: refused, where nobody can put them back."""

@@ -50,10 +50,7 @@ class View:
                 location=user_location(),
                 help="loop over it with a `for` statement, or make the bound a static argument",
             )
-        if not self.one_shot:
-            return self._elements()
-        self._iterator = self._iterator or self._elements()
-        return self._iterator
+        return self if self.one_shot else self._elements()
 
     def __len__(self) -> int:
         return int(self.length)
@@ -108,16 +105,21 @@ class View:
     def lose(self) -> None:
         """Nobody knows how many were taken."""
         if self.one_shot:
-            self._iterator = _unknown_rest()
+            self._iterator = _UnknownRest()
 
 
-def _unknown_rest() -> Iterator[Any]:
-    raise StagingError(
-        "an iterator over traced values is used again after a loop that may have left it early",
-        location=user_location(),
-        help="call `zip` or `enumerate` again for each loop",
-    )
-    yield
+class _UnknownRest:
+    """It refuses each time: a loop that cannot be staged for that reason is tried in Python."""
+
+    def __iter__(self) -> _UnknownRest:
+        return self
+
+    def __next__(self) -> Any:
+        raise StagingError(
+            "an iterator over traced values is used again after a loop, `any` or `all` that may have left it early",
+            location=user_location(),
+            help="call `iter`, `zip` or `enumerate` again for each",
+        )
 
 
 class Rows(View):
