@@ -56,16 +56,24 @@ def steps(value: Any, base: Any) -> Callable[[np.ndarray], np.ndarray] | None:
     value, base = staged(value), staged(base)
     if base is None or base.shape != shape:
         return None
-    found: list[Any] = []
+    found: list[Callable[[np.ndarray], np.ndarray]] = []
     while value is not base:
         parent = parent_of(value)
-        if parent is None or str(parent.primitive) not in _STEPS:
+        if parent is None or (step := _step(parent, value)) is None:
             return None
-        found.append(parent)
+        found.append(step)
         value = parent.in_tracers[0]
-    return lambda whole: functools.reduce(
-        lambda array, step: _STEPS[str(step.primitive)](array, step.params), found[::-1], whole
-    )
+    return lambda whole: functools.reduce(lambda array, step: step(array), found[::-1], whole)
+
+
+def _step(parent: Any, value: Any) -> Callable[[np.ndarray], np.ndarray] | None:
+    """What the equation of a value does, with NumPy's arrays."""
+    name, parameters = str(parent.primitive), parent.params
+    if name == "unstack":
+        number = next(n for n, variable in enumerate(parent.outvars) if variable is value.val)
+        return lambda array: np.moveaxis(array, parameters["axis"], 0)[number]
+    known = _STEPS.get(name)
+    return None if known is None else lambda array: known(array, parameters)
 
 
 def _sliced(array: np.ndarray, parameters: dict[str, Any]) -> np.ndarray:
