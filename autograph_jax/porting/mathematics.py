@@ -25,7 +25,7 @@ OF_MATH: dict[Function, Function] = {
     math.atanh: jnp.arctanh, math.atan2: jnp.arctan2, math.fabs: lambda x: abs(_float(x)),
     math.fmod: lambda x, y: jnp.fmod(_float(x), _float(y)), math.pow: lambda x, y: jnp.power(_float(x), _float(y)),
     math.remainder: lambda x, y: _remainder(_float(x), _float(y)), math.modf: lambda x: _parts(_float(x)),
-    math.gamma: lambda x: jnp.exp(jax.scipy.special.gammaln(x)) * _gamma_sign(x), math.lgamma: jax.scipy.special.gammaln,
+    math.gamma: lambda x: jnp.exp(jax.scipy.special.gammaln(x)) * gamma_sign(x), math.lgamma: jax.scipy.special.gammaln,
     math.erf: jax.scipy.special.erf, math.erfc: jax.scipy.special.erfc, math.ldexp: jnp.ldexp,
     math.gcd: lambda *x: functools.reduce(_gcd, _integers(x), 0), math.lcm: lambda *x: functools.reduce(_lcm, _integers(x), 1),
     math.log: lambda x, *base: jnp.log(x) / jnp.log(base[0]) if base else jnp.log(x),
@@ -82,7 +82,8 @@ def _parts(x: Any) -> tuple[jax.Array, jax.Array]:
     return jnp.where(jnp.isinf(x), jnp.copysign(jnp.zeros_like(x), x), fraction), whole
 
 
-def _gamma_sign(x: Any) -> jax.Array:
+def gamma_sign(x: Any) -> jax.Array:
+    """The sign of the gamma function, whose logarithm `gammaln` is."""
     return jnp.where((x < 0) & (jnp.floor(x) % 2 != 0), -1.0, 1.0)
 
 
@@ -158,9 +159,14 @@ def _alike(a: Any, b: Any) -> tuple[jax.Array, jax.Array]:
 
 def in_own_type(reduce: Function, rows: jax.Array, start: Any) -> jax.Array:
     """A sum or a product over the first axis, in the type that it has row after row: JAX's own of int8 is an int32."""
+    return reduce(rows, axis=0, dtype=own_type(rows, start))
+
+
+def own_type(rows: Any, start: Any) -> Any:
+    """The type of a row added to a start, and so on."""
     is_number = isinstance(start, int | float | complex | jax.Array)
     kind = start if is_number else jax.dtypes.canonicalize_dtype(getattr(start, "dtype", rows.dtype))
-    return reduce(rows, axis=0, dtype=jnp.result_type(kind, rows))
+    return jnp.result_type(kind, rows if isinstance(rows, jax.Array) else rows.dtype)
 
 
 def _mirrored(function: Function, x: Any) -> jax.Array:

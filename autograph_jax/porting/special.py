@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import PortingError, user_location
 from . import hooks
+from .mathematics import gamma_sign
 
 Function = Callable[..., Any]
 
@@ -108,14 +109,10 @@ def _binom(n: Any, k: Any) -> Any:
     for i in range(1, _FACTORS + 1):
         product = jnp.where(i <= few, product * (n - few + i) / i, product)
     sizes = jsp.gammaln(n + 1) - jsp.gammaln(k + 1) - jsp.gammaln(n - k + 1)
-    sign = _gamma_sign(n + 1) * _gamma_sign(k + 1) * _gamma_sign(n - k + 1)
+    sign = gamma_sign(n + 1) * gamma_sign(k + 1) * gamma_sign(n - k + 1)
     is_product = (jnp.floor(k) == k) & (few >= 0) & (few <= _FACTORS)
     found = jnp.where(is_product, product, sign * jnp.exp(sizes))
     return jnp.where((n < 0) & (jnp.floor(n) == n), jnp.nan, found)
-
-
-def _gamma_sign(x: Any) -> Any:
-    return jnp.where((x < 0) & (jnp.floor(x) % 2 != 0), -1.0, 1.0)
 
 
 def _hyp1f1(a: Any, b: Any, x: Any) -> Any:

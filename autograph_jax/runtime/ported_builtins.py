@@ -24,6 +24,7 @@ from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import creating, functions, hooks
 from autograph_jax.porting.arrays import MutableArray, result, value_of, wrap
 from autograph_jax.porting.computing import reduced
+from autograph_jax.porting.mathematics import own_type
 from autograph_jax.porting.names import lacking
 from autograph_jax.porting.rows import greatest, least, refusal
 from autograph_jax.porting.selections import Selection
@@ -110,8 +111,7 @@ def _extreme(largest: bool, elements: Selection, *others: Any, key: Any = None, 
 
 def _sum(elements: Selection, start: Any = 0) -> Any:
     """In the type of element added to element: NumPy's own sum of int8 is an int64."""
-    kind = start if isinstance(start, int | float | complex | jax.Array) else getattr(start, "dtype", elements.dtype)
-    found = reduced(elements, "sum", axis=0, dtype=jnp.result_type(kind, elements.dtype))
+    found = reduced(elements, "sum", axis=0, dtype=own_type(elements, start))
     return found if isinstance(start, int) and start == 0 else start + found
 
 

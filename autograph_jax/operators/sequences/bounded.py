@@ -291,8 +291,8 @@ class Bounded:
 
 
 def as_python_int(number: jax.Array) -> jax.Array:
-    """A count that is an `int` in Python, and so takes the type of what it is computed with."""
-    return jax_private.as_weak(number, number.dtype)
+    """A traced integer of any type that is an `int` in Python, and so takes the type of what it is computed with."""
+    return jax_private.as_weak(number, jax.dtypes.canonicalize_dtype(int))
 
 
 def _is_known(length: Any) -> bool:

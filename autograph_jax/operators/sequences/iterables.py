@@ -422,14 +422,9 @@ def range_(*bounds: Any) -> Any:
     for bound in bounds:
         if not isinstance(bound, int) and (bound.shape or not jnp.issubdtype(bound.dtype, jnp.integer)):
             raise TypeError(f"'{bound.dtype}{list(bound.shape)}' object cannot be interpreted as an integer")
-    bounds = tuple(bound if isinstance(bound, int) else as_python_int(bound) for bound in bounds)
+    bounds = tuple(bound if isinstance(bound, int) else bounded.as_python_int(bound) for bound in bounds)
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     return Range(start, stop, step)
-
-
-def as_python_int(number: jax.Array) -> jax.Array:
-    """A traced integer of any type as one of Python's, which takes the type of what it is computed with."""
-    return jax_private.as_weak(number, jax.dtypes.canonicalize_dtype(int))
 
 
 def _plain_integer(bound: Any) -> Any:
@@ -441,7 +436,7 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
     if not _goes_along(iterable) and not is_traced(start):
         return builtins.enumerate(iterable, start)
     if is_traced(start) and jnp.issubdtype(start.dtype, jnp.integer):
-        start = as_python_int(start)
+        start = bounded.as_python_int(start)
     rows = view(iterable)
     if rows is None or is_traced(rows.length) and not isinstance(rows.length, jax.Array):
         return builtins.zip(itertools.count(start), iterable) if is_traced(start) else builtins.enumerate(iterable, start)
