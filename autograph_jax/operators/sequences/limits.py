@@ -26,8 +26,11 @@ def max_len(values: Iterable[Any], capacity: int) -> Any:
         ...         if x > 0:
         ...             kept.append(x)
         ...     return kept.padded(fill=-1.0)[:4], len(kept)
-        >>> jax.jit(positive)(jax.numpy.array([3.0, -2.0, 5.0]))
-        (Array([ 3.,  5., -1., -1.], dtype=float32), Array(2, dtype=int32))
+        >>> values, count = jax.jit(positive)(jax.numpy.array([3.0, -2.0, 5.0]))
+        >>> values
+        Array([ 3.,  5., -1., -1.], dtype=float32)
+        >>> int(count)
+        2
 
     The list has `append`, `extend`, `insert`, `pop`, `remove`, `reverse`, `sort`, `index`, `count`, indexing, slices, `len`,
     `for`, `reversed`, `in`, `sum`, `min`, `max`, `any`, `all` and `sorted`. Also, `padded(fill)` is an array of `capacity`
