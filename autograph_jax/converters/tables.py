@@ -8,6 +8,7 @@ slice, becomes `ag__.get_item(x, i)` where
 - x is an attribute, `self.rates[i]`, but for those that arrays have: `x.T[i]`, `x.at[i]`;
 - i is a list, `x[[j, k]]`, or has one in it, which NumPy's arrays take as an index and JAX's do not;
 - x is NumPy's `r_` or `c_`, which make an array of what stands in the brackets;
+- x is a parameter that is declared to be one, `table: list[float]`;
 - x, or i, is a variable that the function assigns such a thing: a tuple, list or dict, a comprehension, a string,
   one of several of these (`'a' if x > 0 else 'b'`), what `+` or `*` makes of them, a part or copy of one, or another such
   variable; or what a function gives that is not of NumPy's or JAX's arrays.
@@ -30,6 +31,7 @@ from autograph_jax.syntax.walk import walk
 
 _DISPLAYS = (gast.Tuple, gast.List, gast.Dict, gast.ListComp, gast.DictComp)
 _MAKERS = frozenset({"list", "tuple", "dict", "sorted", "range"})
+_TABLE_TYPES = frozenset("list tuple dict List Tuple Dict Sequence MutableSequence Mapping MutableMapping".split())
 _FUNCTIONS = (gast.FunctionDef, gast.Lambda)
 _OF_ARRAYS = frozenset({"T", "mT", "at", "shape", "strides", "real", "imag", "flat"})
 _GIVING_ARRAYS = frozenset(
@@ -50,12 +52,14 @@ class Tables:
     def __init__(self, tree: gast.AST, *, ported: bool = False) -> None:
         self._ported = ported
         functions = [node for node in walk(tree) if isinstance(node, _FUNCTIONS)]
-        self._bound = {parameter.id for function in functions for parameter in parameters(function)}
+        given = [parameter for function in functions for parameter in parameters(function)]
+        self._bound = {parameter.id for parameter in given}
         names = [node for node in walk(tree) if isinstance(node, gast.Name)]
         self._bound |= {name.id for name in names if not isinstance(name.ctx, gast.Load)}
         self._bound |= {name for function in functions for name in writes(function.body)}
         assigned = list(_assigned(tree))
-        self._tables = _closure(assigned, self._is_table)
+        declared = frozenset(one.id for one in given if _declares_table(one.annotation))
+        self._tables = _closure(assigned, self._is_table, declared)
         self._given = _closure(assigned, self._is_given)
         self._keys = _closure(assigned, _is_string)
 
@@ -142,9 +146,20 @@ def _one_of(node: gast.AST, known: Names, test: Test) -> bool:
     return False
 
 
-def _closure(assigned: Sequence[tuple[str, gast.expr]], test: Test) -> Names:
-    """The variables that are assigned what passes a test, which may ask for those known so far."""
-    known: Names = frozenset()
+def _declares_table(annotation: gast.AST | None) -> bool:
+    """`list`, `list[float]`, `Sequence[float] | None`, `"dict[str, float]"`"""
+    match annotation:
+        case gast.Name(id=name) | gast.Attribute(attr=name):
+            return name in _TABLE_TYPES
+        case gast.Subscript(value=inner) | gast.BinOp(left=inner):
+            return _declares_table(inner)
+        case gast.Constant(value=str(text)):
+            return text.partition("[")[0].strip() in _TABLE_TYPES
+    return False
+
+
+def _closure(assigned: Sequence[tuple[str, gast.expr]], test: Test, known: Names = frozenset()) -> Names:
+    """The variables that are assigned what passes a test, which may ask for those known so far, and these."""
     while more := {name for name, value in assigned if test(value, known)} - known:
         known |= more
     return known

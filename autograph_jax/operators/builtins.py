@@ -1,4 +1,4 @@
-"""Python's builtins on traced values: min, max, sum, any, all, sorted, len, int, float, bool, round."""
+"""Python's builtins on traced values: sum, any, all, len, int, float, ...; those that compare elements are in `ordering`."""
 
 from __future__ import annotations
 
@@ -12,85 +12,23 @@ from typing import Any
 import jax
 import jax.core
 import jax.numpy as jnp
-import numpy as np
 
-from autograph_jax.operators import comparisons, comprehensions, hooks, jax_private
-from autograph_jax.operators.conditionals import if_expr
+from autograph_jax.operators import comparisons, comprehensions, hooks, jax_private, ordering
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.texts import Text
+from autograph_jax.operators.ordering import all_of
 from autograph_jax.operators.sequences import bounded, iterables, lists, overtaken
-from autograph_jax.operators.tracing import aliasing, views
-from autograph_jax.operators.values import joins, objects, selection
+from autograph_jax.operators.tracing import views
+from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced, truth
 from autograph_jax.porting.mathematics import complex_of, in_own_type
-
-_NOTHING = object()
-
-
-def max_(*arguments: Any, key: Any = None, default: Any = _NOTHING) -> Any:
-    return _extreme(builtins.max, lambda a, b: a > b, jnp.nanmax, arguments, key, default)
-
-
-def min_(*arguments: Any, key: Any = None, default: Any = _NOTHING) -> Any:
-    return _extreme(builtins.min, lambda a, b: a < b, jnp.nanmin, arguments, key, default)
-
-
-def _extreme(
-    builtin: Callable[..., Any],
-    better: Callable[[Any, Any], Any],
-    reduce: Callable[[jax.Array], jax.Array],
-    arguments: tuple[Any, ...],
-    key: Any,
-    default: Any,
-) -> Any:
-    """Python's rule: the first of the best, found by comparing one after the other."""
-    given = {} if default is _NOTHING else {"default": default}
-    values = _all_of(arguments[0]) if len(arguments) == 1 else arguments
-    if isinstance(values, bounded.Bounded) and key is None:
-        return bounded.extreme(values, largest=builtin is builtins.max, default=default, has_default=bool(given))
-    if isinstance(values, jax.Array) and key is None and values.ndim == 1 and values.size and is_traced(values):
-        return extreme_of_array(values, reduce)
-    elements = list(views.rows(values))
-    keys = elements if key is None else [hooks.call(key)(element) for element in elements]
-    if not any(map(is_traced, keys)) and not (jax_private.tracing() and any(map(_compares_itself, keys))):
-        if key is None:
-            return builtin(elements, **given)
-        order = {id(element): k for element, k in zip(elements, keys, strict=True)}
-        return builtin(elements, key=lambda element: order[id(element)], **given)
-    best, best_key = elements[0], keys[0]
-    for element, its_key in zip(elements[1:], keys[1:], strict=True):
-        wins = better(its_key, best_key)
-        best = _choose(wins, element, best)
-        best_key = best if key is None else _choose(wins, its_key, best_key)
-    return best
-
-
-def _compares_itself(value: Any) -> bool:
-    return objects.has_own(value, "__lt__") or objects.has_own(value, "__gt__")
-
-
-def extreme_of_array(array: jax.Array, reduce: Callable[[jax.Array], jax.Array]) -> jax.Array:
-    """A NaN is never better than what came before, so only a leading one stays."""
-    if not jnp.issubdtype(array.dtype, jnp.floating):
-        return array.max() if reduce is jnp.nanmax else array.min()
-    return jnp.where(jnp.isnan(array[0]), array[0], reduce(array))
-
-
-def _choose(predicate: Any, first: Any, second: Any) -> Any:
-    if _is_scalar(first) and _is_scalar(second) and is_traced(predicate):
-        return jnp.where(truth(predicate), *joins.alike(first, second))
-    return if_expr(predicate, lambda: first, lambda: second)
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, int | float | complex) or isinstance(value, jax.Array) and value.ndim == 0
 
 
 def sum_(iterable: Iterable[Any], /, start: Any = 0) -> Any:
     if isinstance(iterable, jax.Array) and iterable.ndim and is_traced(iterable):
         return _summed(iterable, start)
-    iterable = _all_of(iterable)
+    iterable = all_of(iterable)
     if isinstance(iterable, bounded.Bounded):
         return bounded.reduced(iterable, lambda column, axis: _summed(column, start), 0)
     return builtins.sum(iterable, start)
@@ -109,7 +47,7 @@ def _adapts(start: Any, rows: jax.Array) -> bool:
 
 def fsum(numbers: Iterable[Any]) -> Any:
     """`math.fsum`, in the default float: what it goes through may be a generator, or a list of which only a bound is known."""
-    numbers = _all_of(numbers)
+    numbers = all_of(numbers)
     if isinstance(numbers, bounded.Bounded):
         return bounded.reduced(numbers, lambda column, axis: as_number(jnp.sum(column.astype(float)), float), 0)
     numbers = list(numbers)
@@ -131,7 +69,7 @@ def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: boo
         return reduce(iterable != 0)
     if isinstance(iterable, bounded.Bounded):
         return reduce(bounded.truths(iterable, beyond=not decided_by))
-    elements, places = iter(_all_of(iterable, one_by_one=True)), None
+    elements, places = iter(all_of(iterable, one_by_one=True)), None
     result: Any = not decided_by
     for element in elements:
         if comprehensions.is_open(element):  # one that is not there decides nothing
@@ -147,61 +85,6 @@ def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: boo
     return result
 
 
-_NUMERIC = (jax.Array, np.ndarray, np.generic, int, float, complex)
-
-
-def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False) -> Any:
-    """Stable, as Python's; elements of any structure are put in order by gathering, objects by a choice for each place."""
-    iterable = _all_of(iterable)
-    if isinstance(iterable, bounded.Bounded) and key is None:
-        return bounded.in_order(iterable, reverse=bool(reverse))
-    elements = list(map(_in_one_piece, views.rows(iterable)))
-    keys = elements if key is None else [hooks.call(key)(element) for element in elements]
-    compared = _compared(keys)
-    if compared is None:
-        order = builtins.sorted(range(len(elements)), key=keys.__getitem__, reverse=reverse)
-        return [elements[position] for position in order]
-    stacked = [jnp.stack([jnp.asarray(k) for k in (reversed(column) if reverse else column)]) for column in compared]
-    places = jnp.lexsort(stacked[::-1])
-    places = len(elements) - 1 - jnp.flip(places) if reverse else places
-    if not all(isinstance(leaf, _NUMERIC) for leaf in jax.tree.leaves(elements)):
-        return [selection.pick(places[position], elements) for position in range(len(elements))]
-    columns = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves])[places], *elements)
-    ordered = [jax.tree.map(lambda column, n=n: column[n], columns) for n in range(len(elements))]
-    for element in ordered:
-        aliasing.doubt_arrays(element, elements)
-    return ordered
-
-
-def _in_one_piece(element: Any) -> Any:
-    """An element, or a part of it, that is one of two lists: a list of what traced data chooses."""
-    if type(element) is tuple:
-        return tuple(map(_in_one_piece, element))
-    if not isinstance(element, Choice) or not all(isinstance(option, list | tuple) for option in element._options):
-        return element
-    if len(set(map(len, element._options))) > 1:
-        return element
-    return [selection.pick(element._index, column) for column in zip(*element._options, strict=True)]
-
-
-def _compared(keys: list[Any]) -> list[list[Any]] | None:
-    """What is compared first, then where that is equal, ...; None where all of it is known, and Python does it."""
-    if any(map(is_traced, keys)):
-        return [keys]
-    if not all(type(key) in (tuple, list) for key in keys):
-        return None
-    rows = [jax.tree.leaves(key) for key in keys]
-    alike = len({len(row) for row in rows}) == 1 and all(_is_scalar(leaf) for row in rows for leaf in row)
-    return [list(column) for column in zip(*rows, strict=True)] if alike and any(map(is_traced, sum(rows, []))) else None
-
-
-def _all_of(iterable: Any, *, one_by_one: bool = False) -> Any:
-    """What a generator expression keeps, traced data deciding: a Bounded; or its elements as they come."""
-    if not isinstance(iterable, comprehensions.Kept):
-        return iterable
-    return iterable.each() if one_by_one else iterable.collected()
-
-
 def list_(*arguments: Any, **keywords: Any) -> Any:
     return _copied(builtins.list, arguments, keywords)
 
@@ -213,15 +96,8 @@ def tuple_(*arguments: Any, **keywords: Any) -> Any:
 def _copied(kind: type, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if len(arguments) != 1 or keywords:
         return kind(*arguments, **keywords)
-    values = _all_of(arguments[0])
+    values = all_of(arguments[0])
     return values.copy() if isinstance(values, bounded.Bounded) else kind(views.rows(values))
-
-
-def filter_(test: Any, values: Iterable[Any]) -> Any:
-    test = hooks.call(test) if test is not None else lambda value: value
-    if not jax_private.tracing():
-        return builtins.filter(test, values)
-    return comprehensions.kept_ones(comprehensions.kept(test(value), lambda value=value: value) for value in values)
 
 
 def count_of(container: Any, value: Any) -> Any:
@@ -377,11 +253,11 @@ def _iterated(builtin: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[
 _FUNCTION_FIRST = (builtins.map, builtins.filter, functools.reduce)
 TAKING_FUNCTIONS = {f: converting(f) for f in (*_FUNCTION_FIRST, builtins.max, builtins.min, builtins.sorted)}
 OVERRIDES: dict[Any, Callable[..., Any]] = {
-    builtins.max: max_, builtins.min: min_, builtins.sum: sum_, builtins.any: any_, builtins.all: all_,
-    builtins.sorted: sorted_, builtins.len: len_, builtins.int: int_, builtins.float: float_, builtins.complex: complex_,
-    builtins.bool: bool_, builtins.round: round_, builtins.list: list_, builtins.tuple: tuple_, builtins.filter: filter_,
+    builtins.max: ordering.max_, builtins.min: ordering.min_, builtins.sum: sum_, builtins.any: any_, builtins.all: all_,
+    builtins.sorted: ordering.sorted_, builtins.len: len_, builtins.int: int_, builtins.float: float_,
+    builtins.complex: complex_, builtins.bool: bool_, builtins.round: round_, builtins.list: list_, builtins.tuple: tuple_,
     builtins.callable: callable_, builtins.type: type_, builtins.isinstance: isinstance_, builtins.issubclass: issubclass_,
     operator.truth: bool_, operator.not_: operator_not,
-    functools.reduce: converting(functools.reduce),
+    functools.cmp_to_key: ordering.cmp_to_key, functools.reduce: converting(functools.reduce),
     builtins.map: lambda f, *rest: builtins.map(hooks.call(f), *map(views.rows, rest)),
 }  # fmt: skip

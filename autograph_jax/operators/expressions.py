@@ -167,7 +167,7 @@ def _compares_traced(value: Any, container: Any) -> bool:
     if not jax_private.tracing():
         return False
     parts = [value, *(container if issubclass(kind, list | tuple) else ())]  # what is traced has no hash
-    return any(map(comparisons.has_traced_parts, parts))
+    return any(comparisons.has_traced_parts(part) or objects.has_own(part, "__eq__") for part in parts)
 
 
 def power(base: Any, exponent: Any) -> Any:

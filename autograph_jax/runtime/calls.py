@@ -26,7 +26,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import PortingError
-from autograph_jax.operators import attributes, comprehensions, hooks, jax_private, subscripts
+from autograph_jax.operators import attributes, comprehensions, filtering, heaps, hooks, jax_private, ordering, subscripts
 from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import outlets, printing, texts
@@ -76,6 +76,8 @@ _OVERRIDES: dict[Any, Function] = {
     **{function: attributes.by_option(function) for function in (ord, dataclasses.fields, dataclasses.is_dataclass)},
     **operator_builtins.OVERRIDES,
     **taking.TAKING,
+    **filtering.OVERRIDES,
+    **heaps.OVERRIDES,
 }
 _ALWAYS: dict[Any, Function] = {
     **operator_builtins.TAKING_FUNCTIONS,
@@ -223,14 +225,18 @@ def _either(taken: Any, option: Any, otherwise: Function, arguments: tuple[Any, 
     return if_expr(taken, lambda: call(option)(*arguments, **keywords), lambda: otherwise())
 
 
-_FINDING: dict[str, Function] = {"count": operator_builtins.count_of, "index": operator_builtins.index_of}
+_OF_LISTS: dict[str, Function] = {
+    "count": operator_builtins.count_of,
+    "index": operator_builtins.index_of,
+    "sort": ordering.sort,
+}
 
 
 def _builtin(function: types.BuiltinMethodType) -> Function:
     if type(function.__self__) is dict and function.__name__ == "get" and jax_private.tracing():
         return functools.partial(selection.get_of, function.__self__)
-    if type(function.__self__) in (list, tuple) and function.__name__ in _FINDING and jax_private.tracing():
-        return functools.partial(_FINDING[function.__name__], function.__self__)
+    if type(function.__self__) in (list, tuple) and function.__name__ in _OF_LISTS and jax_private.tracing():
+        return functools.partial(_OF_LISTS[function.__name__], function.__self__)
     if function.__self__ is builtins or function in _OVERRIDES:
         return _in_place_of(function) or function
     if isinstance(function.__self__, str):

@@ -20,7 +20,7 @@ from typing import Any
 from autograph_jax.operators import expressions, hooks
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.cached import CachedProperty
-from autograph_jax.runtime import convert
+from autograph_jax.runtime import convert, field_comparisons
 from autograph_jax.runtime.assigned import noting
 from autograph_jax.runtime.libraries import is_left_alone, is_porting, is_users, module_of, when_nobody_ports
 from autograph_jax.runtime.unconverted import is_marked, is_marked_class, switched_off
@@ -86,6 +86,8 @@ def restore_ported() -> None:
 
 def _convert_members(kind: type) -> None:
     twins: dict[int, Any] = {}
+    for name, comparison in field_comparisons.of(kind).items():
+        type.__setattr__(kind, name, comparison)
     for name, member in list(vars(kind).items()):
         new = converted_member(name, member)
         if new is not member and not _is_of_types(kind, name):

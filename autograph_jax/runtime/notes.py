@@ -17,11 +17,13 @@ _NUMPY = "use the function of jax.numpy, or `ag.port` for a whole NumPy program"
 _STATIC = (
     "a size or a Python number has to be known: make it static, `ag.jit(f, static_argnames=...)`, or leave it outside of `jit`"
 )
+_INDEX = "of a list or tuple that is a parameter, say so: `def f(table: list, i)`, or take `jax.numpy.asarray(table)[i]`"
 _FIXED_LENGTH = "take a part of fixed length: `jax.lax.dynamic_slice_in_dim(x, start, 3)`"
 _WAYS_OUT: list[tuple[type[Exception], str, str]] = [  # class, part of the message, help
     (jax.errors.TracerBoolConversionError, "", _UNCONVERTED),
     (jax.errors.NonConcreteBooleanIndexError, "", _MASK),
     (jax.errors.TracerArrayConversionError, "", _NUMPY),
+    (jax.errors.TracerIntegerConversionError, "", _INDEX),
     (jax.errors.ConcretizationTypeError, "", _STATIC),
     (TypeError, "Shapes must be 1D sequences of concrete values", _STATIC),
     (IndexError, "Slice entries must be static integers", _FIXED_LENGTH),

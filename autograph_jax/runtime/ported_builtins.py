@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.operators import builtins as operator_builtins
+from autograph_jax.operators import ordering
 from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.sequences.bounded import Bounded
 from autograph_jax.operators.sequences.deques import BoundedDeque
@@ -105,7 +106,7 @@ def _extreme(largest: bool, elements: Selection, *others: Any, key: Any = None, 
     if not default:
         hooks.raise_where(count == 0, ValueError(f"{name}() iterable argument is empty"))
     values = elements.compact().filled((least if largest else greatest)(elements.dtype))
-    found = operator_builtins.extreme_of_array(values, jnp.nanmax if largest else jnp.nanmin) if values.size else 0
+    found = ordering.extreme_of_array(values, jnp.nanmax if largest else jnp.nanmin) if values.size else 0
     return jnp.where(count == 0, default["default"], found) if default else jnp.asarray(found)
 
 

@@ -19,7 +19,7 @@ from autograph_jax.operators.sequences import elements, lists
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form, Mismatch, array_forms
-from autograph_jax.operators.values.joins import as_array, coerce, join, number_as_array
+from autograph_jax.operators.values.joins import as_array, coerce, join, numbers_as_arrays
 from autograph_jax.operators.values.traced import is_traced, truth
 
 
@@ -49,7 +49,7 @@ class Bounded:
         """The elements as an array of `capacity` rows; the rows beyond them hold `fill`."""
         if self._known is None:
             return jnp.full(self.capacity, fill)
-        return jax.tree.map(lambda column: jnp.where(_over(self.mask, column), column, fill), self._known)
+        return self._each(lambda column: jnp.where(_over(self.mask, column), column, fill))
 
     @property
     def has_elements(self) -> bool:
@@ -110,7 +110,7 @@ class Bounded:
             self._write(self._rows(self._length - 1 - jnp.arange(self.capacity)), self._length)
 
     def sort(self, *, key: Any = None, reverse: Any = False) -> None:
-        """Put the elements, numbers, in order."""
+        """Put the elements in order: numbers, or tuples of numbers."""
         if key is not None:
             raise refused("is sorted by a key")
         if is_traced(reverse):
@@ -154,7 +154,7 @@ class Bounded:
         if _is_known(self._length) and not -len(self) <= index < len(self):
             raise IndexError("list index out of range")
         place = self._checked(index)
-        return elements.given(jax.tree.map(lambda column: column[place], self._known))
+        return elements.given(self._each(lambda column: column[place]))
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
@@ -190,7 +190,12 @@ class Bounded:
     def _rows(self, places: jax.Array) -> Any:
         """The columns with the rows at these places, where there are such."""
         places = places.clip(0, self.capacity - 1)
-        return jax.tree.map(lambda column: column[places], self._known)
+        return self._each(lambda column: column[places])
+
+    def _each(self, change: Callable[[jax.Array], jax.Array]) -> Any:
+        """The columns, each replaced; what is no number or array in an element is the same in all, and stays."""
+        form, columns = flatten(self._known)
+        return unflatten(form, iter(map(change, columns)))
 
     def _first(self, value: Any, error: ValueError) -> Any:
         """Where the first element is that is equal to a value; the error, where there is none."""
@@ -218,7 +223,7 @@ class Bounded:
     def _with(self, place: Any, value: Any) -> Any:
         """The columns with one element written; made, or made wider, where the element asks for it."""
         own = flatten(value)[0]
-        form = number_as_array(own) if self._form is None else _joined(self._form, own)
+        form = numbers_as_arrays(own) if self._form is None else _joined(self._form, numbers_as_arrays(own))
         columns = flatten(self._widened(form))[1]
         new = [column.at[place].set(leaf) for column, leaf in zip(columns, coerce(value, form), strict=True)]
         return unflatten(_column_form(form, self.capacity), iter(new))
@@ -372,9 +377,9 @@ def of(values: Sequence[Any], masks: Sequence[Any], capacity: int) -> Bounded:
 
 def columns_of(values: Sequence[Any]) -> tuple[Form, list[jax.Array]]:
     """Elements that are alike: the Form of one, and its leaves, each stacked."""
-    form = number_as_array(flatten(values[0])[0])
+    form = numbers_as_arrays(flatten(values[0])[0])
     for value in values[1:]:
-        form = _joined(form, number_as_array(flatten(value)[0]))
+        form = _joined(form, numbers_as_arrays(flatten(value)[0]))
     rows = [coerce(value, form) for value in values]
     return form, [lists.stack(column) for column in zip(*rows, strict=True)]
 
@@ -432,7 +437,17 @@ def in_order(values: Bounded, *, reverse: bool) -> Bounded:
     """`sorted`."""
     if reverse:  # equal ones stay as they are
         return in_order(values[::-1], reverse=False)[::-1]
-    column = values.column()
-    if column.ndim > 1:
-        raise refused("is sorted, and holds arrays,")
-    return Bounded(column[jnp.lexsort((column, jnp.logical_not(values.mask)))], values.length, values.capacity)
+    if values._known is None:
+        return values.copy()
+    columns = jax.tree.leaves(values._known)
+    if not _are_rows_of_numbers(values._known):
+        raise refused("is sorted, and holds neither numbers nor tuples of numbers,")
+    order = jnp.lexsort((*columns[::-1], jnp.logical_not(values.mask)))
+    return Bounded(values._each(lambda column: column[order]), values.length, values.capacity)
+
+
+def _are_rows_of_numbers(columns: Any) -> bool:
+    """A column of numbers, or tuples and lists of such, which are compared one after the other."""
+    if type(columns) in (tuple, list):
+        return all(map(_are_rows_of_numbers, columns))
+    return isinstance(columns, jax.Array) and columns.ndim == 1

@@ -223,6 +223,13 @@ def number_as_array(form: Form) -> Form:
     return form if _is_reference(form) else _as_array(form) or form
 
 
+def numbers_as_arrays(form: Form) -> Form:
+    """The same for each number in a tuple, list or dict."""
+    if not isinstance(form, Tree) or _is_reference(form):
+        return number_as_array(form)
+    return Tree(form.kind, tuple(map(numbers_as_arrays, form.children)))
+
+
 # Bringing leaves to a joined Form
 
 

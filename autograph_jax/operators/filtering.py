@@ -1,0 +1,114 @@
+"""filter, and itertools' takewhile, dropwhile, filterfalse and compress, where traced data decides which elements remain.
+
+As a comprehension with a condition, they give elements of which only a bound is known, `comprehensions.Kept`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import jax.numpy as jnp
+
+from autograph_jax.errors import StagingError, user_location
+from autograph_jax.operators import comprehensions, hooks, jax_private
+from autograph_jax.operators.conditionals import if_expr
+from autograph_jax.operators.sequences import overtaken
+from autograph_jax.operators.sequences.taking import taken
+from autograph_jax.operators.values import objects
+from autograph_jax.operators.values.traced import is_traced, truth
+
+_MOST = 10_000  # elements that are looked at, where traced data says which one is the last: there may be no end
+
+Test = Callable[[Any], Any]
+
+
+def filter_(test: Any, values: Iterable[Any]) -> Any:
+    test = hooks.call(test) if test is not None else lambda value: value
+    if not jax_private.tracing():
+        return builtins.filter(test, values)
+    return _those(values, test)
+
+
+def filterfalse(predicate: Any, iterable: Iterable[Any]) -> Any:
+    """`itertools.filterfalse`."""
+    test = hooks.call(predicate) if predicate is not None else lambda value: value
+    return _those(taken(iterable), lambda value: _negated(test(value)))
+
+
+def compress(data: Iterable[Any], selectors: Iterable[Any]) -> Any:
+    """`itertools.compress`."""
+    pairs = zip(taken(data), taken(selectors), strict=False)
+    return comprehensions.kept_ones(comprehensions.kept(chosen, lambda value=value: value) for value, chosen in pairs)
+
+
+def _those(values: Iterable[Any], test: Test) -> Any:
+    return comprehensions.kept_ones(comprehensions.kept(test(value), lambda value=value: value) for value in values)
+
+
+def takewhile(predicate: Test, iterable: Iterable[Any]) -> Any:
+    """`itertools.takewhile`. How many elements it takes of an iterator is unknown then: nobody may go on with that one."""
+    return comprehensions.kept_ones(_while_true(hooks.call(predicate), iterable))
+
+
+def _while_true(test: Test, iterable: Iterable[Any]) -> Iterator[Any]:
+    going, looked_at, places = True, 0, None
+    for value in taken(iterable):
+        going = _and_then(going, test, value)
+        if going is False:
+            break
+        if is_traced(going):
+            places = overtaken.places(iterable) if places is None else places
+            looked_at += 1
+            _check_end(looked_at)
+        yield comprehensions.kept(going, lambda value=value: value)
+    overtaken.give_up(places or [])
+
+
+def dropwhile(predicate: Test, iterable: Iterable[Any]) -> Any:
+    """`itertools.dropwhile`."""
+    return comprehensions.kept_ones(_after_true(hooks.call(predicate), iterable))
+
+
+def _after_true(test: Test, iterable: Iterable[Any]) -> Iterator[Any]:
+    dropping: Any = True
+    for value in taken(iterable):
+        dropping = _and_then(dropping, test, value)
+        yield comprehensions.kept(_negated(dropping), lambda value=value: value)
+
+
+def _and_then(so_far: Any, test: Test, value: Any) -> Any:
+    """`so_far and test(value)`, as a bool or a traced one; nothing is asked once it is False."""
+    if so_far is False:
+        return False
+    return _as_bool(if_expr(so_far, lambda: _as_bool(test(value)), lambda: False))
+
+
+def _as_bool(condition: Any) -> Any:
+    condition = objects.condition(condition)
+    return truth(condition) if is_traced(condition) else bool(condition)
+
+
+def _negated(condition: Any) -> Any:
+    condition = _as_bool(condition)
+    return jnp.logical_not(condition) if is_traced(condition) else not condition
+
+
+def _check_end(count: int) -> None:
+    if count > _MOST:
+        raise StagingError(
+            f"of more than {_MOST} elements, traced data decides how many are taken",
+            location=user_location(),
+            help="bound what it runs over: `itertools.islice(values, 100)`; or write a `while` loop",
+        )
+
+
+OVERRIDES: dict[Any, Callable[..., Any]] = {
+    builtins.filter: filter_,
+    itertools.filterfalse: filterfalse,
+    itertools.compress: compress,
+    itertools.takewhile: takewhile,
+    itertools.dropwhile: dropwhile,
+}

@@ -1,0 +1,183 @@
+"""What Python orders by comparing: min, max, sorted, list.sort and functools.cmp_to_key, where what is compared is traced."""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from autograph_jax.operators import comparisons, hooks, jax_private
+from autograph_jax.operators.comprehensions import Kept
+from autograph_jax.operators.conditionals import if_expr
+from autograph_jax.operators.sequences import bounded
+from autograph_jax.operators.tracing import aliasing, views
+from autograph_jax.operators.values import joins, objects, selection
+from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.traced import is_traced, truth
+
+_NOTHING = object()
+_less, _greater = comparisons.ordered("<"), comparisons.ordered(">")
+
+
+def max_(*arguments: Any, key: Any = None, default: Any = _NOTHING) -> Any:
+    return _extreme(builtins.max, _greater, jnp.nanmax, arguments, key, default)
+
+
+def min_(*arguments: Any, key: Any = None, default: Any = _NOTHING) -> Any:
+    return _extreme(builtins.min, _less, jnp.nanmin, arguments, key, default)
+
+
+def _extreme(
+    builtin: Callable[..., Any],
+    better: Callable[[Any, Any], Any],
+    reduce: Callable[[jax.Array], jax.Array],
+    arguments: tuple[Any, ...],
+    key: Any,
+    default: Any,
+) -> Any:
+    """Python's rule: the first of the best, found by comparing one after the other."""
+    given = {} if default is _NOTHING else {"default": default}
+    values = all_of(arguments[0]) if len(arguments) == 1 else arguments
+    if isinstance(values, bounded.Bounded) and key is None:
+        return bounded.extreme(values, largest=builtin is builtins.max, default=default, has_default=bool(given))
+    if isinstance(values, jax.Array) and key is None and values.ndim == 1 and values.size and is_traced(values):
+        return extreme_of_array(values, reduce)
+    elements = list(views.rows(values))
+    keys = elements if key is None else [hooks.call(key)(element) for element in elements]
+    if not any(map(_is_compared_at_run_time, keys)):
+        if key is None:
+            return builtin(elements, **given)
+        order = {id(element): k for element, k in zip(elements, keys, strict=True)}
+        return builtin(elements, key=lambda element: order[id(element)], **given)
+    best, best_key = elements[0], keys[0]
+    for element, its_key in zip(elements[1:], keys[1:], strict=True):
+        wins = better(its_key, best_key)
+        best = _choose(wins, element, best)
+        best_key = best if key is None else _choose(wins, its_key, best_key)
+    return best
+
+
+def _is_compared_at_run_time(key: Any) -> bool:
+    """Is it traced, in a part of it at least, or of a class that compares by a function of the user's?"""
+    if not jax_private.tracing():
+        return is_traced(key)
+    return comparisons.has_traced_parts(key) or objects.has_own(key, "__lt__") or objects.has_own(key, "__gt__")
+
+
+def extreme_of_array(array: jax.Array, reduce: Callable[[jax.Array], jax.Array]) -> jax.Array:
+    """A NaN is never better than what came before, so only a leading one stays."""
+    if not jnp.issubdtype(array.dtype, jnp.floating):
+        return array.max() if reduce is jnp.nanmax else array.min()
+    return jnp.where(jnp.isnan(array[0]), array[0], reduce(array))
+
+
+def _choose(predicate: Any, first: Any, second: Any) -> Any:
+    if not is_traced(predicate):
+        return if_expr(predicate, lambda: first, lambda: second)
+    if is_scalar(first) and is_scalar(second):
+        return jnp.where(truth(predicate), *joins.alike(first, second))
+    if type(first) is tuple and type(second) is tuple and len(first) == len(second):
+        return tuple(_choose(predicate, *parts) for parts in zip(first, second, strict=True))
+    return if_expr(predicate, lambda: first, lambda: second)
+
+
+def is_scalar(value: Any) -> bool:
+    return isinstance(value, int | float | complex) or isinstance(value, jax.Array) and value.ndim == 0
+
+
+_NUMERIC = (jax.Array, np.ndarray, np.generic, int, float, complex)
+
+
+def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False) -> Any:
+    """Stable, as Python's; elements of any structure are put in order by gathering, objects by a choice for each place."""
+    iterable = all_of(iterable)
+    if isinstance(iterable, bounded.Bounded) and key is None:
+        return bounded.in_order(iterable, reverse=bool(reverse))
+    elements = list(map(_in_one_piece, views.rows(iterable)))
+    keys = elements if key is None else [hooks.call(key)(element) for element in elements]
+    if not any(map(_is_compared_at_run_time, keys)):
+        order = builtins.sorted(range(len(elements)), key=keys.__getitem__, reverse=reverse)
+        return [elements[position] for position in order]
+    columns = _columns(keys)
+    places = _places_by_pairs(keys, reverse) if columns is None else _places(columns, reverse)
+    if not all(isinstance(leaf, _NUMERIC) for leaf in jax.tree.leaves(elements)):
+        return [selection.pick(places[position], elements) for position in range(len(elements))]
+    columns = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves])[places], *elements)
+    ordered = [jax.tree.map(lambda column, n=n: column[n], columns) for n in range(len(elements))]
+    for element in ordered:
+        aliasing.doubt_arrays(element, elements)
+    return ordered
+
+
+def sort(values: list[Any], **options: Any) -> None:
+    """`values.sort(key=..., reverse=...)`."""
+    values[:] = sorted_(values, **options)
+
+
+def _places(columns: list[list[Any]], reverse: Any) -> jax.Array:
+    """Where the elements in order are found, by numbers: by the first column, then the second where that is equal, ..."""
+    stacked = [jnp.stack([jnp.asarray(k) for k in (reversed(column) if reverse else column)]) for column in columns]
+    places = jnp.lexsort(stacked[::-1])
+    return len(places) - 1 - jnp.flip(places) if reverse else places
+
+
+def _places_by_pairs(keys: list[Any], reverse: Any) -> jax.Array:
+    """The same by comparing each with each, of what has an order of its own: how many come before it is an element's place."""
+    rank: list[Any] = [0] * len(keys)
+    for i, j in itertools.combinations(range(len(keys)), 2):
+        overtakes = truth(_less(keys[i], keys[j]) if reverse else _less(keys[j], keys[i]))
+        rank[i] += jnp.where(overtakes, 1, 0)
+        rank[j] += jnp.where(overtakes, 0, 1)
+    return jnp.argsort(jnp.stack(rank))
+
+
+def _in_one_piece(element: Any) -> Any:
+    """An element, or a part of it, that is one of two lists: a list of what traced data chooses."""
+    if type(element) is tuple:
+        return tuple(map(_in_one_piece, element))
+    if not isinstance(element, Choice) or not all(isinstance(option, list | tuple) for option in element._options):
+        return element
+    if len(set(map(len, element._options))) > 1:
+        return element
+    return [selection.pick(element._index, column) for column in zip(*element._options, strict=True)]
+
+
+def _columns(keys: list[Any]) -> list[list[Any]] | None:
+    """What is compared first, then where that is equal, ...; None where the keys are not numbers, or rows of these."""
+    if any(map(is_traced, keys)) and not any(isinstance(key, Choice) for key in keys):
+        return [keys]
+    if not all(type(key) in (tuple, list) for key in keys):
+        return None
+    rows = [jax.tree.leaves(key) for key in keys]
+    alike = len({jax.tree.structure(key) for key in keys}) == 1 and all(is_scalar(leaf) for row in rows for leaf in row)
+    return [list(column) for column in zip(*rows, strict=True)] if alike else None
+
+
+class _Compared:
+    """A key of `functools.cmp_to_key`, ordered by what a function says about two values: a number below, at or above zero."""
+
+    def __init__(self, compare: Callable[[Any, Any], Any], value: Any) -> None:
+        self._compare, self._value = compare, value
+
+    def __lt__(self, other: _Compared) -> Any:
+        return hooks.call(self._compare)(self._value, other._value) < 0
+
+    def __gt__(self, other: _Compared) -> Any:
+        return hooks.call(self._compare)(self._value, other._value) > 0
+
+
+def cmp_to_key(mycmp: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
+    """`functools.cmp_to_key`."""
+    return lambda value: _Compared(mycmp, value)
+
+
+def all_of(iterable: Any, *, one_by_one: bool = False) -> Any:
+    """What a generator expression keeps, traced data deciding: a Bounded; or its elements as they come."""
+    if not isinstance(iterable, Kept):
+        return iterable
+    return iterable.each() if one_by_one else iterable.collected()
