@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing import same_containers
-from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.choices import Choice, answered, is_of_ordered
 from autograph_jax.operators.values.traced import is_traced, truth
 from autograph_jax.porting.mathematics import wide
 
@@ -48,6 +48,10 @@ def ordered(symbol: str) -> Callable[[Any, Any], Any]:
     compare = _ORDER[symbol]
 
     def compared(left: Any, right: Any) -> Any:
+        if is_of_ordered(left):
+            return answered(left, [compared(option, right) for option in left._options])
+        if is_of_ordered(right):
+            return answered(right, [compared(left, option) for option in right._options])
         if _same_container(left, right) not in (tuple, list):
             return compare(left, right)
         result: Any = compare(len(left), len(right))

@@ -208,8 +208,21 @@ def _shown(option: Any) -> str:
     return repr(option) if simple else f"a {type(option).__name__}"
 
 
+def is_of_ordered(value: Any) -> bool:
+    """Is it one of several objects of classes that define an order, or tuples, or lists?"""
+    return type(value) is Choice and all(
+        type(option) in (tuple, list) or isinstance(getattr(type(option), "__lt__", None), types.FunctionType)
+        for option in value._options
+    )
+
+
+_ORDER = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
 def _refusing(name: str) -> Callable[..., Any]:
     def operation(self: Choice, *others: Any) -> Any:
+        if name in _ORDER and is_of_ordered(self):
+            return _comparisons().ordered(_ORDER[name])(self, *others)
         if self._may_be_unbound() and name in _OPERATORS:
             return _OPERATORS[name](self._bound(), *others)
         kinds = [kind for kind, names in _OF_KNOWN.items() if name in names]

@@ -1,0 +1,251 @@
+"""What Python orders by comparing, and what it filters, where what is compared is traced: tuples, objects, heaps, takewhile."""
+
+import bisect
+import dataclasses
+import functools
+import heapq
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph_jax as ag
+from autograph_jax.errors import StagingError
+
+from .harness import Table, check
+
+table = Table(__name__)
+row = table.row
+
+CALLS = [np.array([3.0, 1.0, 2.0])], [np.array([1.0, 2.0, 2.0])], [np.array([2.0, 2.0, 1.0])]
+
+
+def nearest_with_its_place(v):
+    return min((abs(e - 1.9), i) for i, e in enumerate(v)), max([(e, i) for i, e in enumerate(v)]), min(zip(v, range(3)))
+
+
+row(nearest_with_its_place, *CALLS, batch=True)
+
+
+def greatest_by_a_tuple(v):
+    return max(v, key=lambda e: (e % 2, -e)), min(((a, b) for a in v for b in v), key=lambda pair: (pair[1], pair[0]))
+
+
+row(greatest_by_a_tuple, *CALLS, batch=True)
+
+
+def greatest_of_nested_tuples(v):
+    return max((v[0], (v[1], 2.0)), (v[0], (v[2], 1.0))), max([[v[0], v[1]], [v[1], v[2]]])[0], max([(v[0], 1)], default=None)
+
+
+row(greatest_of_nested_tuples, *CALLS, batch=True)
+
+
+def best_so_far(v):
+    best = (-1.0, 7)
+    for i, e in enumerate(v):
+        best = max(best, (e, i), key=lambda pair: pair[0])
+    return best
+
+
+row(best_so_far, *CALLS, batch=True)
+
+
+def sorted_in_place(v):
+    values, by_key = list(v), [3.0, 1.0, 2.0]
+    same = by_key
+    values.sort()
+    by_key.sort(key=lambda e: -e * v[0])
+    by_key.sort(key=lambda e: e > 1.5, reverse=True)
+    return values, same
+
+
+row(sorted_in_place, *CALLS, batch=True)
+
+
+def sorted_beside_names(v):
+    pairs = [(e, name) for e, name in zip(v, "abc", strict=True)]
+    pairs.sort(reverse=True)
+    return [e for e, _ in pairs], [{"a": 1.0, "b": 2.0, "c": 4.0}[name] for _, name in pairs]
+
+
+row(sorted_beside_names, *CALLS, batch=True)
+
+
+def by_a_comparison(a, b):
+    return -1 if a % 2 < b % 2 else 1 if a % 2 > b % 2 else 0
+
+
+def sorted_by_a_comparison(v):
+    key = functools.cmp_to_key(by_a_comparison)
+    return sorted(v, key=key), sorted(v, key=key, reverse=True), min(v, key=key), max(v, key=key)
+
+
+row(sorted_by_a_comparison, *CALLS, batch=True)
+
+
+@functools.total_ordering
+class Version:
+    def __init__(self, number, tag):
+        self.number, self.tag = number, tag
+
+    def __lt__(self, other):
+        return self.number < other.number
+
+    def __eq__(self, other):
+        return self.number == other.number
+
+
+def sorted_objects(v):
+    versions = [Version(e, i) for i, e in enumerate(v)]
+    return [(one.number, one.tag) for order in (False, True) for one in sorted(versions, reverse=order)]
+
+
+row(sorted_objects, *CALLS, batch=True)
+
+
+@dataclasses.dataclass(order=True)
+class Candidate:
+    cost: float
+    place: float
+    note: str = dataclasses.field(default="", compare=False)
+
+
+def compared_dataclasses(v):
+    first, second = Candidate(v[0], v[1], "a"), Candidate(v[2], v[1], "b")
+    best = min(first, second, Candidate(v[1], v[2]))
+    known = Candidate(3.0, 1.0) in (first, second)
+    return first < second, first >= second, first == second, first != second, known, best.cost, 1.0 if first <= best else 2.0
+
+
+row(compared_dataclasses, *CALLS, batch=True)
+
+
+def order_by_a_heap(v):
+    heap = []
+    for i, e in enumerate(v):
+        heapq.heappush(heap, (e, i))
+    popped = [heapq.heappop(heap) for _ in range(len(heap))]
+    values = list(v)
+    heapq.heapify(values)
+    return popped, values[0], heapq.heapreplace(values, 7.0), heapq.heappushpop(values, 0.5), heapq.heappop(values)
+
+
+row(order_by_a_heap, *CALLS, batch=True)
+
+
+def some_greatest(v):
+    return heapq.nlargest(2, v), heapq.nsmallest(2, list(v)), heapq.nsmallest(1, v, key=lambda e: -e)
+
+
+row(some_greatest, *CALLS, batch=True)
+
+
+def place_in_a_list(v):
+    table = [1.0, 2.0, 3.0]
+    return (
+        bisect.bisect_left(table, v[0]),
+        bisect.bisect(table, v[2], 1),
+        bisect.bisect_right(sorted(v), 2.0),
+        bisect.bisect_left(range(10), v[0] * 2, key=lambda k: k * 1.5),
+    )
+
+
+row(place_in_a_list, *CALLS, batch=True)
+
+
+def kept_in_order(v):
+    before, behind = [], []
+    for i, e in enumerate(v):
+        bisect.insort_left(before, (e, i), key=lambda pair: pair[0])
+        bisect.insort(behind, (e, i), key=lambda pair: pair[0])
+    return before, behind
+
+
+row(kept_in_order, *CALLS, batch=True)
+
+
+def shortest_ways(v):
+    """Dijkstra's."""
+    far = 1e9
+    ways = [[0.0, v[0], 10.0], [v[0], 0.0, v[1]], [10.0, v[1], 0.0]]
+    distance = [0.0, far, far]
+    heap = ag.max_len([(0.0, 0)], 20)
+    while heap:
+        d, node = heapq.heappop(heap)
+        if d > distance[node]:
+            continue
+        for other in range(3):
+            new = d + ways[node][other]
+            if new < distance[other]:
+                distance[other] = new
+                heapq.heappush(heap, (new, other))
+    return distance
+
+
+row(shortest_ways, *CALLS, staged="loop", batch=True)
+
+
+def while_it_holds(v):
+    taken, dropped = list(itertools.takewhile(lambda e: e > 1.5, v)), list(itertools.dropwhile(lambda e: e > 1.5, v))
+    least = sum(itertools.takewhile(lambda k: k * v[0] < 4, range(10)))
+    return len(taken), sum(taken), len(dropped), sum(dropped), least
+
+
+row(while_it_holds, *CALLS, batch=True)
+
+
+def those_that_pass(v):
+    rest = list(itertools.filterfalse(lambda e: e > 1.5, v))
+    chosen = list(itertools.compress(v, [e > 1.5 for e in v]))
+    return len(rest), sum(rest), len(chosen), sum(chosen)
+
+
+row(those_that_pass, *CALLS, batch=True)
+
+
+def lookup(table: list[float], i):
+    return table[i]
+
+
+def element_of_a_declared_list(v):
+    return lookup([5.0, 6.0, 7.0], jnp.argmax(v))
+
+
+row(element_of_a_declared_list, *CALLS, batch=True)
+
+
+@table.each_way
+def test_ordering(row, way, record_property):
+    check(row, way, record_property)
+
+
+@ag.autograph
+def rest_of_an_iterator(v):
+    elements = iter(v)
+    taken = list(itertools.takewhile(lambda e: e > 2, elements))
+    return len(taken), list(elements)
+
+
+@ag.autograph
+def without_an_end(v):
+    return sum(itertools.takewhile(lambda k: k * v[0] < 10, itertools.count()))
+
+
+@pytest.mark.parametrize(
+    ("program", "part"), [(rest_of_an_iterator, "may have left it early"), (without_an_end, "of more than 10000 elements")]
+)
+def test_what_takewhile_leaves_is_refused(program, part):
+    with pytest.raises(StagingError, match=part):
+        jax.jit(program)(jnp.array([3.0, 1.0, 2.0]))
+
+
+def test_an_undeclared_list_is_refused_with_a_way_out():
+    def look(table, i):
+        return table[i]
+
+    with pytest.raises(jax.errors.TracerIntegerConversionError) as caught:
+        ag.jit(lambda v: look([5.0, 6.0, 7.0], jnp.argmax(v)))(jnp.array([3.0, 1.0, 2.0]))
+    assert any("def f(table: list, i)" in note for note in caught.value.__notes__)
