@@ -13,7 +13,7 @@ import jax
 import jax.core
 import jax.numpy as jnp
 
-from autograph_jax.operators import comparisons, comprehensions, hooks, jax_private, ordering
+from autograph_jax.operators import comparisons, comprehensions, hooks, jax_private, ordering, speculation
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.ordering import all_of
@@ -69,9 +69,9 @@ def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: boo
         return reduce(iterable != 0)
     if isinstance(iterable, bounded.Bounded):
         return reduce(bounded.truths(iterable, beyond=not decided_by))
-    elements, places = iter(all_of(iterable, one_by_one=True)), None
+    elements, places = speculation.Elements(iterable, iter(all_of(iterable, one_by_one=True))), None
     result: Any = not decided_by
-    for element in elements:
+    while (element := elements.next_if(_is_open(result, decided_by))) is not speculation.END:
         if comprehensions.is_open(element):  # one that is not there decides nothing
             element = element._map(lambda option: not decided_by if option is comprehensions.SKIP else option)
         if is_traced(element):
@@ -83,6 +83,11 @@ def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: boo
             break
     overtaken.give_up(places or [])
     return result
+
+
+def _is_open(result: Any, decided_by: bool) -> Any:
+    """Has nothing decided yet, as far as the elements go that have been seen?"""
+    return True if result is (not decided_by) else jnp.logical_not(result) if decided_by else result
 
 
 def list_(*arguments: Any, **keywords: Any) -> Any:

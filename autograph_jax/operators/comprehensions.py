@@ -7,6 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from autograph_jax.operators import speculation
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import bounded
@@ -69,11 +70,12 @@ class Kept:
         """`next`: the first element that there is."""
         if self._is_somewhere:
             raise bounded.refused("is taken one by one")
-        maybe: list[Any] = []
-        for value in self.each():
+        maybe, open_still, elements = [], True, speculation.Elements(self._values, self.each())
+        while (value := elements.next_if(open_still)) is not speculation.END:
             if not is_open(value):
                 break
             maybe.append(value)
+            open_still = speculation.both(open_still, value._where(lambda option: option is SKIP))
         else:
             value = default[0] if default else SKIP
         self._is_somewhere = bool(maybe)

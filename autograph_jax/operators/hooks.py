@@ -17,6 +17,7 @@ def _nothing_known(frame: types.FrameType) -> None:
 
 call: Callable[[Any], Callable[..., Any]] = _as_it_is  # how a callee is converted
 assigned: Callable[[types.CodeType], Collection[str]] = lambda code: ()  # noqa: E731 - variables around it that a code assigns
+note_variables: Callable[[types.FunctionType], None] = lambda function: None  # noqa: E731 - these, before they are assigned
 Names = frozenset[str]
 read_later: Callable[[types.FrameType], Any] = _nothing_known  # a runtime.spans.Span; None: not converted code
 operands: Callable[[types.FrameType], Any] = lambda frame: []  # noqa: E731 - what its statement has evaluated, to be used later

@@ -84,4 +84,5 @@ def line_of_store(code: types.CodeType, name: str) -> int:
     return line_of_store(inner[-1], name) if inner else line
 
 
+hooks.note_variables = note_variables
 hooks.assigned = _assigned_around

@@ -370,6 +370,68 @@ def math_in_a_while_test(x):
 row(math_in_a_while_test, [37.0], [1.05], batch=True)
 
 
+# ------------------------------------------------------------------ any, all and next stop at the element that decides
+def walrus_of_the_deciding_element(v):
+    t = 0.0
+    any((t := e) > 1.5 for e in v)
+    return t
+
+
+row(walrus_of_the_deciding_element, [VECTOR], [-VECTOR], [VECTOR[::-1]], batch=True)
+
+
+def count_of_what_was_asked(v):
+    count, log = 0, [0, 0]
+
+    def test(e):
+        nonlocal count
+        count += 1
+        log[0] += 1
+        return e > 1.5
+
+    first, every = any(test(e) for e in v), all(map(test, v))
+    found = next((e for e in v if test(e)), -1.0), next(filter(test, v), 7.0)
+    return count, log[0], first, every, found
+
+
+row(count_of_what_was_asked, [VECTOR], [-VECTOR], [VECTOR[::-1]], [VECTOR + 1], batch=True)
+
+
+def prints_of_what_was_asked(v):
+    def test(e):
+        print("asked")
+        return e > 1.5
+
+    return any(test(e) for e in v)
+
+
+row(prints_of_what_was_asked, [VECTOR], [-VECTOR], [VECTOR[::-1]], prints=True)
+
+
+def error_of_what_was_asked(v):
+    def test(i):
+        if i >= 2:
+            raise ValueError("beyond")
+        return v[i] > 1.5
+
+    return any(test(i) for i in range(4))
+
+
+row(error_of_what_was_asked, [VECTOR], [VECTOR[::-1]], [np.array([1.0, 3.0, 1.0])], plain=[[-VECTOR]], own_jit=True)
+
+
+def error_behind_what_decides(v):
+    def test(e):
+        if e > 4.0:
+            raise ValueError("too large")
+        return e > 1.5
+
+    return any(test(e) for e in v)
+
+
+row(error_behind_what_decides, [VECTOR], [-VECTOR], plain=[[VECTOR[::-1]]], own_jit=True)
+
+
 @table.each_way
 def test_builtins(row, way, record_property):
     check(row, way, record_property)

@@ -246,6 +246,8 @@ def raise_where(condition: Any, error: Error, location: Location | None = None, 
     ends in the user's line: the one that asks, if no `location` is given.
     """
     condition = attempts.unless_failed(condition)
+    if (reached := state.speculated()) is not None:
+        condition = jnp.logical_and(condition, reached)
     if (found := attempts.catching(error, by_python)) is not None:
         handlers.refuse_if_caught(error, found[0])
         found[0].note(condition, Failure(error), found[1])

@@ -129,6 +129,12 @@ def branch_taken() -> Any:
     return functools.reduce(jnp.logical_and, conditions) if conditions else None
 
 
+def speculated() -> Any:
+    """Is the code reached that is run without a block of its own, though traced data decides? None where there is no such."""
+    conditions = [trace.active for trace in _local.traces if isinstance(trace, Attempt) and trace.active is not None]
+    return functools.reduce(jnp.logical_and, conditions) if conditions else None
+
+
 def axes() -> Axes:
     """The axes of a mesh along which not all devices run the innermost block."""
     return _local.traces[-1].axes if _local.traces else NONE
@@ -171,9 +177,12 @@ def running(trace: Trace) -> Iterator[Trace]:
 
 
 @contextlib.contextmanager
-def attempt() -> Iterator[Attempt]:
-    """Something that may turn out not to be the way: if it is given up, or raises, what it wrote is put back."""
-    trace = Attempt(failures=failures())
+def attempt(active: Any = None) -> Iterator[Attempt]:
+    """Something that may turn out not to be the way: if it is given up, or raises, what it wrote is put back.
+
+    A traced `active` says whether the code is reached at run time.
+    """
+    trace = Attempt(active, failures=failures())
     try:
         with running(trace):
             yield trace
