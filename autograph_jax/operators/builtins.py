@@ -17,7 +17,7 @@ from autograph_jax.operators import comparisons, comprehensions, hooks, jax_priv
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.ordering import all_of
-from autograph_jax.operators.sequences import bounded, iterables, lists, overtaken
+from autograph_jax.operators.sequences import bounded, iterables, lists
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.choices import Choice
@@ -69,19 +69,18 @@ def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: boo
         return reduce(iterable != 0)
     if isinstance(iterable, bounded.Bounded):
         return reduce(bounded.truths(iterable, beyond=not decided_by))
-    elements, places = speculation.Elements(iterable, iter(all_of(iterable, one_by_one=True))), None
+    elements = speculation.Elements(iterable, iter(all_of(iterable, one_by_one=True)))
     result: Any = not decided_by
     while (element := elements.next_if(_is_open(result, decided_by))) is not speculation.END:
         if comprehensions.is_open(element):  # one that is not there decides nothing
             element = element._map(lambda option: not decided_by if option is comprehensions.SKIP else option)
         if is_traced(element):
             decision = truth(element)
-            places = overtaken.places(iterable) if places is None else places
             result = decision if result is (not decided_by) else combine(result, decision)
         elif builtins.bool(element) is decided_by:
             result = decided_by
             break
-    overtaken.give_up(places or [])
+    elements.give_up()
     return result
 
 

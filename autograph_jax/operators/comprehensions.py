@@ -49,8 +49,10 @@ def next_(iterator: Any, *default: Any) -> Any:
 class Kept:
     """A generator expression with a condition; what takes its elements one by one may not meet one that is open."""
 
+    one_shot = True
+
     def __init__(self, values: Iterator[Any]) -> None:
-        self._values = values
+        self._iterator = values
         self._is_somewhere = False  # has traced data decided how many elements have been taken?
 
     def __iter__(self) -> Kept:
@@ -59,9 +61,9 @@ class Kept:
     def __next__(self) -> Any:
         if self._is_somewhere:
             raise bounded.refused("is taken one by one")
-        value = next(self._values)
+        value = next(self._iterator)
         while value is SKIP:
-            value = next(self._values)
+            value = next(self._iterator)
         if is_open(value):
             raise bounded.refused("is taken one by one")
         return value
@@ -70,7 +72,7 @@ class Kept:
         """`next`: the first element that there is."""
         if self._is_somewhere:
             raise bounded.refused("is taken one by one")
-        maybe, open_still, elements = [], True, speculation.Elements(self._values, self.each())
+        maybe, open_still, elements = [], True, speculation.Elements(self._iterator, self.each())
         while (value := elements.next_if(open_still)) is not speculation.END:
             if not is_open(value):
                 break
@@ -78,6 +80,7 @@ class Kept:
             open_still = speculation.both(open_still, value._where(lambda option: option is SKIP))
         else:
             value = default[0] if default else SKIP
+        elements.give_up()
         self._is_somewhere = bool(maybe)
         if value is SKIP:
             if not maybe:
@@ -94,7 +97,7 @@ class Kept:
         """The elements one by one; one that is open is a Choice of SKIP and itself."""
         if self._is_somewhere:
             raise bounded.refused("is taken one by one")
-        return (value for value in self._values if value is not SKIP)
+        return (value for value in self._iterator if value is not SKIP)
 
     def lose(self) -> None:
         """Traced data has decided how many elements were taken."""
@@ -104,7 +107,7 @@ class Kept:
         """All elements, as `kept_list` gives them."""
         if self._is_somewhere:
             raise bounded.refused("is taken one by one")
-        return kept_list(list(self._values))
+        return kept_list(list(self._iterator))
 
 
 def is_open(value: Any) -> bool:

@@ -38,7 +38,7 @@ from autograph_jax.operators.loops import (
     run_else,
     turn_begun,
 )
-from autograph_jax.operators.sequences import bounded, iterables, lengthened, lists, taking
+from autograph_jax.operators.sequences import bounded, iterables, lengthened, lists, overtaken, taking
 from autograph_jax.operators.staging.fixpoint import settle
 from autograph_jax.operators.staging.settled import Settled
 from autograph_jax.operators.tracing import holders, impure, reach, state
@@ -162,8 +162,11 @@ def _turns_in_python(
         exit = turn_ended(_turn(element, body, names))
         if exit is not None:
             options = {"turns": turns, "is_meant": is_meant, "loop": loop}
+            places = overtaken.places(elements)
             rest = functools.partial(_rest, _again(elements), body, names, orelse, options)
-            return leave(exit, standing_for(lambda rest=rest: rest(), body, orelse), names)
+            left = leave(exit, standing_for(lambda rest=rest: rest(), body, orelse), names)
+            overtaken.give_up(places)
+            return left
     return orelse() if orelse is not None else None
 
 

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import checks
+from autograph_jax.operators.sequences import overtaken
 from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.tracing.places import Content, Place
 
@@ -28,6 +29,7 @@ class Elements:
     def __init__(self, iterable: Any, elements: Iterator[Any]) -> None:
         self._iterable, self._elements = iterable, elements
         self._functions: list[types.FunctionType] | None = None
+        self._places: list[Any] = []
 
     def next_if(self, reached: Any) -> Any:
         """The next element, or END; for a traced `reached`, as if it were taken only where that holds."""
@@ -35,6 +37,7 @@ class Elements:
             return next(self._elements, END)
         if self._functions is None:
             self._functions = list(_functions(self._iterable))
+            self._places = overtaken.places(self._iterable)
         with state.attempt(active=reached) as trace:
             for function in self._functions:
                 hooks.note_variables(function)
@@ -42,6 +45,10 @@ class Elements:
             for place, old in list(trace.log.values()):
                 _keep_unless(reached, place, old)
         return element
+
+    def give_up(self) -> None:
+        """Nobody may go on with an iterator of which elements have been taken that may not have been reached."""
+        overtaken.give_up(self._places)
 
 
 def _taken(elements: Iterator[Any]) -> Any:

@@ -797,6 +797,73 @@ def rows_unpacked_and_handed_on(n):
 table.row(rows_unpacked_and_handed_on, [N])
 
 
+# ------------------------------------------------------------------ an iterator that a loop leaves where traced data says
+FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def rest_after_a_break(n):
+    elements = iter(FIVE)
+    for e in elements:
+        if e > n:
+            break
+    return sum(elements)
+
+
+table.row(rest_after_a_break, [0.0], [2.5], [9.0], want="error")
+
+
+def rest_of_what_enumerate_runs_over(n):
+    elements = iter(FIVE)
+    for _, e in enumerate(elements):
+        if e > n:
+            break
+    return sum(elements)
+
+
+table.row(rest_of_what_enumerate_runs_over, [0.0], [2.5], want="error")
+
+
+def found_twice(n):
+    def find(elements):
+        for e in elements:
+            if e > n:
+                return e
+        return -1.0
+
+    tokens = iter(FIVE)
+    first = find(tokens)
+    return first, find(tokens)
+
+
+table.row(found_twice, [0.0], [2.5], want="error")
+
+
+def rest_after_next(n):
+    elements = iter(FIVE)
+    first = next((e for e in elements if e > n), 0.0)
+    return first, sum(elements)
+
+
+table.row(rest_after_next, [0.0], [2.5], want="error")
+
+
+def iterators_that_nobody_reads_again(n):
+    total = 0.0
+    for _ in range(2):
+        for e in iter(FIVE):
+            if e > n:
+                break
+            total += e
+    table = {"a": 1.0, "b": 2.0}
+    for _, e in table.items():
+        if e > n:
+            break
+    return total + sum(table.values()) + next((e for e in iter(FIVE) if e > n), 0.0)
+
+
+table.row(iterators_that_nobody_reads_again, [0.0], [2.5], [9.0], staged="cond")
+
+
 @table.each_way
 def test_iterators(row, way, record_property):
     check(row, way, record_property)

@@ -1,4 +1,4 @@
-"""`any` and `all` stop at the element that decides. Where that is known at run time only, all are taken: nobody may go on.
+"""A loop stops at its `break`, `any` at the element that decides. Where traced data says so, all are taken: nobody may go on.
 
 `it = iter(v)`, `any(e > 0 for e in it)`, `list(it)`: how many elements are left depends on traced data.
 """
@@ -8,8 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators.comprehensions import Kept
-from autograph_jax.operators.sequences.iterables import View
 from autograph_jax.operators.tracing import holders, reach
 from autograph_jax.operators.tracing.positions import is_unfinished, position
 
@@ -20,12 +18,12 @@ def places(iterable: Any) -> list[tuple[Any, Place]]:
     """The iterators that give an iterable its elements, itself among them, and where each stands."""
     if isinstance(iterable, list | tuple):
         return []
-    found = [part for part in reach.everything(iterable) if isinstance(part, Kept) or is_unfinished(part)]
+    found = [part for part in reach.everything(iterable) if is_unfinished(part)]
     return [(part, _place(part)) for part in found]
 
 
 def _place(iterator: Any) -> Place:
-    inner = iterator._iterator if isinstance(iterator, View) else iterator._values if isinstance(iterator, Kept) else None
+    inner = getattr(iterator, "_iterator", None)
     return position(iterator), position(inner) if inner is not None else None
 
 
@@ -34,11 +32,11 @@ def give_up(before: list[tuple[Any, Place]]) -> None:
     for iterator, place in before:
         if _place(iterator) == place:
             continue
-        if isinstance(iterator, View | Kept):
+        if hasattr(iterator, "lose"):
             iterator.lose()
         elif _is_read_later(iterator):
             raise StagingError(
-                "an iterator is used after an `any` or `all` that stops where traced data says",
+                "an iterator is used after a loop, `any`, `all` or `next` that stops where traced data says",
                 location=user_location(),
                 details=["How many elements it has left is only known at run time."],
                 help="make it a list before: `values = list(it)`",
