@@ -42,12 +42,28 @@ def of_result(equation: Any, given: Sequence[Range | None]) -> Range | None:
         return _of_places(equation)
     if name == "rem" and given[1] is not None:
         return _of_remainder(given[0], given[1])
+    found = _computed(equation, given)
+    return found if found is not None and fits(found, aval.dtype) else None
+
+
+def _computed(equation: Any, given: Sequence[Range | None]) -> Range | None:
+    """What is computed, were there no end to integers."""
+    name = equation.primitive.name
     if any(one is None for one in given):
         return None
-    found = _RULES[name](*given) if name in _RULES else given[0] if name in _SAME | {"convert_element_type"} else None
     if name == "concatenate" and given:
-        found = union(given)
-    return found if found is not None and fits(found, aval.dtype) else None
+        return union(given)
+    if name == "integer_pow":
+        return _power(given[0], equation.params["y"]) if given[0] is not None else None
+    return _RULES[name](*given) if name in _RULES else given[0] if name in _SAME | {"convert_element_type"} else None
+
+
+def overflows(equation: Any, given: Sequence[Range | None]) -> bool:
+    """May an equation, of integers in these ranges, give one that its type has no room for?"""
+    if len(equation.outvars) != 1 or not is_whole(equation.outvars[0].aval):
+        return False
+    found = _computed(equation, given)
+    return found is not None and not fits(found, equation.outvars[0].aval.dtype)
 
 
 def through(equation: Any, known: Ranges) -> Ranges:
@@ -106,10 +122,14 @@ def union(given: Sequence[Range | None]) -> Range | None:
 
 
 def _selected(given: Sequence[Range | None]) -> Range | None:
-    which, *cases = given
-    if which is not None and 0 <= which[0] and which[1] < len(cases):
-        cases = cases[which[0] : which[1] + 1]
-    return union(cases)
+    return union(cases(given, given[0]))
+
+
+def cases(given: Sequence[Any], which: Range | None) -> Sequence[Any]:
+    """Of what `select_n` is given, that which it may select: all but the first, where nothing is known of that."""
+    if which is not None and 0 <= which[0] and which[1] + 1 < len(given):
+        return given[1 + which[0] : 2 + which[1]]
+    return given[1:]
 
 
 def _of_places(equation: Any) -> Range | None:
@@ -130,15 +150,37 @@ def _products(a: Range, b: Range) -> Range:
     return min(found), max(found)
 
 
+def _power(a: Range, exponent: int) -> Range | None:
+    if exponent < 0:
+        return None
+    found = [edge**exponent for edge in a] + ([0] if a[0] < 0 < a[1] else [])
+    return min(found), max(found)
+
+
+def _shifted_left(a: Range, by: Range) -> Range | None:
+    return _products(a, (1 << by[0], 1 << by[1])) if 0 <= by[0] and by[1] < _MOST_BITS else None
+
+
+def _shifted_right(a: Range, by: Range) -> Range | None:
+    return (a[0] >> min(by[1], _MOST_BITS), a[1] >> by[0]) if a[0] >= 0 and by[0] >= 0 else None
+
+
+_MOST_BITS = 4096
+
+
 def _compared(surely: Callable[[Range, Range], bool], never: Callable[[Range, Range], bool]) -> Callable[[Range, Range], Range]:
     return lambda a, b: _TRUE if surely(a, b) else _FALSE if never(a, b) else (0, 1)
 
 
-_RULES: dict[str, Callable[..., Range]] = {
+_RULES: dict[str, Callable[..., Range | None]] = {
     "add": lambda a, b: (a[0] + b[0], a[1] + b[1]),
     "sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
     "mul": _products,
     "neg": lambda a: (-a[1], -a[0]),
+    "and": lambda a, b: (0, min(a[1], b[1])) if a[0] >= 0 and b[0] >= 0 else None,
+    "shift_left": _shifted_left,
+    "shift_right_logical": _shifted_right,
+    "shift_right_arithmetic": _shifted_right,
     "max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
     "min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
     "clamp": lambda low, x, high: (min(max(x[0], low[0]), high[0]), min(max(x[1], low[1]), high[1])),

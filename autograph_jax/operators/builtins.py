@@ -21,6 +21,7 @@ from autograph_jax.operators.sequences import bounded, iterables, lists
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.joins import alike
 from autograph_jax.operators.values.traced import is_traced, truth
 from autograph_jax.porting.mathematics import complex_of, in_own_type
 
@@ -30,7 +31,8 @@ def sum_(iterable: Iterable[Any], /, start: Any = 0) -> Any:
         return _summed(iterable, start)
     iterable = all_of(iterable)
     if isinstance(iterable, bounded.Bounded):
-        return bounded.reduced(iterable, lambda column, axis: _summed(column, start), 0)
+        total = bounded.reduced(iterable, lambda column, axis: _summed(column, start), 0)
+        return jnp.where(iterable.length == 0, *alike(start, total)) if ordering.is_scalar(start) else total
     return builtins.sum(iterable, start)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import jax
 
-from autograph_jax.errors import AliasError, AutographError, CollectiveError, StagingError, user_location
+from autograph_jax.errors import AliasError, AutographError, CollectiveError, Location, StagingError, user_location
 from autograph_jax.loops.axes import NONE, axes_of
 from autograph_jax.loops.lowering import unroll
 from autograph_jax.operators import comprehensions, decisions, hooks, jax_private, loop_options, markers
@@ -293,6 +293,11 @@ def _staged_for(
         left_to_python(body, "it reads a list by its counter, which staging would make a choice among all elements")
         return PYTHON
     settled.count_to(rows.length)
+    if (equation := settled.overflowing()) is not None:
+        if must or rows.length > _UNROLL_LIMIT:
+            raise _no_room(equation)
+        left_to_python(body, "an integer is computed from its counter, which would overflow when staged")
+        return PYTHON
     if settled.has_exit or traced_length:
         if settled.growing and _bounded_now(settled, functions, rows.length):
             return _staged_for(rows, body, functions, names, how=how, options=options)
@@ -333,6 +338,16 @@ def _is_bounded_now(error: Exception, functions: tuple[Block | None, ...], turns
 def _tell_failed(error: Exception) -> None:
     what = error.what if isinstance(error, AutographError) else str(error).partition(chr(10))[0]
     decisions.left_to_python(f"tracing its body raised {type(error).__name__}: {what}")
+
+
+def _no_room(equation: Any) -> StagingError:
+    dtype, places = equation.outvars[0].aval.dtype, jax_private.user_frames(equation)
+    return StagingError(
+        f"an integer that is computed from a loop's counter may have no room in {dtype}",
+        location=Location(places[0][0], places[0][2], function=places[0][1]) if places else user_location(),
+        details=["Python's integers have no end, those of a compiled program do."],
+        help="compute in floats, `float(i)`; or with 64 bits: `jax.config.update('jax_enable_x64', True)`",
+    )
 
 
 def _no_scan() -> StagingError:

@@ -587,6 +587,34 @@ def compare(function, *arguments, rtol=1e-5):
             np.testing.assert_array_equal(np.signbit(one), np.signbit(other))
 
 
+def computed_in_a_small_type(v):
+    total, difference, mixed, large = 0, 0, 5, 300
+    for e in v:
+        total = total + e
+        difference = difference - e
+        mixed = mixed * 33 + e
+        if e > 50:
+            large = e
+    i, sought = 0, 0
+    while i < len(v) and v[i] != 7:
+        sought = sought + v[i]
+        i += 1
+    return total, difference, mixed, large + 0.5, sought
+
+
+def of_what_is_left(v):
+    kept = sum((e for e in v if e > 120), 1000), min((e for e in v if e > 120), default=1000)
+    return [one + 0.5 for one in kept]
+
+
+@pytest.mark.parametrize("function", [computed_in_a_small_type, of_what_is_left])
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32"])
+def test_a_number_of_pythons_takes_the_type_of_what_is_added(function, dtype):
+    v = jnp.array([100, 100, 100, 3], dtype)
+    for got, wanted in zip(jax.tree.leaves(ag.jit(function)(v)), jax.tree.leaves(function(v)), strict=True):
+        assert float(got) == float(wanted)
+
+
 INF, NAN = math.inf, math.nan
 
 

@@ -969,6 +969,58 @@ def the_same_index_twice(n):
 row(the_same_index_twice, [3], [0], staged="loop", batch=True)
 
 
+# ------------------------------------------------------------------ integers from a counter, for which 32 bits have no room
+def power_of_a_counter(x):
+    s = 0.0
+    for i in range(100):
+        s = s + x * ((i**5) % 101)
+    return s
+
+
+row(power_of_a_counter, [1.0], [2.5])
+
+
+def shifted_by_a_counter(x):
+    s = 0.0
+    for i in range(40):
+        s = s + x * ((1 << i) % 7)
+    return s
+
+
+row(shifted_by_a_counter, [1.0], [2.5])
+
+
+def product_of_two_counters(x):
+    s = 0.0
+    for i in range(6):
+        for j in range(5):
+            s = s + x * (((i * 40000 + j) ** 2) % 7)
+    return s
+
+
+row(product_of_two_counters, [1.0], [2.5])
+
+
+def two_to_a_counter(x):
+    s = 0.0
+    for i in range(9):
+        s = s + x * (2**i) * (i * i)
+    return s
+
+
+row(two_to_a_counter, [1.0], [2.5], staged="loop", grad=True)
+
+
+def cube_of_a_large_counter(x):
+    s = 0.0
+    for i in range(10000):
+        s = s + x * (i * i * i % 7)
+    return s
+
+
+row(cube_of_a_large_counter, [1.0], want="either")
+
+
 @table.each_way
 def test_loops(row, way, record_property):
     check(row, way, record_property)

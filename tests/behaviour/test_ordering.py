@@ -23,7 +23,11 @@ CALLS = [np.array([3.0, 1.0, 2.0])], [np.array([1.0, 2.0, 2.0])], [np.array([2.0
 
 
 def nearest_with_its_place(v):
-    return min((abs(e - 1.9), i) for i, e in enumerate(v)), max([(e, i) for i, e in enumerate(v)]), min(zip(v, range(3)))
+    return (
+        min((abs(e - 1.9), i) for i, e in enumerate(v)),
+        max([(e, i) for i, e in enumerate(v)]),
+        min(zip(v, range(3), strict=True)),
+    )
 
 
 row(nearest_with_its_place, *CALLS, batch=True)

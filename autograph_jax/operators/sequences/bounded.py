@@ -19,7 +19,7 @@ from autograph_jax.operators.sequences import elements, lists
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form, Mismatch, array_forms
-from autograph_jax.operators.values.joins import as_array, coerce, join, numbers_as_arrays
+from autograph_jax.operators.values.joins import alike, as_array, coerce, join, numbers_as_arrays
 from autograph_jax.operators.values.traced import is_traced, truth
 
 
@@ -411,7 +411,7 @@ def extreme(values: Bounded, *, largest: bool, default: Any, has_default: bool) 
     found = jnp.where(column[0] == column[0], (jnp.max if largest else jnp.min)(compared), column[0])
     empty = values.length == 0
     if has_default:
-        return jnp.where(empty, default, found)
+        return jnp.where(empty, *alike(default, found))
     checks.raise_where(truth(empty), ValueError(f"{'max' if largest else 'min'}() arg is an empty sequence"))
     return found
 

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from autograph_jax.loops.axes import Axes, vary
 from autograph_jax.loops.loop import chosen, merged
+from autograph_jax.loops.overflows import overflowing
 from autograph_jax.loops.turns import Turn
 from autograph_jax.operators import decisions, loop_options
 from autograph_jax.operators.effects import checks
@@ -171,6 +172,11 @@ class Settled:
         position = len(self._body.known) - 1 - self.argument_count
         self._body.known = (*self._body.known[:position], (0, max(most - 1, 0)), *self._body.known[position + 1 :])
         self._most = most - 1 if isinstance(turns, int) else None
+
+    def overflowing(self) -> Any:
+        """An equation that computes an integer of Python's from the counter, for which there is no room."""
+        closed = self.traced.jaxpr
+        return overflowing(closed, self._body.known[len(closed.consts) :]) if self._most is not None else None
 
     def _note_counter(self, key: Any, leaves: Sequence[Any]) -> None:
         """After `for k in range(n)`, k is at most n - 1: an array of k + 1 elements has a bound."""

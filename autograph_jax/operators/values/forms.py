@@ -44,12 +44,16 @@ class Static:
 
 @dataclasses.dataclass(frozen=True)
 class Array:
-    """An array leaf. `weak` as in JAX: a Python number that became traced; `axes`: those of a mesh that it varies over."""
+    """An array leaf. `weak` as in JAX: a Python number that became traced; `axes`: those of a mesh that it varies over.
+
+    `number` is the Python number that it still is: the one with which a loop begins.
+    """
 
     shape: tuple[int, ...]
     dtype: Any
     weak: bool = False
     axes: Axes = NONE
+    number: Number | None = dataclasses.field(default=None, compare=False)
 
     def aval(self) -> jax.ShapeDtypeStruct:
         return struct_of(self.shape, self.dtype, weak=self.weak, axes=self.axes)

@@ -44,7 +44,7 @@ def join(first: Form, second: Form) -> Form:
         and (one := _array_for(first))
         and (other := _array_for(second))
     ):
-        return _join_arrays(_in_its_type(first, one, other), _in_its_type(second, other, one))
+        return _join_arrays(_in_its_type(one, other), _in_its_type(other, one))
     if isinstance(first, Static) and isinstance(second, Static):
         return _join_statics(first, second)
     if (_is_reference(first) or _is_reference(second)) and (one := _array_for(first)) and (other := _array_for(second)):
@@ -159,7 +159,7 @@ def _as_array(form: Form) -> Array | None:
     if isinstance(form, Static) and isinstance(form.value, Number):
         # The rule of a jax.custom_vjp is handed a TypedFloat, which is a float.
         kind = next(kind for kind in (bool, int, float, complex) if isinstance(form.value, kind))
-        return Array((), jax.dtypes.canonicalize_dtype(np.result_type(kind)), kind is not bool)
+        return Array((), jax.dtypes.canonicalize_dtype(np.result_type(kind)), kind is not bool, number=form.value)
     return None
 
 
@@ -182,15 +182,15 @@ def _join_arrays(first: Array, second: Array) -> Array:
     return Array(shape, dtype, weak, axes)
 
 
-def _in_its_type(form: Form, own: Array, other: Array) -> Array:
-    """An integer of Python's does not adapt to an array's type that cannot hold it, nor a traced one to any small type.
+def _in_its_type(own: Array, other: Array) -> Array:
+    """A number of Python's does not adapt to an array's type that cannot hold it, nor a traced integer to any small type.
 
     `best = -1` before `for v in x: if v > 9: best = v`, of an x of uint8.
     """
     if not own.weak or other.weak or own.dtype.kind not in "if" or other.dtype.kind not in "iuf":
         return own
-    if isinstance(form, Static) and isinstance(form.value, Number):
-        adapts = _holds(other.dtype, form.value)
+    if own.number is not None:
+        adapts = _holds(other.dtype, own.number)
     else:
         adapts = own.dtype.kind == "f" or other.dtype.kind == "f" or other.dtype.itemsize >= own.dtype.itemsize
     return own if adapts else dataclasses.replace(own, weak=False)
@@ -211,11 +211,16 @@ def _prototype(form: Array) -> Any:
 
 
 def _join_shapes(first: Array, second: Array) -> tuple[int, ...]:
-    if first.shape == second.shape or second.shape == ():
+    """A number of Python's takes the other's shape, and in ported code any scalar."""
+    if first.shape == second.shape or second.shape == () and _has_any_shape(second):
         return first.shape
-    if first.shape == ():
+    if first.shape == () and _has_any_shape(first):
         return second.shape
     raise Mismatch("shape", str(first), str(second))
+
+
+def _has_any_shape(scalar: Array) -> bool:
+    return scalar.weak or scalar.number is not None or hooks.is_porting()
 
 
 def number_as_array(form: Form) -> Form:

@@ -1,0 +1,60 @@
+"""Integers that a loop computes from its counter, and that its staged form has no room for: Python's have no bound.
+
+`for i in range(100): s = s + x * ((i**5) % 101)` is exact where Python runs it; in 32 bits, `i**5` wraps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autograph_jax.loops import guards, ranges
+from autograph_jax.loops.evaluation import called, is_call
+from autograph_jax.loops.noted import left_by
+from autograph_jax.loops.ranges import Range
+
+# Of a value: its range, if that is known, and the equation that has given too large a number for it, if one has.
+Known = tuple[Range | None, Any]
+
+
+def overflowing(closed: Any, known: Sequence[Range | None]) -> Any:
+    """An equation whose result, an integer of Python's, may have no room in its type, and is used; None if there is none."""
+    return _first([equation for _, equation in _through(closed, [(one, None) for one in known])])
+
+
+def _through(closed: Any, inputs: Sequence[Known]) -> list[Known]:
+    jaxpr = closed.jaxpr
+    constants = [(ranges.of_literal(value), None) for value in closed.consts]
+    found: dict[Any, Known] = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*constants, *inputs], strict=True))
+
+    def read(atom: Any) -> Known:
+        return (ranges.of_literal(atom.val), None) if hasattr(atom, "val") else found.get(atom, (None, None))
+
+    for equation in jaxpr.eqns:
+        found.update(zip(equation.outvars, _left_by(equation, list(map(read, equation.invars))), strict=True))
+    return list(map(read, jaxpr.outvars))
+
+
+def _left_by(equation: Any, given: list[Known]) -> list[Known]:
+    name, known = equation.primitive.name, tuple(one for one, _ in given)
+    if is_call(equation) and name != "turn":
+        return _through(called(equation), given)
+    if name == "select_n":
+        return [(ranges.of_result(equation, known), _first(_origins(ranges.cases(given, known[0]))) or given[0][1])]
+    origin = _first(_origins(given))
+    if origin is None and name == "scan":
+        origin = overflowing(equation.params["jaxpr"], guards.in_scan(equation.params, known)[1])
+    elif origin is None and name == "cond":
+        origin = _first([overflowing(branch, known[1:]) for branch in equation.params["branches"]])
+    elif origin is None and ranges.overflows(equation, known) and equation.outvars[0].aval.weak_type:
+        origin = equation
+    spans = left_by(equation, known) or [None] * len(equation.outvars)
+    return [(span, origin) for span in spans]
+
+
+def _origins(given: Sequence[Known]) -> list[Any]:
+    return [equation for _, equation in given]
+
+
+def _first(equations: Sequence[Any]) -> Any:
+    return next((equation for equation in equations if equation is not None), None)
