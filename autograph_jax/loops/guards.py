@@ -27,7 +27,7 @@ def in_while(params: dict[str, Any], known: Ranges) -> tuple[Ranges, Ranges]:
 
 def in_scan(params: dict[str, Any], known: Ranges) -> tuple[Ranges, Ranges]:
     """Of what a scan leaves of its carry, and of what a turn gets, of the ranges of its operands."""
-    first, last = _parts_of_scan(params, known)
+    first, last = parts_of_scan(params, known)
     body, turns = params["jaxpr"], params["length"]
     counted = _counts(body.jaxpr, first, known[first:last], turns)
     guards = [
@@ -37,7 +37,7 @@ def in_scan(params: dict[str, Any], known: Ranges) -> tuple[Ranges, Ranges]:
     return carry, (*known[:first], *inside, *known[last:])
 
 
-def _parts_of_scan(params: dict[str, Any], operands: Sequence[Any]) -> tuple[int, int]:
+def parts_of_scan(params: dict[str, Any], operands: Sequence[Any]) -> tuple[int, int]:
     """Where a scan's carry begins among its operands, and where it ends."""
     if "num_consts" in params:
         return params["num_consts"], params["num_consts"] + params["num_carry"]

@@ -29,7 +29,7 @@ _TYPES = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128"
     " key<fry>".split()
 )
-_BY_ELEMENT = frozenset(
+BY_ELEMENT = frozenset(
     "abs acos acosh add and asin asinh atan atan2 atanh bitcast_convert_type cbrt ceil clamp clz complex conj"
     " convert_element_type copy copy_p cos cosh digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge gt imag integer_pow"
     " is_finite le lgamma log log1p logistic lt max min mul ne neg nextafter not or population_count pow real"
@@ -142,7 +142,7 @@ Rule = Callable[[Any], Sequence[Any]]  # which variables of an equation count as
 
 
 def _rule(name: str) -> Rule | None:
-    if name in _BY_ELEMENT or name in _SHAPES:
+    if name in BY_ELEMENT or name in _SHAPES:
         return lambda equation: equation.outvars
     if name in _REDUCTIONS:
         return lambda equation: [v for v in equation.invars if not hasattr(v, "val")]

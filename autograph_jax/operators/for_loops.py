@@ -292,6 +292,9 @@ def _staged_for(
     if not must and settled.reads_by_counter():
         left_to_python(body, "it reads a list by its counter, which staging would make a choice among all elements")
         return PYTHON
+    if not must and rows.length <= _UNROLL_LIMIT and settled.tells_numbers_spread():
+        left_to_python(body, "a number that it begins with becomes an array, and is summed, measured or the like before")
+        return PYTHON
     settled.count_to(rows.length)
     if (equation := settled.overflowing()) is not None:
         if must or rows.length > _UNROLL_LIMIT:

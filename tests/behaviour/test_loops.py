@@ -1021,6 +1021,65 @@ def cube_of_a_large_counter(x):
 row(cube_of_a_large_counter, [1.0], want="either")
 
 
+# ------------------------------------------------------------------ scalars that become arrays, and arrays that become scalars
+def mean_of_the_mean(v):
+    r = v
+    for _ in range(3):
+        r = r.mean() * r
+        r = r.sum()
+    return r
+
+
+row(mean_of_the_mean, [np.array([1.0, 2.0, 4.0])], [np.array([3.0, -1.0, 1.0])], grad=True, batch=True)
+
+
+def sum_of_the_one_before(v):
+    before, total = 1.0, 0.0
+    for e in v:
+        total = total + jnp.sum(before)
+        before = v * e
+    return total
+
+
+row(sum_of_the_one_before, [np.array([1.0, 2.0, 4.0])], [np.array([3.0, -1.0, 1.0])], grad=True, batch=True)
+
+
+def sums_of_arrays(v):
+    total, outer, error, before = 0.0, 0.0, 0.0, 0.0
+    for e in v:
+        total = total + v * e
+        for d in v:
+            outer = outer + d * v
+        error = jnp.sum((v * e - before) ** 2)
+        before = v * e
+    return total, outer, error
+
+
+row(sums_of_arrays, [np.array([1.0, 2.0, 4.0])], [np.array([3.0, -1.0, 1.0])], staged="loop", grad=True, batch=True)
+
+
+def last_element(v):
+    y = jnp.zeros(3)
+    for e in v:
+        y = e
+    return y
+
+
+row(last_element, [np.array([1.0, 2.0, 4.0])], [np.array([3.0, -1.0, 1.0])], batch=True)
+
+
+def sum_on_one_path(v):
+    def measured(v):
+        if v[0] > 0:
+            return v.sum()
+        return v
+
+    return jnp.sum(measured(v))
+
+
+row(sum_on_one_path, [np.array([1.0, 2.0, 4.0])], [np.array([-3.0, -1.0, 1.0])], want="error")
+
+
 @table.each_way
 def test_loops(row, way, record_property):
     check(row, way, record_property)

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from autograph_jax.loops.axes import Axes, vary
 from autograph_jax.loops.loop import chosen, merged
 from autograph_jax.loops.overflows import overflowing
+from autograph_jax.loops.spread import tells
 from autograph_jax.loops.turns import Turn
 from autograph_jax.operators import decisions, loop_options
 from autograph_jax.operators.effects import checks
@@ -25,7 +26,7 @@ from autograph_jax.operators.tracing.places import Aside, Content, Place
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 from autograph_jax.operators.values.containers import expanded, flatten, is_mutable, unflatten
-from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
+from autograph_jax.operators.values.forms import Array, Form, Number, Options, Static, Tree, array_forms
 from autograph_jax.operators.values.joins import coerce
 from autograph_jax.porting.numbers import bounded
 
@@ -177,6 +178,15 @@ class Settled:
         """An equation that computes an integer of Python's from the counter, for which there is no room."""
         closed = self.traced.jaxpr
         return overflowing(closed, self._body.known[len(closed.consts) :]) if self._most is not None else None
+
+    def tells_numbers_spread(self) -> bool:
+        """Is a number that it begins with carried as an array, and does a turn compute by it what is not that of a number?"""
+        spread = []
+        for entry, form in zip(self.entries, self.forms, strict=True):
+            becomes_array = isinstance(form, Array) and form.shape != () and isinstance(entry, Number)
+            spread += [True] if becomes_array else [False] * len(array_forms(form))
+        rest = len(self.traced.jaxpr.in_avals) - len(spread)
+        return any(spread) and tells(self.traced.jaxpr, spread + [False] * rest)
 
     def _note_counter(self, key: Any, leaves: Sequence[Any]) -> None:
         """After `for k in range(n)`, k is at most n - 1: an array of k + 1 elements has a bound."""
