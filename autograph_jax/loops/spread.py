@@ -39,7 +39,7 @@ def _left_by(equation: Any, given: list[bool]) -> list[bool] | None:
         return _walked(called(equation).jaxpr, given)
     if name == "cond":
         found = [_walked(branch.jaxpr, given[1:]) for branch in equation.params["branches"]]
-        return None if given[0] or None in found else [any(column) for column in zip(*found, strict=True)]  # pyright: ignore
+        return None if given[0] or None in found else [any(column) for column in zip(*found, strict=True)]
     if name == "scan":
         return _left_by_scan(equation.params, given)
     if name in BY_ELEMENT or name in ("select_n", "broadcast_in_dim"):
