@@ -24,6 +24,7 @@ from autograph_jax.converters import (
     products,
     raising,
     stores,
+    truths,
     unpacking,
     views,
     yielding,
@@ -60,7 +61,8 @@ def convert_tree(
     arrays that they write, `unpacking` and `views` what shares memory with these; `stores` makes item writes into
     assignments, which the blocks then count as written variables; `generators` marks what stays Python's; `blocks` cuts
     statements into functions, and needs facts about the tree as the stores left it; `debugged` shows these all variables;
-    `comprehensions`, `products`, `powers`, `raising` and `expressions` last, when tests stand where they will be evaluated.
+    `comprehensions`, `products`, `powers`, `truths`, `raising` and `expressions` last, when tests stand where they will be
+    evaluated.
     """
     names = Names(tree)
     has = _Kinds(tree)
@@ -96,6 +98,8 @@ def convert_tree(
         tree = products.convert(tree)
     if has.any(gast.Pow):
         tree = powers.convert(tree)
+    if has.any(gast.BinOp, gast.UnaryOp):
+        tree = truths.convert(tree)
     if has.any(gast.Try, gast.TryStar, gast.With, gast.Raise, gast.Assert):
         tree = raising.convert(tree, names)
     tree = expressions.convert(tree, facts, names, ported=ported)

@@ -57,11 +57,11 @@ class Tables:
         names = [node for node in walk(tree) if isinstance(node, gast.Name)]
         self._bound |= {name.id for name in names if not isinstance(name.ctx, gast.Load)}
         self._bound |= {name for function in functions for name in writes(function.body)}
-        assigned = list(_assigned(tree))
+        pairs = list(assigned(tree))
         declared = frozenset(one.id for one in given if _declares_table(one.annotation))
-        self._tables = _closure(assigned, self._is_table, declared)
-        self._given = _closure(assigned, self._is_given)
-        self._keys = _closure(assigned, _is_string)
+        self._tables = closure(pairs, self._is_table, declared)
+        self._given = closure(pairs, self._is_given)
+        self._keys = closure(pairs, _is_string)
 
     def is_lookup(self, node: gast.Subscript) -> bool:
         """Does this read an element of a table, or may it?"""
@@ -158,14 +158,14 @@ def _declares_table(annotation: gast.AST | None) -> bool:
     return False
 
 
-def _closure(assigned: Sequence[tuple[str, gast.expr]], test: Test, known: Names = frozenset()) -> Names:
+def closure(pairs: Sequence[tuple[str, gast.expr]], test: Test, known: Names = frozenset()) -> Names:
     """The variables that are assigned what passes a test, which may ask for those known so far, and these."""
-    while more := {name for name, value in assigned if test(value, known)} - known:
+    while more := {name for name, value in pairs if test(value, known)} - known:
         known |= more
     return known
 
 
-def _assigned(tree: gast.AST) -> Iterator[tuple[str, gast.expr]]:
+def assigned(tree: gast.AST) -> Iterator[tuple[str, gast.expr]]:
     """Each variable, with what is assigned to it somewhere. Loops are functions of an element by now."""
     blocks = [node for node in walk(tree) if isinstance(node, gast.FunctionDef)]  # several may have one name
     for node in walk(tree):

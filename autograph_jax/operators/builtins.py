@@ -194,6 +194,11 @@ def operator_not(value: Any) -> Any:
     return jnp.logical_not(decision) if is_traced(decision) else not decision
 
 
+def number(value: Any) -> Any:
+    """A bool of Python's in arithmetic: `True + True` is 2."""
+    return as_number(value, int) if is_traced(value) and value.dtype == bool and value.size == 1 else value
+
+
 def round_(number: Any, ndigits: Any = None) -> Any:
     """Half to even, as Python's; an integer where no digits are asked for."""
     if not _is_traced_scalar(number):

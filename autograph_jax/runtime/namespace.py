@@ -17,6 +17,7 @@ from autograph_jax.operators import (
     subscripts,
     while_loops,
 )
+from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators.effects import attempts, checks, finals, texts
 from autograph_jax.operators.sequences import iterables, limits
 from autograph_jax.operators.tracing import views
@@ -54,7 +55,7 @@ def operators() -> Operators:
     names |= {"final": finals.final, "fails": finals.fails}
     names |= {"live": iterables.live, "growing": limits.growing}
     names |= {name: getattr(comprehensions, name) for name in ("kept", "kept_list", "kept_ones")}
-    names |= {"text": texts.text, "field": texts.field, "percent": texts.percent}
+    names |= {"number": operator_builtins.number, "text": texts.text, "field": texts.field, "percent": texts.percent}
     names |= {"view": views.view, "rows": views.rows, "view_at": selection.view_at, "get_item": selection.get_item}
     return Operators(**names, **exit_values, call=call)
 

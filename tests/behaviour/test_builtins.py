@@ -432,6 +432,17 @@ def error_behind_what_decides(v):
 row(error_behind_what_decides, [VECTOR], [-VECTOR], plain=[[VECTOR[::-1]]], own_jit=True)
 
 
+def sums_of_bools(v):
+    some, first = any(e > 1.5 for e in v), not v[0] > 3
+    if v[1] > 1:
+        some = all(e > 0 for e in v)
+    found = (v[0] in (2.0, 1.0)) + (v[1] in (2.0, 1.0)) + bool(v[2])
+    return some + first, some - first, (some + first) / 2, found, -some, any(e > 1.5 for e in v) + any(e < 0 for e in v)
+
+
+row(sums_of_bools, [VECTOR], [-VECTOR], [VECTOR[::-1]], batch=True)
+
+
 @table.each_way
 def test_builtins(row, way, record_property):
     check(row, way, record_property)

@@ -40,6 +40,7 @@ from autograph_jax.converters import (
     products,
     raising,
     stores,
+    truths,
     unpacking,
     views,
     yielding,
@@ -50,7 +51,7 @@ from autograph_jax.syntax.names import Names
 
 PASSES = tuple(
     """plain growing matches yielding attempts live_loops unpacking views stores generators blocks debugged comprehensions
-    products powers raising expressions""".split()
+    products powers truths raising expressions""".split()
 )
 _numbers = itertools.count()
 
@@ -124,6 +125,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 tree = comprehensions.convert(tree)
             case "powers":
                 tree = powers.convert(tree)
+            case "truths":
+                tree = truths.convert(tree)
             case "raising":
                 tree = raising.convert(tree, names)
             case "expressions":
