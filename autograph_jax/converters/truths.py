@@ -6,7 +6,8 @@ Before:
 After:
     count = ag__.number(not a) + ag__.number(k in keys)
 
-So it is with `any`, `all` and `bool`, and with variables that are assigned such a thing. What compares arrays, `(a > 0) + (b > 0)`, is JAX's.
+So it is with `any`, `all` and `bool`, and with variables that are assigned such a thing. What compares arrays,
+`(a > 0) + (b > 0)`, is JAX's.
 """
 
 from __future__ import annotations
