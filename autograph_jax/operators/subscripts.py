@@ -18,7 +18,7 @@ from autograph_jax.errors import AliasError, ImmutableError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import if_expr, if_stmt
 from autograph_jax.operators.effects import attempts
-from autograph_jax.operators.tracing import aliasing, holders, same_containers, state, views
+from autograph_jax.operators.tracing import aliasing, foreign, holders, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import CHANGING, Attribute, Content, content_of
 from autograph_jax.operators.values import selection
@@ -144,6 +144,8 @@ def note_content(target: Any) -> None:
         attempts.check_write(target)
         same_containers.check_container(target)
         state.note(content_of(target))
+    else:
+        foreign.check_item(target)
 
 
 def set_attr(value: Any, target: Any, name: str) -> None:
@@ -187,6 +189,7 @@ def del_attr(target: Any, name: str) -> None:
 
 def note_attr(target: Any, name: str) -> None:
     attempts.check_write(target)
+    foreign.check_attribute(target, name)
     same_containers.check_container(target)
     state.note(Attribute(target, name))
 

@@ -106,6 +106,18 @@ def _slots(kind: type) -> tuple[str, ...]:
     return tuple(name for base in bases for name in vars(base) if isinstance(getattr(kind, name, None), _SLOT))
 
 
+@functools.lru_cache(maxsize=4096)
+def is_in_c(kind: type) -> bool:
+    """Is this a class in C? Some of these are made at run time, as Python's own classes are."""
+    of_c = (types.MethodDescriptorType, types.WrapperDescriptorType)
+    return not kind.__flags__ & _HEAP_TYPE or any(
+        isinstance(member, of_c) and member.__objclass__ is kind for member in vars(kind).values()
+    )
+
+
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
 def has_slot(value: Any, name: str) -> bool:
     return isinstance(getattr(type(value), name, None), _SLOT)
 

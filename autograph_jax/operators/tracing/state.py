@@ -275,6 +275,16 @@ def owner_of(attributes: dict[Any, Any]) -> Any:
     return next((trace.namespaces[id(attributes)] for trace in _local.traces if id(attributes) in trace.namespaces), None)
 
 
+def is_older(value: Any) -> bool:
+    """Is this an iterator or object that the innermost block has not made for itself?"""
+    for trace in reversed(_local.traces):
+        if id(value) in trace.made:
+            return False
+        if not isinstance(trace, Attempt):
+            return True
+    return False
+
+
 def made(value: Any) -> Any:
     """Remember an iterator or object that the running block makes for itself: when that runs again, it makes another one."""
     if _local.traces:

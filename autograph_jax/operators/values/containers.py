@@ -144,10 +144,7 @@ def _new(kind: Any) -> Any:
 
 def _built_in(kind: type) -> Any:
     """The class in C that a user's class extends: `object`, as a rule."""
-    return next(base for base in kind.__mro__ if not base.__flags__ & _HEAP_TYPE)
-
-
-_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that Python code has made
+    return next(base for base in kind.__mro__ if reach.is_in_c(base))
 
 
 def children_of(value: Any) -> tuple[Any, Sequence[Any]] | None:
