@@ -32,7 +32,7 @@ from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import outlets, printing, texts
 from autograph_jax.operators.effects.progress import bar_maker
 from autograph_jax.operators.sequences import iterables, lists, taking
-from autograph_jax.operators.tracing import foreign, holders, impure, state, views
+from autograph_jax.operators.tracing import cached, foreign, holders, impure, state, views
 from autograph_jax.operators.tracing.places import CHANGING
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
@@ -111,6 +111,8 @@ def call(function: Any) -> Function:
         if is_left_alone(getattr(function.__func__, "__module__", None)):
             foreign.check_method(owner, function.__name__)
         classes.meet(owner if issubclass(type(owner), type) else type(owner))
+        if type(function.__func__) is cached.CachedFunction:
+            return functools.partial(cached.of_cached(function.__func__), owner)
         return types.MethodType(_function(function.__func__), function.__self__) if _is_plain_method(function) else function
     if issubclass(kind, types.BuiltinMethodType):  # methods in C that are handed their class have a class of their own
         impure.check(function)
@@ -128,6 +130,8 @@ def call(function: Any) -> Function:
         return _slot(function)
     if is_numeric_function(function):
         return _numeric(function)
+    if kind is cached.CachedFunction:
+        return function if is_left_alone(function.__module__) else cached.of_cached(function)
     return _viewing(function) if gives_view(function) else _callable_object(function)
 
 

@@ -74,6 +74,7 @@ class Trace:
         self.called: dict[types.CodeType, dict[str, Any]] = {}  # the code of functions, and their globals
         self.older: set[int] = set()  # containers and objects that were there before the block, by id
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
+        self.cached: dict[Any, Any] = {}  # what functions with a cache have computed in the block, by the function and its key
         self.frozen = Frozen()
         self.iterators: list[tuple[Any, Any]] = []  # that are older than the block, and where each stands when it begins
         self.namespaces: dict[int, Any] = {}  # by the id of a `__dict__` that the block has asked for: whose it is
