@@ -361,6 +361,60 @@ def class_in_a_class_that_counts(x, n):
 row(class_in_a_class_that_counts, [2.0, 3], [0.4, 4], staged="cond loop", grad=True, batch=True)
 
 
+@functools.singledispatch
+def larger(a):
+    return a * 2 if a.sum() > 0 else a
+
+
+@larger.register(float)
+def _(a):
+    return a * 3
+
+
+@larger.register
+def _(a: list):
+    return [larger(part) for part in a]
+
+
+def functions_by_the_class_of_an_argument(x):
+    first, second = larger([x, -x])
+    return larger(x) + larger(1.5) + first * second
+
+
+UP, DOWN = np.array([1.0, 2.0]), np.array([-1.0, -2.0])
+row(functions_by_the_class_of_an_argument, [UP], [DOWN], staged="cond", grad=True, batch=True)
+
+
+class Larger:
+    def __init__(self):
+        self.lists = 0
+
+    @functools.singledispatchmethod
+    def of(self, a):
+        return a * 2 if a.sum() > 0 else a
+
+    @of.register
+    def _(self, a: list):
+        self.lists += 1
+        return self.of(a[0])
+
+    @functools.singledispatchmethod
+    @classmethod
+    def of_class(cls, a):
+        return a * 2 if a.sum() > 0 else a
+
+
+def methods_by_the_class_of_an_argument(x):
+    o = Larger()
+    y = o.of(x) + Larger.of_class(x)
+    if x[0] > 0:
+        y = y + o.of([x])
+    return y, o.lists
+
+
+row(methods_by_the_class_of_an_argument, [UP], [DOWN], staged="cond", grad=True, batch=True)
+
+
 FOUND = 0.0
 
 
