@@ -66,7 +66,7 @@ def replaced_meanwhile() -> AliasError:
 def changed(value: Any, target: Any, index: Any) -> Any:
     if isinstance(target, jax.Array | np.ndarray | list):
         index = opened_index(index)
-    if isinstance(target, jax.Array) or isinstance(target, np.ndarray) and _has_array(value, index):
+    if isinstance(target, jax.Array) or isinstance(target, np.ndarray) and _becomes_jax(target, value, index):
         check_made_by_ported_code(target)
         return updated(target, index, value)
     if isinstance(target, np.ndarray) and state.is_frozen(target) and not hooks.is_porting():
@@ -133,6 +133,11 @@ def nobodys_variable() -> ImmutableError:
         details=["JAX arrays don't change; a variable of this function has to take the new array."],
         help="give it a name first, write, and pass the new array on: `y = f(); y[0] = 1`",
     )
+
+
+def _becomes_jax(target: np.ndarray, value: Any, index: Any) -> bool:
+    """Does NumPy's array have to become one of JAX's? One of objects can keep an array of JAX's as an element."""
+    return _has_array(index) or target.dtype != object and _has_array(value)
 
 
 def _has_array(*values: Any) -> bool:

@@ -53,6 +53,23 @@ def everything(value: Any, *, skip: Skip = lambda holder, key: False) -> Iterato
             pending.extend(part for key, part in parts(value) if not (skip(value, key) or is_no_content(part)))
 
 
+def is_circular(value: Any) -> bool:
+    """Is there a list, tuple or dict in this one that holds itself? JAX would follow it without end."""
+    return _has_circle(value, set(), set())
+
+
+def _has_circle(value: Any, around: set[int], done: set[int]) -> bool:
+    if not isinstance(value, list | tuple | dict) or id(value) in done:
+        return False
+    if id(value) in around:
+        return True
+    around.add(id(value))
+    found = any(_has_circle(part, around, done) for part in (value.values() if isinstance(value, dict) else value))
+    around.discard(id(value))
+    done.add(id(value))
+    return found
+
+
 def is_plain(value: Any) -> bool:
     """Is it a number or an array, in which there is nothing else?"""
     return _parts_of(type(value)) is _nothing
