@@ -1,9 +1,11 @@
 """The names that a piece of a program reads and writes, in its own scope.
 
 What a nested `def`, `lambda` or `class` writes is its own business; what it reads from here counts as read here. A
-comprehension's targets are its own, too, but a walrus inside it binds in the function around it:
+comprehension's targets are its own, too, but a walrus inside it binds in the function around it, and so does a class
+by `nonlocal` and `global`, since its body runs at once:
 
     [last := x for x in xs]     reads xs, writes last
+    class C: nonlocal n; n = x  reads x, writes C and n
 
 Globals and builtins are names like any other: whoever asks knows which of them are variables of the function.
 """
@@ -19,7 +21,7 @@ from autograph_jax.analysis.collect import scope_by_node, scopes_in
 
 def writes(nodes: gast.AST | Iterable[gast.AST]) -> frozenset[str]:
     """The names that these nodes bind or delete: y for `y = 1`, `y += 1`, `import y.z`, `except E as y`, `del y`."""
-    return frozenset(scopes_in(nodes, functions=False).writes)
+    return scopes_in(nodes, functions=False).written()
 
 
 def reads(nodes: gast.AST | Iterable[gast.AST]) -> frozenset[str]:

@@ -38,7 +38,7 @@ def _assigned_by_blocks(scope: Scope) -> frozenset[str]:
     body = [] if isinstance(scope.node, gast.Lambda) else getattr(scope.node, "body", [])
     blocks = [statement for statement in body if isinstance(statement, _BLOCKS)]
     by_walrus = {node.target.id for node in scope.assignments if isinstance(node, gast.NamedExpr)}
-    return frozenset(scopes_in(blocks, functions=False).writes | by_walrus | scope.inner_writes())
+    return frozenset(scopes_in(blocks, functions=False).written() | by_walrus | scope.inner_writes())
 
 
 def _scopes_of(statement: gast.stmt, scopes: Mapping[gast.AST, Scope]) -> Iterator[Scope]:

@@ -15,14 +15,14 @@ from autograph_jax.analysis.scopes import Scope
 from autograph_jax.syntax.walk import children
 
 Work = Iterable[tuple[gast.AST, Scope]]
-_HERE = frozenset({"piece", "comprehension", "generator"})  # kinds of scopes; a walrus in these binds around them
+_HERE = frozenset({"piece", "comprehension", "generator", "class"})  # kinds of scopes that may bind names around them
 FunctionNode = gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda
 
 
 def scopes_in(nodes: gast.AST | Iterable[gast.AST], *, functions: bool = True) -> Scope:
     """The scope that these nodes stand in, as far as they tell; scopes inside them are `nested`.
 
-    Without `functions`, what stands in functions and classes is left out: it binds nothing here.
+    Without `functions`, what stands in functions is left out: it binds nothing here.
     """
     roots = [nodes] if isinstance(nodes, gast.AST) else list(nodes)
     piece = Scope("piece")

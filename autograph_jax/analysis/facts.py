@@ -34,7 +34,8 @@ class Facts:
 
     bound: the local variables: parameters, everything bound here, and what is only annotated (`y: float`); not what is
         declared global or nonlocal
-    parameters, declared_global, declared_nonlocal: as they stand in the source
+    parameters: as they stand in the source
+    declared_global, declared_nonlocal: those of the function, and of the classes in it: `class C: nonlocal n`
     escaping: variables that nested functions, lambdas, classes or generator expressions capture, which may be read at
         any time later, and global or nonlocal names written here. Other comprehensions run at once and do not count
     nonlocal_writes: variables that inner functions bind or delete through `nonlocal`, generator expressions by walrus
@@ -76,7 +77,8 @@ def analyse(tree: gast.AST) -> dict[gast.AST, Facts]:
 
 
 def _facts(scope: Scope, scopes: Mapping[gast.AST, Scope]) -> Facts:
-    declared = scope.declared_global | scope.declared_nonlocal
+    declared_global, declared_nonlocal = scope.declared("global"), scope.declared("nonlocal")
+    declared = declared_global | declared_nonlocal
     flow = flow_of(cast(FunctionNode, scope.node), scopes)
     names = sorted(scope.bound | declared)
     bits = _bits(names)
@@ -90,9 +92,9 @@ def _facts(scope: Scope, scopes: Mapping[gast.AST, Scope]) -> Facts:
     return Facts(
         bound=scope.bound,
         parameters=frozenset(scope.parameters),
-        declared_global=frozenset(scope.declared_global),
-        declared_nonlocal=frozenset(scope.declared_nonlocal),
-        escaping=scope.captured() & scope.bound | declared & scope.writes,
+        declared_global=declared_global,
+        declared_nonlocal=declared_nonlocal,
+        escaping=scope.captured() & scope.bound | declared & scope.written(),
         nonlocal_writes=scope.inner_writes() & scope.bound,
         live_before=before,
         live_after=after,

@@ -79,6 +79,24 @@ class Scope:
         late = (s.captured() - s.bound if s.kind == "comprehension" else s.free for s in self.nested)
         return frozenset().union(*late)
 
+    def written(self) -> frozenset[str]:
+        """The names that are bound where this scope runs, and in the classes in it: `class C: nonlocal x; x = 1`."""
+        classes = (scope for scope in self.nested if scope.kind == "class")
+        by_classes = (scope.written() & (scope.declared("nonlocal") | scope.declared("global")) for scope in classes)
+        return frozenset(self.writes).union(*by_classes)
+
+    def declared(self, what: Literal["nonlocal", "global"]) -> frozenset[str]:
+        """The names that are declared nonlocal or global here and in the classes in here, as far as none is of here."""
+        own = frozenset(self.declared_nonlocal if what == "nonlocal" else self.declared_global)
+        inner = frozenset().union(*(scope.declared(what) for scope in self.nested if scope.kind == "class"))
+        return own | inner if self.kind == "class" else own | frozenset(name for name in inner if self._is_from(name, what))
+
+    def _is_from(self, name: str, what: Literal["nonlocal", "global"]) -> bool:
+        """Does a name mean here what it means where it is declared so?"""
+        if name in self.bound:
+            return False
+        return what == "nonlocal" or self.holder(name)[0] is None
+
     def inner_writes(self) -> frozenset[str]:
         """The names of here that inner scopes bind or delete: `nonlocal x`, or any((x := y) > 1 for y in ys)."""
         return frozenset().union(*(scope._outward("writes") for scope in self.nested))

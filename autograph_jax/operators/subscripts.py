@@ -18,7 +18,7 @@ from autograph_jax.errors import AliasError, ImmutableError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import if_expr, if_stmt
 from autograph_jax.operators.effects import attempts
-from autograph_jax.operators.tracing import aliasing, holders, same_containers, state, views
+from autograph_jax.operators.tracing import aliasing, foreign, holders, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import CHANGING, Attribute, Content, content_of
 from autograph_jax.operators.values import selection
@@ -66,7 +66,7 @@ def replaced_meanwhile() -> AliasError:
 def changed(value: Any, target: Any, index: Any) -> Any:
     if isinstance(target, jax.Array | np.ndarray | list):
         index = opened_index(index)
-    if isinstance(target, jax.Array) or isinstance(target, np.ndarray) and _has_array(value, index):
+    if isinstance(target, jax.Array) or isinstance(target, np.ndarray) and _becomes_jax(target, value, index):
         check_made_by_ported_code(target)
         return updated(target, index, value)
     if isinstance(target, np.ndarray) and state.is_frozen(target) and not hooks.is_porting():
@@ -135,6 +135,11 @@ def nobodys_variable() -> ImmutableError:
     )
 
 
+def _becomes_jax(target: np.ndarray, value: Any, index: Any) -> bool:
+    """Does NumPy's array have to become one of JAX's? One of objects can keep an array of JAX's as an element."""
+    return _has_array(index) or target.dtype != object and _has_array(value)
+
+
 def _has_array(*values: Any) -> bool:
     return any(isinstance(leaf, jax.Array) for value in values for leaf in jax.tree.leaves(value))
 
@@ -144,6 +149,8 @@ def note_content(target: Any) -> None:
         attempts.check_write(target)
         same_containers.check_container(target)
         state.note(content_of(target))
+    else:
+        foreign.check_item(target)
 
 
 def set_attr(value: Any, target: Any, name: str) -> None:
@@ -187,6 +194,7 @@ def del_attr(target: Any, name: str) -> None:
 
 def note_attr(target: Any, name: str) -> None:
     attempts.check_write(target)
+    foreign.check_attribute(target, name)
     same_containers.check_container(target)
     state.note(Attribute(target, name))
 

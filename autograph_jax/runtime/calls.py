@@ -32,7 +32,7 @@ from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import outlets, printing, texts
 from autograph_jax.operators.effects.progress import bar_maker
 from autograph_jax.operators.sequences import iterables, lists, taking
-from autograph_jax.operators.tracing import holders, impure, state, views
+from autograph_jax.operators.tracing import cached, foreign, holders, impure, state, views
 from autograph_jax.operators.tracing.places import CHANGING
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
@@ -108,14 +108,19 @@ def call(function: Any) -> Function:
         if isinstance(function.__self__, outlets.OWNERS) and (ours := outlets.method(function)) is not None:
             return ours
         owner = function.__self__
+        if is_left_alone(getattr(function.__func__, "__module__", None)):
+            foreign.check_method(owner, function.__name__)
         classes.meet(owner if issubclass(type(owner), type) else type(owner))
+        if type(function.__func__) is cached.CachedFunction:
+            return functools.partial(cached.of_cached(function.__func__), owner)
         return types.MethodType(_function(function.__func__), function.__self__) if _is_plain_method(function) else function
-    if kind is types.BuiltinMethodType:
+    if issubclass(kind, types.BuiltinMethodType):  # methods in C that are handed their class have a class of their own
         impure.check(function)
         if isinstance(function.__self__, CHANGING) and function.__name__ not in _READING:
             subscripts.note_content(function.__self__)
         if isinstance(function.__self__, outlets.OWNERS) and (ours := outlets.method(function)) is not None:
             return ours
+        foreign.check_method(function.__self__, function.__name__)
         return _builtin(function)
     if kind is type or isinstance(function, type):
         return _in_place_of(function) or bar_maker(function) or _class(function)
@@ -125,6 +130,8 @@ def call(function: Any) -> Function:
         return _slot(function)
     if is_numeric_function(function):
         return _numeric(function)
+    if kind is cached.CachedFunction:
+        return function if is_left_alone(function.__module__) else cached.of_cached(function)
     return _viewing(function) if gives_view(function) else _callable_object(function)
 
 
@@ -247,7 +254,7 @@ def _builtin(function: types.BuiltinMethodType) -> Function:
         return _viewing(function)
     if (type(function.__self__), function.__name__) in _UNGUARDED and not is_porting():
         return _guarded(function)
-    return _numeric(function) if is_numeric_function(function) else function
+    return _numeric(function) if is_numeric_function(function) else foreign.guarded(function)
 
 
 def _numeric(function: Function) -> Function:
@@ -354,11 +361,16 @@ def _slot(function: Any) -> Function:
         target, *rest = (function.__self__, *arguments) if type(function) is types.MethodWrapperType else arguments or (None,)
         if function.__name__ in ("__setattr__", "__delattr__") and rest:
             subscripts.note_attr(target, rest[0])
-        elif issubclass(type(target), CHANGING) and function.__name__ not in _READING:
+        elif function.__name__ in ("__setitem__", "__delitem__") or _changes_content(target, function):
             subscripts.note_content(target)
+        foreign.check_method(target, function.__name__)
         return function(*arguments, **keywords)
 
     return apply
+
+
+def _changes_content(target: Any, function: Any) -> bool:
+    return issubclass(type(target), CHANGING) and function.__name__ not in _READING
 
 
 def _is_plain_method(method: types.MethodType) -> bool:
@@ -383,7 +395,10 @@ def _function(function: types.FunctionType) -> Function:
             ours = _in_place_of(function) or bar_maker(function)
             if ours is not None:
                 return ours
-            return _taking_functions(function) if is_array_library(function.__module__) else function
+            if is_array_library(function.__module__):
+                return _taking_functions(function)
+            impure.check(function)
+            return foreign.guarded(function)
         converted = convert_function(function)
         if converted is function:
             strict.check_callee(sys._getframe(2).f_code, function)

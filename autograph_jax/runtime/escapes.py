@@ -106,7 +106,8 @@ def watched(function: Any) -> Iterator[Watch]:
 def _objects_in(result: Any) -> set[int]:
     """What a result consists of, by id: containers and objects that JAX knows, and all that can be reached from others."""
     nodes: set[int] = set()
-    leaves = jax.tree.leaves(result, is_leaf=lambda part: nodes.add(id(part)) or False)
+    # What is met again is a leaf, too: a list may hold itself.
+    leaves = jax.tree.leaves(result, is_leaf=lambda part: id(part) in nodes or bool(nodes.add(id(part))))
     others = [leaf for leaf in leaves if not isinstance(leaf, jax.Array | int | float | str)]
     return nodes | {id(part) for other in others for part in reach.everything(other)}
 
@@ -115,6 +116,8 @@ def _left(value: Any, stand_in: Callable[[], Escaped]) -> Any:
     """The value with something else in place of tracers that are over; itself if it holds none."""
     if isinstance(value, frozenset):
         return frozenset(_left(part, stand_in) for part in value) if any(map(_is_over, value)) else value
+    if reach.is_circular(value):
+        return value
     leaves, structure = jax.tree.flatten(value, is_leaf=_is_choice)
     if not any(map(_is_over, leaves)):
         return value

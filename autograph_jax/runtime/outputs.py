@@ -16,6 +16,7 @@ from typing import Any
 import jax
 import jax.core
 
+from autograph_jax.errors import StructureError
 from autograph_jax.operators.effects.printing import plain
 from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.tracing import reach
@@ -95,7 +96,7 @@ def _pack(value: Any) -> Any:
     made = isinstance(value, Choice) or is_mutable(value) and (traced or references <= _OWN[0])
     try:
         form, leaves = flatten(value, is_new=lambda part: made and (part is value or reach.holds_traced(part)))
-    except RecursionError:  # an object that holds itself; JAX refuses it
+    except StructureError:  # an object that holds itself; JAX refuses it
         return value
     if isinstance(form, forms.Static) and traced:
         return value  # a closure over traced values, say; JAX refuses it

@@ -1,16 +1,21 @@
 """`@beartype`, `@jax.checkpoint`, `@jaxtyped(...)` around a user's function: the same wrapper around its converted twin.
 
 A wrapper that a library has made keeps the function in its closure, or in the closures of functions of its own, or in a
-default. It is made anew with the twin in these places; its code stays the library's.
+default. It is made anew with the twin in these places; its code stays the library's. What `@singledispatch` picks by the class
+of an argument is called as anything else in converted code is.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any
 
+from autograph_jax.errors import ChoiceError, user_location
+from autograph_jax.operators import hooks
+from autograph_jax.operators.values.choices import Choice
 from autograph_jax.runtime.libraries import is_left_alone
 from autograph_jax.runtime.unconverted import is_marked
 
@@ -25,6 +30,8 @@ def wrapped_in_library(function: types.FunctionType) -> types.FunctionType | Non
         if not inner.__code__.co_filename.startswith("<@") and not is_left_alone(inner.__globals__.get("__name__")):
             return inner if inner is not function else None
         inner = getattr(inner, "__wrapped__", None)
+        if isinstance(inner, classmethod | staticmethod):
+            inner = inner.__func__
     return None
 
 
@@ -37,10 +44,41 @@ def is_librarys(value: Any) -> bool:
 
 def around_twin(wrapper: types.FunctionType, inner: types.FunctionType, twin: types.FunctionType) -> types.FunctionType:
     """The wrapper with the twin in the place of the function inside; itself where it does not keep the function."""
-    new = _with(wrapper, {id(inner): twin})
+    new = _with(wrapper, {id(inner): twin} | _dispatchers(wrapper))
     if new is not wrapper:
         new.__dict__["__autograph_jax_original__"] = wrapper  # some wrappers look themselves up by a weak reference
     return new
+
+
+_DISPATCH = functools.singledispatch(lambda value: value).dispatch.__code__
+
+
+def _dispatchers(wrapper: types.FunctionType) -> dict[int, Any]:
+    """By id, what picks an implementation by a class, and what gives it converted."""
+    held = list(inspect.getclosurevars(wrapper).nonlocals.values()) if wrapper.__closure__ else []
+    functions = [part for part in held if getattr(part, "__code__", None) is _DISPATCH]
+    found: dict[int, Any] = {id(dispatch): _converting(dispatch) for dispatch in functions}
+    for part in held:
+        if isinstance(part, functools.singledispatchmethod):
+            dispatcher = types.SimpleNamespace(dispatch=_converting(part.dispatcher.dispatch))
+            found[id(part)] = types.SimpleNamespace(dispatcher=dispatcher)
+    return found
+
+
+def _converting(dispatch: Callable[[type], Any]) -> Callable[[type], Any]:
+    def picked(kind: type) -> Any:
+        if kind is Choice:
+            raise ChoiceError(
+                "the class of an argument decides which function is called, and traced data decides about the class",
+                location=user_location(),
+                help="call the function on each path",
+            )
+        function = dispatch(kind)
+        if isinstance(function, classmethod | staticmethod):
+            return type(function)(hooks.call(function.__func__))
+        return hooks.call(function)
+
+    return picked
 
 
 def _with(value: Any, new: dict[int, Any]) -> Any:

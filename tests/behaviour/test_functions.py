@@ -328,6 +328,115 @@ def nonlocal_called_in_a_loop(x, n):
 row(nonlocal_called_in_a_loop, [2.0, 3], [2.0, 0], staged="loop", grad=True, batch=True)
 
 
+def class_that_assigns_a_variable_around_it(x):
+    n = x
+    if x > 1:
+
+        class Kept:
+            nonlocal n
+            n = x * 3
+
+    return n
+
+
+row(class_that_assigns_a_variable_around_it, [2.5], [0.5], staged="cond", grad=True, batch=True)
+
+
+def class_in_a_class_that_counts(x, n):
+    total = 0.0
+
+    def add(value):
+        if value > 1:
+
+            class Outer:
+                class Inner:
+                    nonlocal total
+                    total = total + value
+
+    for i in range(n):
+        add(x * i)
+    return total
+
+
+row(class_in_a_class_that_counts, [2.0, 3], [0.4, 4], staged="cond loop", grad=True, batch=True)
+
+
+@functools.singledispatch
+def larger(a):
+    return a * 2 if a.sum() > 0 else a
+
+
+@larger.register(float)
+def _(a):
+    return a * 3
+
+
+@larger.register
+def _(a: list):
+    return [larger(part) for part in a]
+
+
+def functions_by_the_class_of_an_argument(x):
+    first, second = larger([x, -x])
+    return larger(x) + larger(1.5) + first * second
+
+
+UP, DOWN = np.array([1.0, 2.0]), np.array([-1.0, -2.0])
+row(functions_by_the_class_of_an_argument, [UP], [DOWN], staged="cond", grad=True, batch=True)
+
+
+class Larger:
+    def __init__(self):
+        self.lists = 0
+
+    @functools.singledispatchmethod
+    def of(self, a):
+        return a * 2 if a.sum() > 0 else a
+
+    @of.register
+    def _(self, a: list):
+        self.lists += 1
+        return self.of(a[0])
+
+    @functools.singledispatchmethod
+    @classmethod
+    def of_class(cls, a):
+        return a * 2 if a.sum() > 0 else a
+
+
+def methods_by_the_class_of_an_argument(x):
+    o = Larger()
+    y = o.of(x) + Larger.of_class(x)
+    if x[0] > 0:
+        y = y + o.of([x])
+    return y, o.lists
+
+
+row(methods_by_the_class_of_an_argument, [UP], [DOWN], staged="cond", grad=True, batch=True)
+
+
+FOUND = 0.0
+
+
+def class_that_assigns_a_global_variable(x):
+    global FOUND
+    FOUND = x
+
+    def find():
+        if x > 1:
+
+            class Found:
+                global FOUND
+                FOUND = x * 3
+
+    find()
+    found, FOUND = FOUND, 0.0
+    return found
+
+
+row(class_that_assigns_a_global_variable, [2.5], [0.5], staged="cond", grad=True, batch=True)
+
+
 def nonlocal_called_in_a_branch(x):
     hits = 0
 

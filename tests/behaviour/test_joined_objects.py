@@ -1,5 +1,9 @@
 """Objects and lists that traced data has made one of two, in nested branches and in loops: a write shows, or is refused."""
 
+import pytest
+
+import autograph_jax as ag
+
 from .harness import Table, check
 
 table = Table(__name__)
@@ -828,6 +832,59 @@ for function in (
     row(function, *ROWS)
 
 
+# ------------------------------------------------------------------ what holds itself
+def dict_that_holds_itself(x):
+    d = {"v": 0.0}
+    d["self"] = d
+    if x > 0:
+        d["self"]["v"] = x
+    return d["v"]
+
+
+def list_that_holds_itself_by_a_dict(x):
+    values = [0.0]
+    values.append({"a": values})
+    while x > 0:
+        values[1]["a"][0] += x
+        x = x - 1
+    return values[0]
+
+
+def list_that_holds_itself_in_a_static_loop(x):
+    values = [0.0]
+    values.append(values)
+    for i in range(3):
+        values[1][0] += x * i
+    return values[0]
+
+
+for function in (dict_that_holds_itself, list_that_holds_itself_by_a_dict, list_that_holds_itself_in_a_static_loop):
+    row(function, [1.5], [-1.0], grad=True)
+
+
+def one_of_two_that_hold_themselves(x):
+    if x > 0:
+        values = [x]
+        values.append(values)
+    else:
+        values = [x + 1]
+        values.append(values)
+    return values[1][0]
+
+
+row(one_of_two_that_hold_themselves, [1.5], [-1.0], want="either")
+
+
 @table.each_way
 def test_joined_objects(row, way, record_property):
     check(row, way, record_property)
+
+
+def test_what_holds_itself_is_not_returned():
+    def circle(x):
+        values = [x]
+        values.append(values)
+        return values
+
+    with pytest.raises(ag.StructureError, match="holds itself is returned"):
+        ag.jit(circle)(1.0)

@@ -259,6 +259,39 @@ def tables_stay_as_they_were(x):
 row(tables_stay_as_they_were, [1.0], [5.0])
 
 
+# ------------------------------------------------------------------ NumPy's arrays of objects
+def array_of_arrays(x):
+    h = np.empty(2, object)
+    h[0], h[1] = x, x * 2
+    return h[0] + h[1], (h * 2).sum()
+
+
+def array_of_arrays_written_in_a_branch(x):
+    h = np.empty(2, object)
+    h[0], h[1] = x, [x, x * 2]
+    k = h
+    if x[0] > 0:
+        h[0] = x * 3
+        h[1][0] = x * 7
+    return h[0] + h[1][0] + k[0] + k[1][0]
+
+
+def array_of_arrays_written_in_loops(x):
+    h, i = np.empty(2, object), 0
+    h[0], h[1] = x[0], x * 2
+    for v in x:
+        h[0] = h[0] + v
+        h[1] = h[0] * x
+    while i < 3 and x[i] > 0:
+        h[0] = h[0] + x[i]
+        i += 1
+    return h[0] + h[1]
+
+
+for function in (array_of_arrays, array_of_arrays_written_in_a_branch, array_of_arrays_written_in_loops):
+    row(function, [X], [-X], grad=True)
+
+
 @table.each_way
 def test_plain_state(row, way, record_property):
     check(row, way, record_property)

@@ -415,6 +415,8 @@ def _after_a_turn(value: Any, end: Form) -> Any:
 
 def _is_plain(value: Any) -> bool:
     """Is there no array in it, so that plain Python would go on computing with it exactly?"""
+    if reach.is_circular(value):
+        return not any(True for _ in reach.arrays(value))
     return value is UNBOUND or not array_forms(flatten(value)[0])
 
 

@@ -128,6 +128,8 @@ def doubt_buffers(value: Any, other: Any, apart: Iterable[Any] = ()) -> None:
 
     But not that of the values `apart`: in `old, new = new, old` each is one of two arrays, and never both the same.
     """
+    if value is other:  # nothing in it is new
+        return
     pairs = _pairs(value, other)
     if pairs is not None:
         _doubt_each(pairs, apart)

@@ -1,14 +1,17 @@
-"""`@cached_property` that may be read for the first time where traced data decides whether it is read."""
+"""`@cached_property` and `@lru_cache` where traced data decides whether something is computed for the first time."""
 
 from __future__ import annotations
 
 import functools
+import gc
 from collections.abc import Callable
 from typing import Any
 
+from autograph_jax.errors import StagingError, user_location
+from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import if_expr
-from autograph_jax.operators.tracing import state
-from autograph_jax.operators.tracing.places import Attribute
+from autograph_jax.operators.tracing import reach, state
+from autograph_jax.operators.tracing.places import Attribute, Place, outliving
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 
 
@@ -62,3 +65,63 @@ def _may_be_unbound(value: Any) -> bool:
 def _filled(kept: Choice, evaluate: Callable[[], Any]) -> Any:
     unbound = kept._where(lambda option: option is UNBOUND)
     return if_expr(unbound, evaluate, lambda: kept)  # which is known there not to be UNBOUND
+
+
+CachedFunction = type(functools.lru_cache(lambda: None))
+
+
+def of_cached(function: Any) -> Callable[..., Any]:
+    """A function with a cache of Python's. What a block computes for it stays out of the cache: it may be a path not taken."""
+    if not state.traces():
+        return function
+
+    def apply(*arguments: Any, **keywords: Any) -> Any:
+        if any(map(reach.holds_traced, (*arguments, *keywords.values()))):
+            raise _refusal(function, "It is called with a traced value, which is no key.")
+        key = _key(function, arguments, keywords)
+        if any(key in held for held in gc.get_referents(function) if type(held) is dict and held is not function.__dict__):
+            return function(*arguments, **keywords)
+        block = next((trace for trace in reversed(state.traces()) if not isinstance(trace, state.Attempt)), state.traces()[0])
+        known = block.cached
+        if (function, key) not in known:
+            known[function, key] = _computed(function, arguments, keywords)
+        return known[function, key]
+
+    return apply
+
+
+def _key(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """The key of functools' own, as its code in C makes it."""
+    typed = function.cache_parameters()["typed"]
+    if not keywords and not typed:
+        return arguments[0] if len(arguments) == 1 and type(arguments[0]) in (int, str) else arguments
+    mark = tuple(part for part in gc.get_referents(function) if type(part) is object) if keywords else ()
+    items = tuple(part for item in keywords.items() for part in item)
+    return (*arguments, *mark, *items, *(map(type, (*arguments, *keywords.values())) if typed else ()))
+
+
+def _computed(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """The value of a function that only computes. One that writes would do so once, and a tracer ends with the block."""
+    with state.attempt() as attempt:
+        value = hooks.call(function.__wrapped__)(*arguments, **keywords)
+        if reach.holds_traced(value):
+            raise _refusal(function, "What it gives depends on traced data, and would be kept beyond the block.")
+        if _writes([place for place, _ in attempt.log.values()], value):
+            raise _refusal(function, "It changes something, which a second call with the same arguments would not do.")
+    return value
+
+
+def _writes(places: list[Place], value: Any) -> bool:
+    """Has one of these places been there before the call?"""
+    own = set(map(id, reach.everything(value)))
+    older = {number for trace in state.traces() for number in trace.older}
+    return any(id(place.target) in older or id(place.target) not in own for place in outliving(places))
+
+
+def _refusal(function: Any, reason: str) -> StagingError:
+    return StagingError(
+        f"`{function.__name__}`, which has a cache, is computed in a block that traced data decides about",
+        location=user_location(),
+        details=[reason],
+        help="call it before the block, or leave the cache out: `" + function.__name__ + ".__wrapped__(...)`",
+    )

@@ -32,14 +32,8 @@ def next_(iterator: Any, *default: Any) -> Any:
 
 def check_iterator(iterator: Any) -> None:
     """Refuse to take elements of an iterator that is older than the staged block."""
-    for trace in reversed(state.traces()):
-        if id(iterator) in trace.made:
-            return
-        if not isinstance(trace, state.Attempt):
-            break
-    else:
-        return
-    raise _advanced()
+    if state.is_older(iterator):
+        raise _advanced()
 
 
 def check_untouched(iterators: Sequence[tuple[Any, Position]]) -> None:
@@ -74,6 +68,13 @@ def check(function: Any) -> None:
             details=["The block is traced once; each run of it would get the same number."],
             help="use jax.random with a key that the loop splits: `key, sub = jax.random.split(key)`",
         )
+    if _is_new_each_time(function):
+        raise StagingError(
+            f"`{function.__name__}` is called in a block that traced data decides about",
+            location=user_location(),
+            details=["It gives something else each time. The block is traced once; each run of it would get the same."],
+            help="call it before the block; or at run time, by a callback: `jax.experimental.io_callback`",
+        )
     if function in _CLOCKS:
         raise StagingError(
             "the time is asked for in a block that traced data decides about",
@@ -87,6 +88,21 @@ _CLOCKS = frozenset({
     time.time, time.time_ns, time.perf_counter, time.perf_counter_ns, time.monotonic, time.monotonic_ns, time.process_time,
     time.process_time_ns, time.thread_time, time.ctime, datetime.datetime.now, datetime.datetime.today, datetime.date.today,
 })  # fmt: skip
+
+
+# Functions that give something else each time, by their modules; all of them where there is None.
+_NEW_EACH_TIME = {
+    "uuid": ("uuid1", "uuid4"), "posix": ("urandom", "getrandom"), "nt": ("urandom",), "builtins": ("input",),
+    "secrets": None, "tempfile": None,
+}  # fmt: skip
+
+
+def _is_new_each_time(function: Any) -> bool:
+    module = getattr(function, "__module__", None)
+    if not isinstance(module, str) or module not in _NEW_EACH_TIME:
+        return False
+    names = _NEW_EACH_TIME[module]
+    return names is None or function.__name__ in names
 
 
 def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:

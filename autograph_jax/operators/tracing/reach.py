@@ -53,6 +53,23 @@ def everything(value: Any, *, skip: Skip = lambda holder, key: False) -> Iterato
             pending.extend(part for key, part in parts(value) if not (skip(value, key) or is_no_content(part)))
 
 
+def is_circular(value: Any) -> bool:
+    """Is there a list, tuple or dict in this one that holds itself? JAX would follow it without end."""
+    return _has_circle(value, set(), set())
+
+
+def _has_circle(value: Any, around: set[int], done: set[int]) -> bool:
+    if not isinstance(value, list | tuple | dict) or id(value) in done:
+        return False
+    if id(value) in around:
+        return True
+    around.add(id(value))
+    found = any(_has_circle(part, around, done) for part in (value.values() if isinstance(value, dict) else value))
+    around.discard(id(value))
+    done.add(id(value))
+    return found
+
+
 def is_plain(value: Any) -> bool:
     """Is it a number or an array, in which there is nothing else?"""
     return _parts_of(type(value)) is _nothing
@@ -104,6 +121,18 @@ def attributes(value: Any) -> list[str]:
 def _slots(kind: type) -> tuple[str, ...]:
     bases = (base for base in kind.__mro__ if "__slots__" in vars(base))
     return tuple(name for base in bases for name in vars(base) if isinstance(getattr(kind, name, None), _SLOT))
+
+
+@functools.lru_cache(maxsize=4096)
+def is_in_c(kind: type) -> bool:
+    """Is this a class in C? Some of these are made at run time, as Python's own classes are."""
+    of_c = (types.MethodDescriptorType, types.WrapperDescriptorType)
+    return not kind.__flags__ & _HEAP_TYPE or any(
+        isinstance(member, of_c) and member.__objclass__ is kind for member in vars(kind).values()
+    )
+
+
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
 def has_slot(value: Any, name: str) -> bool:

@@ -74,6 +74,7 @@ class Trace:
         self.called: dict[types.CodeType, dict[str, Any]] = {}  # the code of functions, and their globals
         self.older: set[int] = set()  # containers and objects that were there before the block, by id
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
+        self.cached: dict[Any, Any] = {}  # what functions with a cache have computed in the block, by the function and its key
         self.frozen = Frozen()
         self.iterators: list[tuple[Any, Any]] = []  # that are older than the block, and where each stands when it begins
         self.namespaces: dict[int, Any] = {}  # by the id of a `__dict__` that the block has asked for: whose it is
@@ -282,6 +283,16 @@ def namespace(attributes: Any, owner: Any) -> Any:
 def owner_of(attributes: dict[Any, Any]) -> Any:
     """The object whose `__dict__` this is, if a running block has asked for it."""
     return next((trace.namespaces[id(attributes)] for trace in _local.traces if id(attributes) in trace.namespaces), None)
+
+
+def is_older(value: Any) -> bool:
+    """Is this an iterator or object that the innermost block has not made for itself?"""
+    for trace in reversed(_local.traces):
+        if id(value) in trace.made:
+            return False
+        if not isinstance(trace, Attempt):
+            return True
+    return False
 
 
 def made(value: Any) -> Any:

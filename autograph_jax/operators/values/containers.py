@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from autograph_jax.errors import StructureError, user_location
 from autograph_jax.loops.axes import axes_of, axes_of_type
 from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.tracing.places import Attribute, Content
@@ -29,30 +30,43 @@ def _never(value: Any) -> bool:
 Test = Callable[[Any], bool]
 
 
-def flatten(value: Any, whole: Test = _never, is_new: Test = _never) -> tuple[Form, list[Any]]:
+def flatten(value: Any, whole: Test = _never, is_new: Test = _never, around: tuple[int, ...] = ()) -> tuple[Form, list[Any]]:
     """A value as its Form and array leaves. What passes `whole` stays whole (`Static`): a list that others hold too is that
     list, not what is in it. So do objects of users' classes that are no pytrees, unless they pass `is_new`. See `expanded`.
+    `around` has the ids of the containers that hold it.
     """
     if isinstance(value, jax.Array | np.ndarray | np.generic) and _is_numeric(value):
         return array_form(value), [value]
     if isinstance(value, MutableArray):
         kind = references.View(value) if whole(value) else references.Fresh()
-        return _tree((kind, kind.parts(value)), whole)
+        return _tree((kind, kind.parts(value)), whole, around=around)
     if isinstance(value, Choice):
-        forms, leaves = _flatten_all(value._options, whole, is_new)
+        forms, leaves = _flatten_all(value._options, whole, is_new, around)
         return Options(forms, axes_of(value._index)), [value._index, *leaves]
     taken = None if whole(value) else children_of(value) or (_record(value) if is_new(value) else None)
-    return _tree(taken, whole, is_new) if taken is not None else (Static(value), [])
+    if taken is None:
+        return Static(value), []
+    if id(value) in around:
+        raise StructureError(
+            f"this {type(value).__name__} holds itself, and has to be made anew where traced data decides what it holds",
+            location=user_location(),
+            help="let both paths give one that was there before, or keep what it holds in variables of their own",
+        )
+    return _tree(taken, whole, is_new, (*around, id(value)))
 
 
-def _tree(taken: tuple[Any, Sequence[Any]], whole: Test, is_new: Test = _never) -> tuple[Form, list[Any]]:
+def _tree(
+    taken: tuple[Any, Sequence[Any]], whole: Test, is_new: Test = _never, around: tuple[int, ...] = ()
+) -> tuple[Form, list[Any]]:
     kind, children = taken
-    forms, leaves = _flatten_all(children, whole, is_new)
+    forms, leaves = _flatten_all(children, whole, is_new, around)
     return Tree(kind, forms), leaves
 
 
-def _flatten_all(values: Sequence[Any], whole: Test, is_new: Test) -> tuple[tuple[Form, ...], list[Any]]:
-    parts = [flatten(value, whole, is_new) for value in values]
+def _flatten_all(
+    values: Sequence[Any], whole: Test, is_new: Test, around: tuple[int, ...]
+) -> tuple[tuple[Form, ...], list[Any]]:
+    parts = [flatten(value, whole, is_new, around) for value in values]
     return tuple(form for form, _ in parts), [leaf for _, leaves in parts for leaf in leaves]
 
 
@@ -97,6 +111,22 @@ class _Sequence:
 
     def __str__(self) -> str:
         return self.type.__name__ if self.keys is None else f"{self.type.__name__} of {', '.join(map(repr, self.keys))}: "
+
+
+@dataclasses.dataclass(frozen=True)
+class _Objects:
+    """An array of NumPy's whose elements are objects, arrays of JAX's among them."""
+
+    shape: tuple[int, ...]
+
+    def build(self, children: Sequence[Any]) -> Any:
+        array = np.empty(len(children), object)
+        for position, child in enumerate(children):  # `array[:] = children` would look into them
+            array[position] = child
+        return array.reshape(self.shape)
+
+    def __str__(self) -> str:
+        return f"object array of shape {self.shape}"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -144,10 +174,7 @@ def _new(kind: Any) -> Any:
 
 def _built_in(kind: type) -> Any:
     """The class in C that a user's class extends: `object`, as a rule."""
-    return next(base for base in kind.__mro__ if not base.__flags__ & _HEAP_TYPE)
-
-
-_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that Python code has made
+    return next(base for base in kind.__mro__ if reach.is_in_c(base))
 
 
 def children_of(value: Any) -> tuple[Any, Sequence[Any]] | None:
@@ -161,6 +188,8 @@ def children_of(value: Any) -> tuple[Any, Sequence[Any]] | None:
         return _Sequence(kind, tuple(value), value.default_factory), list(value.values())
     if value is None or isinstance(value, str | Number) or reach.is_our_record(kind):
         return None
+    if kind is np.ndarray and value.dtype == object:
+        return (_Objects(value.shape), list(value.flat)) if any(isinstance(part, jax.Array) for part in value.flat) else None
     bunches.meet(value)
     children, treedef = jax.tree_util.tree_flatten(value, is_leaf=lambda part: part is not value)
     if treedef == _LEAF:  # not `treedef_is_leaf`, which an empty NamedTuple is too
