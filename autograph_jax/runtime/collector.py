@@ -41,7 +41,7 @@ class Collector:
         self._lifts, self._changed = lifts, changed
         self.lifted: dict[str, Place] = {}
         self.captures: list[Capture] = []
-        self.keys: list[Any] = []
+        self.keys: list[tuple[str, Any]] = []  # with names
         self.roots: list[Any] = []
         self.values: list[Any] = []
         self.conditions: list[str] = []
@@ -106,9 +106,9 @@ class Collector:
         self.values.append(value)
         self.conditions.append(f"(e{number} := {text}) is v{number}")
         position = len(self.keys)
-        self.keys.append(None)
+        self.keys.append((name, None))
         self.captures.append(Capture(name, value, ""))  # how it is compared is known in the end
-        self.keys[position] = self.visit(value, attributes, name, f"e{number}")
+        self.keys[position] = name, self.visit(value, attributes, name, f"e{number}")
 
     def _lifted(self, value: Any, name: str, text: str, place: Place) -> bool:
         """Is this place an argument of the program? Not one of two that would have the same name."""
@@ -134,25 +134,30 @@ class Collector:
             return self._array(value, text)
         if isinstance(value, contents.KINDS):
             key = self._container(value, attributes, name, text)
-            return (key, self._object(value, attributes, name, text)) if is_of_user(kind) else key
+            self._attributes(value, attributes, name, text)
+            return (key, self._object(value, name, text)) if is_of_user(kind) else key
         if isinstance(value, jax.Array) or isinstance(value, type) and not is_of_user(value):
             return Identity(value)
-        if id(value) in self._known and not attributes:
-            return "again", self._known[id(value)]
-        self._known.setdefault(id(value), len(self._known))
+        known = len(self._known)
+        number = self._known.setdefault(id(value), known)
+        self._attributes(value, attributes, name or "self", text)
+        return self._first(value, name, text) if number == known else ("again", number)
+
+    def _first(self, value: Any, name: str, text: str) -> Any:
+        """The key of a function, class or object that has not been visited before."""
         if isinstance(value, type):
-            return self._class(value, attributes, name, text)
+            return self._class(value, name, text)
         function = unwrapped(value)
         if type(function) is types.FunctionType:
             key = self._function(function, name)
             self.foreign = self.foreign or function is not value and _is_kept_by_others(value)
             # A stand-in holds this closure itself, whose variables may change.
             return (Identity(value), key) if function is not value or function.__closure__ and name else key
-        if kind is types.MethodType:
+        if type(value) is types.MethodType:
             return self._method(value, name, text)
         if isinstance(value, functools.partial):
             return self._partial(value, name, text)
-        return self._object(value, attributes, name, text)
+        return self._object(value, name, text)
 
     def _array(self, value: np.ndarray, text: str) -> Any:
         if value.size > LARGEST_ARRAY or value.dtype == object:
@@ -260,11 +265,10 @@ class Collector:
                 self._objects.setdefault(id(target), own)
         return "method", key, Identity(target)
 
-    def _object(self, value: Any, attributes: Attributes, name: str, text: str) -> Any:
+    def _object(self, value: Any, name: str, text: str) -> Any:
         name = name or "self"
         of_library = callable(value) and not is_of_user(type(value))
         self.holds = self.holds or not isinstance(value, types.ModuleType) and not of_library
-        self._attributes(value, attributes, name, text)
         if is_of_user(type(value)) or type(value) is types.SimpleNamespace:
             self._objects.setdefault(id(value), (value, name, text))
         if not is_of_user(type(value)):
@@ -274,10 +278,10 @@ class Collector:
             self._function(call, name, (value, name, text))
         return Identity(value)
 
-    def _class(self, value: type, attributes: Attributes, name: str, text: str) -> Any:
+    def _class(self, value: type, name: str, text: str) -> Any:
         """What is read of a class, and by objects that are made of it."""
         if not isinstance(value, enum.EnumMeta):  # whose members stay what they are
-            self._attributes(value, dict.fromkeys(_MAKING, {}) | attributes, name, text)
+            self._attributes(value, dict.fromkeys(_MAKING, {}), name, text)
             self._objects.setdefault(id(value), (value, name, text))
         return Identity(value)
 

@@ -117,8 +117,7 @@ class Recaptured:
         return _apart(copied(self.target) if self.made else self.target, found)
 
     def _tell(self, last: Snapshot, found: Snapshot) -> None:
-        old = {capture.name: key for capture, key in zip(last.captures, last.keys, strict=True)}
-        new = {capture.name: key for capture, key in zip(found.captures, found.keys, strict=True)}
+        old, new = dict(last.keys), dict(found.keys)
         names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
         which = ", ".join(f"`{name}`" for name in names) or "something"
         what = f"{which}, which `{self.name}` closes over, has changed since it was compiled"
