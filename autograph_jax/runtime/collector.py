@@ -22,6 +22,7 @@ from autograph_jax.runtime.captured_values import (
     by_value,
     content,
     is_constant,
+    is_library,
     is_of_user,
     may_be_argument,
     unwrapped,
@@ -94,8 +95,9 @@ class Collector:
 
     def read(self, value: Any, attributes: Attributes, name: str, text: str, place: Place) -> None:
         """A value that is found by this text, and what is read of it."""
-        if isinstance(value, types.ModuleType) and is_left_alone(value.__name__) or len(self.values) >= _MOST:
+        if len(self.values) >= _MOST:
             return
+        attributes = {} if is_library(value) else attributes
         if self._lifts and may_be_argument(value) and self._lifted(value, name, text, place):
             return
         if text in self._numbers:
@@ -109,6 +111,12 @@ class Collector:
         self.keys.append((name, None))
         self.captures.append(Capture(name, value, ""))  # how it is compared is known in the end
         self.keys[position] = name, self.visit(value, attributes, name, f"e{number}")
+
+    def _holds(self, condition: str) -> None:
+        """What has to be true as long as the values are these."""
+        if condition not in self._numbers:
+            self._numbers[condition] = len(self.values)
+            self.conditions.append(condition)
 
     def _lifted(self, value: Any, name: str, text: str, place: Place) -> bool:
         """Is this place an argument of the program? Not one of two that would have the same name."""
@@ -250,9 +258,11 @@ class Collector:
                 self.read(content(cell), reads.free[name], prefix + name, text, Cell(cell, name))
         space = function.__globals__
         for name, attributes in reads.globals.items():
+            text = self.root(space)
             if name in space:
-                text = f"{self.root(space)}[{name!r}]"
-                self.read(space[name], attributes, prefix + name, text, Global(space, name))
+                self.read(space[name], attributes, prefix + name, f"{text}[{name!r}]", Global(space, name))
+            else:  # a builtin function, which a variable of this name would hide
+                self._holds(f"{name!r} not in {text}")
 
     def _method(self, method: types.MethodType, name: str, text: str) -> Any:
         target = method.__self__

@@ -3,9 +3,13 @@
 A row makes a function and what changes something that it reads.
 """
 
+import functools
+import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -66,6 +70,78 @@ def an_attribute_of_an_object_that_its_call_reads():
     return lambda x: caller(x) + caller.rate, lambda: setattr(caller, "rate", 5.0)
 
 
+# ------------------------------------------------------------------ variables that hold what libraries have
+
+act, kind, operation, module, tripled = jnp.sin, jnp.float32, operator.add, jnp, functools.partial(operator.mul, 3.0)
+names = {"act": jnp.cos, "kind": jnp.int32, "operation": operator.mul, "module": types.SimpleNamespace(sin=jnp.cos)}
+names |= {"tripled": functools.partial(operator.mul, 5.0)}
+
+
+def rebound(name: str) -> Callable[[], Any]:
+    return lambda: globals().update({name: names[name]})
+
+
+@pytest.fixture(autouse=True)
+def _globals_are_left_as_found():
+    before = {name: globals()[name] for name in names}
+    yield
+    globals().update(before)
+    globals().pop("abs", None)
+
+
+@row
+def a_function_of_jax():
+    return lambda x: act(x), rebound("act")
+
+
+@row
+def a_function_of_jax_in_a_body_of_scan():
+    return lambda x: jax.lax.scan(lambda c, _: (act(c), None), x, length=3)[0], rebound("act")
+
+
+@row
+def a_function_of_operator():
+    return lambda x: operation(x, 3.0), rebound("operation")
+
+
+@row
+def a_type_of_jax():
+    return lambda x: (x * 1.3).astype(kind) / 3, rebound("kind")
+
+
+@row
+def a_module():
+    return lambda x: module.sin(x), rebound("module")
+
+
+@row
+def a_partial():
+    return lambda x: tripled(x), rebound("tripled")
+
+
+def with_first(values, x):
+    return x * values[0]
+
+
+first_of = functools.partial(with_first, [1.0])
+second_of = functools.partial(with_first, values=[1.0])
+
+
+@row
+def a_list_in_a_partial():
+    return lambda x: first_of(x), lambda: first_of.args[0].__setitem__(0, first_of.args[0][0] + 4.0)
+
+
+@row
+def a_list_in_the_keywords_of_a_partial():
+    return lambda x: second_of(x=x), lambda: second_of.keywords["values"].append(second_of.keywords["values"].pop() + 4.0)
+
+
+@row
+def a_builtin_that_a_variable_hides():
+    return lambda x: abs(-1.0) * x, lambda: globals().update(abs=lambda x: 5.0)
+
+
 # ------------------------------------------------------------------ all of them
 
 
@@ -89,3 +165,26 @@ def test_a_change_is_seen(make, monkeypatch):
     change()
     assert not np.allclose(f(X), before)
     assert np.allclose(step(X), f(X))
+
+
+def turned(c, _):
+    return act(c), None
+
+
+def test_a_body_of_the_module_that_jax_has_traced():
+    step = ag.jit(lambda x: jax.lax.scan(turned, x, length=1)[0])
+    assert step(X) == jnp.sin(X)
+    rebound("act")()
+    assert step(X) == jnp.cos(X)
+
+
+@pytest.mark.parametrize("transform", [ag.checkpoint, lambda f: ag.jit(f, captures="warn")])
+def test_other_transforms_see_it(transform, recwarn):
+    step = transform(lambda x: act(x))
+    assert step(X) == jnp.sin(X)
+    rebound("act")()
+    assert step(X) == jnp.cos(X)
+
+
+def test_what_libraries_have_is_not_listed():
+    assert ag.captures(lambda x: act(x) + tripled(x) + jnp.sin(x) + module.cos(x) + operation(x, 1)) == []
