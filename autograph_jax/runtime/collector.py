@@ -136,16 +136,22 @@ class Collector:
             return by_value(value)
         self.traced = self.traced or isinstance(value, jax.core.Tracer)
         self.holds = self.holds or isinstance(value, jax.Array | np.ndarray)
-        if kind is tuple:
-            return kind, *(self.visit(part, {}, f"{name}[{n}]", f"{text}[{n}]") for n, part in enumerate(value))
         if isinstance(value, np.ndarray):
             return self._array(value, text)
+        if isinstance(value, tuple):
+            key = self._tuple(value, attributes, name, text)
+            if is_of_user(kind):
+                self._identified(value, attributes, name, text)
+            return key
         if isinstance(value, contents.KINDS):
             key = self._container(value, attributes, name, text)
-            self._attributes(value, attributes, name, text)
-            return (key, self._object(value, name, text)) if is_of_user(kind) else key
+            return (key, self._identified(value, attributes, name, text)) if is_of_user(kind) else key
         if isinstance(value, jax.Array) or isinstance(value, type) and not is_of_user(value):
             return Identity(value)
+        return self._identified(value, attributes, name, text)
+
+    def _identified(self, value: Any, attributes: Attributes, name: str, text: str) -> Any:
+        """The key of a function, class or object, which is followed once; what is read of it counts each time."""
         known = len(self._known)
         number = self._known.setdefault(id(value), known)
         self._attributes(value, attributes, name or "self", text)
@@ -174,6 +180,18 @@ class Collector:
         self.conditions.append(f"{text}.tobytes() == v{len(self.values)}")
         self.values.append(contents)
         return value.shape, value.dtype, contents
+
+    def _tuple(self, value: tuple[Any, ...], attributes: Attributes, name: str, text: str) -> Any:
+        """Element by element; those of a named tuple are read by their names, too."""
+        kind = type(value)
+        fields = dict(enumerate(getattr(kind, "_fields", ())))
+        found = f"tuple.__getitem__({text}, KEY)" if kind.__getitem__ is not tuple.__getitem__ else f"{text}[KEY]"
+        keys = []
+        for n, part in enumerate(tuple.__iter__(value)):
+            read = contents.read_of_item(attributes, n, len(value))
+            read = contents.merged(read, attributes.get(fields.get(n, ""), {}))
+            keys.append(self.visit(part, read, f"{name}[{n}]", found.replace("KEY", str(n))))
+        return kind, *keys
 
     def _container(self, value: Any, attributes: Attributes, name: str, text: str) -> Any:
         known = self._contents.get(id(value))
@@ -211,7 +229,7 @@ class Collector:
         if isinstance(value, np.ndarray):
             small = value.size <= LARGEST_ARRAY and value.dtype != object
             return "by value" if small else "by identity, contents not"
-        if isinstance(value, VALUES) or type(value) is tuple:
+        if isinstance(value, (*VALUES, tuple)):
             return "by value"
         if isinstance(value, contents.KINDS):
             found = self._contents.get(id(value))

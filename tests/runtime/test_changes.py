@@ -7,7 +7,7 @@ import functools
 import operator
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -142,6 +142,71 @@ def a_builtin_that_a_variable_hides():
     return lambda x: abs(-1.0) * x, lambda: globals().update(abs=lambda x: 5.0)
 
 
+# ------------------------------------------------------------------ tuples
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+    def total(self):
+        return self.first[0] + self.second
+
+
+class Doubled(tuple):
+    """Its elements are twice what they are."""
+
+    def __getitem__(self, n):
+        return 2 * super().__getitem__(n)[0]
+
+
+def pairs(read):
+    pair = Pair([1.0], 2.0)
+    return lambda x: x * read(pair), lambda: pair.first.append(pair.first.pop() + 4.0)
+
+
+@row
+def a_list_in_a_field():
+    return pairs(lambda pair: pair.first[0])
+
+
+@row
+def a_list_in_an_element():
+    return pairs(lambda pair: pair[0][0])
+
+
+@row
+def a_list_in_an_unpacked_element():
+    def unpacked(pair):
+        first, second = pair
+        return first[0] + second
+
+    return pairs(unpacked)
+
+
+@row
+def a_list_that_a_method_of_a_tuple_reads():
+    return pairs(lambda pair: pair.total())
+
+
+@row
+def objects_that_a_loop_over_a_named_tuple_reads():
+    pair = Pair(Thing(rate=1.0), Thing(rate=2.0))
+    return lambda x: x * sum(thing.rate for thing in pair), lambda: setattr(pair.second, "rate", 5.0)
+
+
+@row
+def an_attribute_of_an_object_in_a_field():
+    pair = Pair(Thing(rate=1.0), types.SimpleNamespace(rate=1.0))
+    return lambda x: x * pair.second.rate, lambda: setattr(pair.second, "rate", 5.0)
+
+
+@row
+def a_tuple_with_items_of_its_own():
+    doubled = Doubled([[1.0]])
+    return lambda x: x * doubled[0], lambda: next(iter(doubled)).insert(0, 5.0)
+
+
 # ------------------------------------------------------------------ all of them
 
 
@@ -184,6 +249,15 @@ def test_other_transforms_see_it(transform, recwarn):
     assert step(X) == jnp.sin(X)
     rebound("act")()
     assert step(X) == jnp.cos(X)
+
+
+def test_equal_named_tuples_have_a_program(monkeypatch):
+    pair = Pair(Pair(1.0, "a"), (2.0,))
+    step = ag.jit(lambda x: (traced.append(x), x * pair.first.first)[1])
+    traced: list[Any] = []
+    assert step(X) == 2.0
+    pair = Pair(Pair(1.0, "a"), (2.0,))
+    assert step(X) == 2.0 and len(traced) == 1
 
 
 def test_what_libraries_have_is_not_listed():
