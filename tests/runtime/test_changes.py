@@ -3,6 +3,7 @@
 A row makes a function and what changes something that it reads.
 """
 
+import dataclasses
 import functools
 import operator
 import types
@@ -207,6 +208,279 @@ def a_tuple_with_items_of_its_own():
     return lambda x: x * doubled[0], lambda: next(iter(doubled)).insert(0, 5.0)
 
 
+# ------------------------------------------------------------------ members of classes
+
+
+def made():
+    """A class, and one below it."""
+
+    class Above:
+        rate = 1.0
+
+        def step(self, x):
+            return x
+
+        @property
+        def gain(self):
+            return 1.0
+
+        @staticmethod
+        def alone(x):
+            return x
+
+        @classmethod
+        def of_class(cls, x):
+            return x * cls.rate
+
+        def __mul__(self, x):
+            return x
+
+        def __call__(self, x):
+            return x
+
+        def calls(self, x):
+            return self.step(x)
+
+    class Below(Above):
+        def calls(self, x):
+            return super().calls(x)
+
+    return Above, Below
+
+
+def more(self, x):
+    return x * 5.0
+
+
+# By name: what is read of an object of the class below; what is set then, by name, and where.
+MEMBERS: dict[str, tuple[Callable[[Any, Any], Any], str, Any]] = {
+    "a method": (lambda o, x: o.step(x), "step", more),
+    "a method that a method calls": (lambda o, x: o.calls(x), "step", more),
+    "a method of the class above": (lambda o, x: o.calls(x), "calls", more),
+    "a property": (lambda o, x: o.gain * x, "gain", property(lambda self: 5.0)),
+    "a static method": (lambda o, x: o.alone(x), "alone", staticmethod(lambda x: 5.0 * x)),
+    "a class method": (lambda o, x: o.of_class(x), "of_class", classmethod(more)),
+    "an operator": (lambda o, x: o * x, "__mul__", more),
+    "the call": (lambda o, x: o(x), "__call__", more),
+    "a method of what is made": (lambda o, x: type(o)().step(x), "step", more),
+    "a static method of the class": (lambda o, x: type(o).alone(x), "alone", staticmethod(lambda x: 5.0 * x)),
+    "a value": (lambda o, x: o.rate * x, "rate", 5.0),
+}
+for described, (of_member, name, new) in MEMBERS.items():
+
+    def replaced(of_member=of_member, name=name, new=new):
+        above, below = made()
+        one = below()
+        return lambda x: of_member(one, x), lambda: setattr(above, name, new)
+
+    def overridden(of_member=of_member, name=name, new=new):
+        _, below = made()
+        one = below()
+        return lambda x: of_member(one, x), lambda: setattr(below, name, new)
+
+    def of_another_class(of_member=of_member, name=name, new=new):
+        _, below = made()
+        one = below()
+        other = type("Other", (below,), {name: new})
+        return lambda x: of_member(one, x), lambda: setattr(one, "__class__", other)
+
+    ROWS[f"{described} that is replaced"] = replaced
+    ROWS[f"{described} that is overridden"] = overridden
+    ROWS[f"{described} of another class"] = of_another_class
+
+
+def hidden(name, read):
+    _, below = made()
+    one, other = below(), Thing(rate=5.0)
+    new = {"step": functools.partial(more, other), "rate": 5.0, "alone": functools.partial(more, other)}
+    return lambda x: read(one, x), lambda: setattr(one, name, new[name])
+
+
+@row
+def a_method_that_the_object_hides():
+    return hidden("step", lambda o, x: o.step(x))
+
+
+@row
+def a_method_called_by_a_method_that_the_object_hides():
+    return hidden("step", lambda o, x: o.calls(x))
+
+
+@row
+def a_static_method_that_the_object_hides():
+    return hidden("alone", lambda o, x: o.alone(x))
+
+
+@row
+def a_method_between_two_classes():
+    class First:
+        def step(self, x):
+            return x
+
+    class Second(First):
+        pass
+
+    class Third(Second):
+        def step(self, x):
+            return super().step(x)
+
+    third = Third()
+    return lambda x: third.step(x), lambda: setattr(Second, "step", more)
+
+
+@row
+def a_value_between_two_classes():
+    class First:
+        rate = 1.0
+
+    class Second(First):
+        pass
+
+    class Third(Second):
+        rate = 3.0
+
+        def step(self, x):
+            return super().rate * x
+
+    third = Third()
+    return lambda x: third.step(x), lambda: setattr(Second, "rate", 5.0)
+
+
+@row
+def the_code_of_a_callee():
+    def helper(x):
+        return x
+
+    return lambda x: helper(x), lambda: setattr(helper, "__code__", (lambda x: x * 5).__code__)
+
+
+@row
+def the_defaults_of_a_callee():
+    def helper(x, rate=1.0):
+        return x * rate
+
+    return lambda x: helper(x), lambda: setattr(helper, "__defaults__", (5.0,))
+
+
+@row
+def a_keyword_only_default_of_a_callee():
+    def helper(x, *, rate=1.0):
+        return x * rate
+
+    defaults: Any = helper.__kwdefaults__
+    return lambda x: helper(x), lambda: defaults.update(rate=5.0)
+
+
+# ------------------------------------------------------------------ what is not there yet
+
+
+def sought(read, kind: Callable[[], Any] = Thing):
+    one = kind()
+    return lambda x: x * read(one), lambda: setattr(one, "rate", 5.0)
+
+
+def tried(one):
+    try:
+        return one.rate
+    except AttributeError:
+        return 1.0
+
+
+LOOKS = {
+    "hasattr": lambda one: one.rate if hasattr(one, "rate") else 1.0,
+    "getattr with a default": lambda one: getattr(one, "rate", 1.0),
+    "an attribute error": tried,
+}
+for described, look in LOOKS.items():
+    ROWS[f"{described} in a callee"] = lambda look=look: sought(look)
+    ROWS[f"{described} of a namespace"] = lambda look=look: sought(look, types.SimpleNamespace)
+    ROWS[f"{described} of a class"] = lambda look=look: sought(look, lambda: type("Made", (), {}))
+    ROWS[f"{described} of the class of an object"] = lambda look=look: (
+        lambda one: (lambda x: x * look(one), lambda: setattr(type(one), "rate", 5.0))
+    )(type("Made", (), {})())
+
+
+@row
+def hasattr_of_a_variable():
+    one: Any = Thing()
+    return lambda x: x * (one.rate if hasattr(one, "rate") else 1.0), lambda: setattr(one, "rate", 5.0)
+
+
+@row
+def hasattr_of_a_module():
+    one = types.ModuleType("made")
+    return lambda x: x * (one.rate if hasattr(one, "rate") else 1.0), lambda: setattr(one, "rate", 5.0)
+
+
+@row
+def getattr_of_a_variable():
+    one = Thing(rate=1.0)
+    return lambda x: x * getattr(one, "rate", 2.0), lambda: setattr(one, "rate", 5.0)
+
+
+@row
+def getattr_of_an_attribute():
+    one: Any = Thing(part=types.SimpleNamespace(rate=1.0))
+    return lambda x: x * getattr(one, "part", one).rate, lambda: setattr(one.part, "rate", 5.0)
+
+
+@row
+def an_attribute_that_a_method_finds():
+    class Finds:
+        def __init__(self):
+            self._kept = {"rate": 1.0}
+
+        def __getattr__(self, name):
+            if name.startswith("_"):
+                raise AttributeError(name)
+            return self._kept[name]
+
+    finds = Finds()
+    return lambda x: x * finds.rate, lambda: finds._kept.update(rate=5.0)
+
+
+@row
+def an_attribute_of_a_metaclass():
+    class Meta(type):
+        rate = 1.0
+
+    class Made(metaclass=Meta):
+        pass
+
+    return lambda x: x * Made.rate, lambda: setattr(Meta, "rate", 5.0)
+
+
+@row
+def a_property_of_a_metaclass():
+    class Meta(type):
+        kept: float
+
+        @property
+        def rate(cls):
+            return cls.kept
+
+    class Made(metaclass=Meta):
+        kept = 1.0
+
+    return lambda x: x * Made.rate, lambda: setattr(Made, "kept", 5.0)
+
+
+@row
+def the_state_of_a_descriptor():
+    class Descriptor:
+        def __init__(self):
+            self.kept = 1.0
+
+        def __get__(self, target, kind=None):
+            return self.kept
+
+    class Made:
+        rate = Descriptor()
+
+    one = Made()
+    return lambda x: x * one.rate, lambda: setattr(vars(Made)["rate"], "kept", 5.0)
+
+
 # ------------------------------------------------------------------ all of them
 
 
@@ -258,6 +532,34 @@ def test_equal_named_tuples_have_a_program(monkeypatch):
     assert step(X) == 2.0
     pair = Pair(Pair(1.0, "a"), (2.0,))
     assert step(X) == 2.0 and len(traced) == 1
+
+
+def test_classes_that_are_converted_meanwhile_have_not_changed():
+    """The class is met while the function is traced."""
+
+    @dataclasses.dataclass
+    class Layer:
+        rate: float
+
+        def __call__(self, x):
+            return x * self.rate if x > 0 else x
+
+        @property
+        def doubled(self):
+            return 2 * self.rate if self.rate > 0 else 0.0
+
+    def hidden():
+        return [Layer]
+
+    traced: list[Any] = []
+
+    @ag.jit
+    def step(x):
+        traced.append(x)
+        layer = hidden()[0](2.0)
+        return layer(x) * layer.doubled + (layer == Layer(2.0)) + (1.0 if layer != Layer(2.0) else 0.0)
+
+    assert [step(X), step(X), step(X)] == [17.0] * 3 and len(traced) == 1
 
 
 def test_what_libraries_have_is_not_listed():
