@@ -31,13 +31,14 @@ def snapshot(function: Any, *, lift: bool = False) -> Snapshot:
     return collector.finish(key, function)
 
 
-def snapshot_of_argument(function: Any, value: Any, name: str) -> Snapshot:
-    """What a function may read of an object that is a static argument of it."""
+def snapshot_of_arguments(function: Any, values: Sequence[Any], name: str) -> Snapshot:
+    """What a function may read of objects that are static arguments of it."""
     reading = Collector(False)
     reading.visit(function, {}, "", reading.root(function))
     collector = Collector(False)
     collector.reads_like(reading)
-    collector.visit(value, {}, name, collector.root(value))
+    for value in values:
+        collector.visit(value, {}, name, collector.root(value))
     return collector.finish(None, None)
 
 

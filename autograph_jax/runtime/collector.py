@@ -349,6 +349,8 @@ class Collector:
             value = EMPTY if isinstance(target, type) else reach.attribute(target, attribute, EMPTY)
             if value is not EMPTY:
                 self.read(value, inner, f"{name}.{attribute}", f"{text}.{attribute}", Attribute(target, attribute))
+                if f"{name}.{attribute}" in self.lifted and not reach.has_slot(target, attribute):
+                    self._holds(f"{attribute!r} in {text}.__dict__")  # and not in its class
                 continue
             kind = members.kind_with(target, attribute)
             if kind is None:
@@ -378,7 +380,11 @@ class Collector:
         elif not hasattr(type(member), "__get__"):
             at = f"{text}.{found.attribute}" if found.is_first else f"{self.root(found.owner)}.{found.attribute}"
             self.read(member, inner, full, at, Attribute(found.owner, found.attribute))
-            if self._supers and not self._lifts:
+            if full in self.lifted:
+                self._is_not_hidden(found, target, text)
+                for below in found.below:
+                    self._holds(f"{found.attribute!r} not in {self.root(below)}.__dict__")
+            elif self._supers:
                 self._stays_in_classes(found)
         elif is_of_user(type(member)):
             self._stays(found, target, text)
@@ -404,12 +410,14 @@ class Collector:
 
     def _stays(self, found: members.Member, target: Any, text: str) -> None:
         """The class still has this member, the object is one of the class, and has nothing of this name itself."""
-        kind, attribute = found.kind, found.attribute
-        if kind is not target:
-            self._holds(f"type({text}) is {self.root(kind)}")
-            if found.may_be_hidden and hasattr(target, "__dict__"):
-                self._hiding.setdefault(text, {})[attribute] = None
+        self._is_not_hidden(found, target, text)
         self._stays_in_classes(found)
+
+    def _is_not_hidden(self, found: members.Member, target: Any, text: str) -> None:
+        if found.kind is not target:
+            self._holds(f"type({text}) is {self.root(found.kind)}")
+            if found.may_be_hidden and hasattr(target, "__dict__"):
+                self._hiding.setdefault(text, {})[found.attribute] = None
 
     def _stays_in_classes(self, found: members.Member) -> None:
         for kind in found.kind.__mro__ if self._supers else (found.kind,):

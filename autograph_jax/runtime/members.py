@@ -63,6 +63,11 @@ class Member:
         return function if type(function) is types.FunctionType else None
 
     @property
+    def below(self) -> tuple[type, ...]:
+        """The classes in which Python looks before that."""
+        return self.kind.__mro__[: self.kind.__mro__.index(self.owner)]
+
+    @property
     def is_first(self) -> bool:
         return owners_of(self.kind, self.attribute)[0] is self.owner
 

@@ -481,6 +481,106 @@ def the_state_of_a_descriptor():
     return lambda x: x * one.rate, lambda: setattr(vars(Made)["rate"], "kept", 5.0)
 
 
+# ------------------------------------------------------------------ static arguments
+
+
+class Rated:
+    rate = 1.0
+
+    def step(self, x):
+        return x * self.rate
+
+    @classmethod
+    @ag.jit(static_argnums=0)
+    def of_class(cls, x):
+        return x * cls.rate
+
+
+@dataclasses.dataclass
+class Around:
+    part: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Fixed:
+    part: Any
+
+    def read(self):
+        return self.part.rate * self.factor
+
+    factor = 1.0
+
+
+class Named(NamedTuple):
+    part: Any
+
+
+def once(kept):
+    """Of what is static in a container: the rate of what is in it."""
+    return next(iter(kept)).rate if isinstance(kept, tuple | set | frozenset) else kept.part.rate
+
+
+# By name: what is static, made of an object; and what reads it.
+STATIC: dict[str, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {
+    "a class": (type, lambda kind, x: x * kind.rate),
+    "a class in a tuple": (lambda one: (type(one), 1), lambda kinds, x: x * kinds[0].rate),
+    "a method of a class": (type, lambda kind, x: kind().step(x)),
+    "a dataclass": (Around, lambda around, x: x * once(around)),
+    "a dataclass that is frozen": (Fixed, lambda around, x: x * once(around)),
+    "a method of a dataclass": (Fixed, lambda around, x: x * around.read()),
+    "a list in a dataclass": (lambda one: Around([one]), lambda around, x: x * around.part[0].rate),
+    "a named tuple": (Named, lambda named, x: x * once(named)),
+    "a set": (lambda one: frozenset([one]), lambda kept, x: x * once(kept)),
+}
+
+
+@pytest.mark.parametrize("make, read", STATIC.values(), ids=STATIC.keys())
+def test_what_static_values_hold(make, read):
+    kind = type("Kind", (Rated,), {"__module__": __name__})
+    one = kind()
+    step, given = ag.jit(read, static_argnums=0), make(one)
+    for value in (1.0, 2.0, 3.0, 2.0):
+        one.rate = kind.rate = value
+        assert step(given, X) == 2.0 * value
+        assert step(given, X) == 2.0 * value
+
+
+def test_class_methods_that_are_compiled():
+    class Below(Rated):
+        pass
+
+    assert [Rated.of_class(X), Below.of_class(X)] == [2.0, 2.0]
+    Below.rate = 5.0
+    assert [Rated.of_class(X), Below.of_class(X)] == [2.0, 10.0]
+
+
+def test_equal_static_dataclasses_have_a_program():
+    traced: list[Any] = []
+    step = ag.jit(lambda around, x: (traced.append(x), x * around.part)[1], static_argnums=0)
+    assert [step(Around(2.0), X), step(Around(2.0), X), step(Around(3.0), X)] == [4.0, 4.0, 6.0] and len(traced) == 2
+    assert step(Fixed(2.0), X) == step(Fixed(2.0), X) == 4.0 and len(traced) == 3
+
+
+# ------------------------------------------------------------------ captures="argument"
+
+
+def test_what_a_class_has_and_then_the_class_below_and_the_object():
+    class Above:
+        rate = 1.0
+
+    class Below(Above):
+        pass
+
+    one = Below()
+    step = ag.jit(lambda x: x * one.rate, captures="argument")
+    assert step(X) == 2.0
+    for target, value in [(Above, 2.0), (Below, 3.0), (one, 4.0), (one, 5.0)]:
+        target.rate = value
+        assert step(X) == 2.0 * value
+    del one.rate
+    assert step(X) == 6.0
+
+
 # ------------------------------------------------------------------ all of them
 
 
