@@ -26,6 +26,11 @@ def is_constant(value: Any) -> bool:
     return isinstance(value, (*VALUES, jax.Array)) or isinstance(value, type) and not is_of_user(value)
 
 
+def is_library(value: Any) -> bool:
+    """Is this a module of a library? What it has stays as it is; a variable may hold another module."""
+    return isinstance(value, types.ModuleType) and is_left_alone(value.__name__)
+
+
 def is_of_user(kind: type) -> bool:
     module = module_of(kind)
     return isinstance(module, str) and not is_left_alone(module)

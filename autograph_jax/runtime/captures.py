@@ -9,15 +9,13 @@
 
 from __future__ import annotations
 
-import builtins
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from autograph_jax.runtime.captured_values import EMPTY, is_constant, is_of_user, unwrapped
+from autograph_jax.runtime.captured_values import is_constant, is_library, is_of_user, unwrapped
 from autograph_jax.runtime.collector import Collector
 from autograph_jax.runtime.contents import changed_by
-from autograph_jax.runtime.libraries import is_left_alone
 from autograph_jax.runtime.reads import reads_of
 from autograph_jax.runtime.snapshots import Capture, Snapshot
 
@@ -33,30 +31,24 @@ def snapshot(function: Any, *, lift: bool = False) -> Snapshot:
     return collector.finish(key, function)
 
 
-def snapshot_of_argument(function: Any, value: Any, name: str) -> Snapshot:
-    """What a function may read of an object that is a static argument of it."""
+def snapshot_of_arguments(function: Any, values: Sequence[Any], name: str) -> Snapshot:
+    """What a function may read of objects that are static arguments of it."""
     reading = Collector(False)
     reading.visit(function, {}, "", reading.root(function))
     collector = Collector(False)
     collector.reads_like(reading)
-    collector.visit(value, {}, name, collector.root(value))
+    for value in values:
+        collector.visit(value, {}, name, collector.root(value))
     return collector.finish(None, None)
 
 
 def may_change(function: Any) -> bool:
-    """May another call find other values? Not where a plain function reads builtins and what libraries have, and no others."""
+    """May another call find other values? Not where a plain function reads no variables of others."""
     if type(function) is not types.FunctionType or "__wrapped__" in function.__dict__:
         return True
-    reads, globals_ = reads_of(function.__code__), function.__globals__
-    values = [globals_.get(name, EMPTY) for name in reads.globals if name in globals_ or not hasattr(builtins, name)]
+    reads = reads_of(function.__code__)
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    return bool(reads.free) or not all(map(_is_librarys, values)) or not all(map(is_constant, defaults))
-
-
-def _is_librarys(value: Any) -> bool:
-    if isinstance(value, types.ModuleType):
-        return is_left_alone(value.__name__)
-    return callable(value) and is_left_alone(getattr(value, "__module__", None) or "")
+    return bool(reads.free or reads.globals) or not all(map(is_constant, defaults))
 
 
 def captures(function: Callable[..., Any], /) -> list[Capture]:
@@ -74,6 +66,7 @@ def captures(function: Callable[..., Any], /) -> list[Capture]:
 
 def _listed(found: Sequence[Capture]) -> Iterator[Capture]:
     for capture in found:
-        of_library = type(capture.value) is not types.FunctionType and callable(capture.value)
-        if not of_library or is_of_user(type(capture.value)):
+        value = capture.value
+        of_library = type(value) is not types.FunctionType and callable(value) and not is_of_user(type(value))
+        if not of_library and not is_library(value):
             yield capture

@@ -87,17 +87,34 @@ def restore_ported() -> None:
 def _convert_members(kind: type) -> None:
     twins: dict[int, Any] = {}
     for name, comparison in field_comparisons.of(kind).items():
+        _note_original(comparison, vars(kind)[name])
         type.__setattr__(kind, name, comparison)
     for name, member in list(vars(kind).items()):
         new = converted_member(name, member)
         if new is not member and not _is_of_types(kind, name):
             twins |= {id(old): twin for old, twin in zip(_functions(member), _functions(new), strict=True)}
+            for old in _functions(member):
+                _note_original(twins[id(old)], old)
             type.__setattr__(kind, name, new)  # past a metaclass that forbids it
     for name, member in list(vars(kind).items()):  # `size = property(get_size)`: the two remain one function
         if id(member) in twins:
             type.__setattr__(kind, name, twins[id(member)])
     if kind.__ne__ is object.__ne__ and isinstance(vars(kind).get("__eq__"), types.FunctionType):
         type.__setattr__(kind, "__ne__", _not_equal)
+
+
+_ORIGINAL = "__autograph_jax_original__"
+
+
+def _note_original(new: Any, old: Any) -> None:
+    if new is not old:
+        vars(new)[_ORIGINAL] = weakref.ref(new), old
+
+
+def original_of(function: Any) -> Any:
+    """The user's function of which this is what stands in the class now; else what it is given."""
+    kept = vars(function).get(_ORIGINAL) if type(function) is types.FunctionType else None
+    return kept[1] if kept is not None and kept[0]() is function else function
 
 
 def _is_of_types(kind: type, name: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import functools
-import inspect
 import types
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Place
-from autograph_jax.runtime import contents
+from autograph_jax.runtime import contents, members
 from autograph_jax.runtime.captured_values import (
     EMPTY,
     LARGEST_ARRAY,
@@ -22,17 +21,21 @@ from autograph_jax.runtime.captured_values import (
     by_value,
     content,
     is_constant,
+    is_library,
     is_of_user,
     may_be_argument,
     unwrapped,
 )
 from autograph_jax.runtime.contents import Contents
 from autograph_jax.runtime.convert import is_converted
+from autograph_jax.runtime.frames import is_ours
 from autograph_jax.runtime.libraries import is_left_alone
 from autograph_jax.runtime.reads import SPECIAL_NAMES, Attributes, Reads, reads_of
 from autograph_jax.runtime.snapshots import Capture, Identity, Snapshot
 
 _MOST = 500  # values that are watched
+_RECORDS = (types.FunctionType, types.ModuleType, types.SimpleNamespace)  # beside objects of users' classes
+Own = tuple[Any, str, str]  # an object, with its name and text
 _MAKING = ("__init__", "__new__", "__post_init__")  # what runs where an object is made
 
 
@@ -41,7 +44,7 @@ class Collector:
         self._lifts, self._changed = lifts, changed
         self.lifted: dict[str, Place] = {}
         self.captures: list[Capture] = []
-        self.keys: list[Any] = []
+        self.keys: list[tuple[str, Any]] = []  # with names
         self.roots: list[Any] = []
         self.values: list[Any] = []
         self.conditions: list[str] = []
@@ -52,21 +55,34 @@ class Collector:
             {"__call__", "__bool__", "__len__"},
             set[str](),
         )  # of attributes that the functions read, and assign
+        self._looked_for = set[str]()  # of those that may not be there
         self._supers = False
         self.traced, self.holds, self.shared, self.foreign = False, False, True, False
         self._known: dict[Any, int] = {}  # functions and objects that have been visited, by id
         self._numbers: dict[str, int] = {}  # of values, by their texts
         self._root_numbers: dict[int, int] = {}
+        self._held: set[str] = set()  # conditions of which there is none twice
+        self._hiding: dict[str, dict[str, None]] = {}  # by the text of an object, names that it must not have itself
+        self._absences: dict[tuple[str, str], str] = {}  # conditions, by text and attribute, of what is not there
 
     def reads_like(self, other: Collector) -> None:
         other.read_objects()
         self._names, self._stored, self._supers = other._names, other._stored, other._supers
+        self._looked_for = other._looked_for
 
     def finish(self, key: Any, function: Any) -> Snapshot:
         self.read_objects()
         while self._followed < len(self._contents):
             self._follow_contents()
             self.read_objects()
+        for text, (first, *others) in self._hiding.items():
+            self.conditions.append(
+                f"{first!r} not in (own := {text}.__dict__)" if others else f"{first!r} not in {text}.__dict__"
+            )
+            self.conditions += [f"{attribute!r} not in own" for attribute in others]
+        for (_, attribute), condition in self._absences.items():
+            if attribute not in self._stored:
+                self._holds(condition)
         self.captures = [capture._replace(compared=self._compared(capture.value)) for capture in self.captures]
         shared = self.shared and type(function) is types.FunctionType and unwrapped(function) is function
         parts = (self.captures, self.keys, self.roots, self.values, self.conditions)
@@ -79,10 +95,10 @@ class Collector:
     def read_objects(self) -> None:
         """What a function may read of an object that it is handed: `helper(model, x)` reads `model.rate`."""
         known = None
-        while known != (known := (len(self._objects), len(self._names))):
+        while known != (known := (len(self._objects), len(self._names), len(self._looked_for), self._supers)):
             for value, name, text in list(self._objects.values()):
-                members = dir(value) if isinstance(value, type) else [*reach.attributes(value), *dir(type(value))]
-                names = (self._names - self._stored).intersection(members)
+                known_of = dir(value) if isinstance(value, type) else [*reach.attributes(value), *dir(type(value))]
+                names = self._names.intersection(known_of).union(self._looked_for) - self._stored
                 self._attributes(value, {attribute: {} for attribute in sorted(names)}, name, text)
 
     def root(self, value: Any) -> str:
@@ -94,8 +110,9 @@ class Collector:
 
     def read(self, value: Any, attributes: Attributes, name: str, text: str, place: Place) -> None:
         """A value that is found by this text, and what is read of it."""
-        if isinstance(value, types.ModuleType) and is_left_alone(value.__name__) or len(self.values) >= _MOST:
+        if len(self.values) >= _MOST:
             return
+        attributes = {} if is_library(value) else attributes
         if self._lifts and may_be_argument(value) and self._lifted(value, name, text, place):
             return
         if text in self._numbers:
@@ -106,9 +123,15 @@ class Collector:
         self.values.append(value)
         self.conditions.append(f"(e{number} := {text}) is v{number}")
         position = len(self.keys)
-        self.keys.append(None)
+        self.keys.append((name, None))
         self.captures.append(Capture(name, value, ""))  # how it is compared is known in the end
-        self.keys[position] = self.visit(value, attributes, name, f"e{number}")
+        self.keys[position] = name, self.visit(value, attributes, name, f"e{number}")
+
+    def _holds(self, condition: str) -> None:
+        """What has to be true as long as the values are these."""
+        if condition not in self._held:
+            self._held.add(condition)
+            self.conditions.append(condition)
 
     def _lifted(self, value: Any, name: str, text: str, place: Place) -> bool:
         """Is this place an argument of the program? Not one of two that would have the same name."""
@@ -128,31 +151,51 @@ class Collector:
             return by_value(value)
         self.traced = self.traced or isinstance(value, jax.core.Tracer)
         self.holds = self.holds or isinstance(value, jax.Array | np.ndarray)
-        if kind is tuple:
-            return kind, *(self.visit(part, {}, f"{name}[{n}]", f"{text}[{n}]") for n, part in enumerate(value))
         if isinstance(value, np.ndarray):
             return self._array(value, text)
+        if isinstance(value, tuple):
+            key = self._tuple(value, attributes, name, text)
+            if is_of_user(kind):
+                self._identified(value, attributes, name, text)
+            return key
         if isinstance(value, contents.KINDS):
             key = self._container(value, attributes, name, text)
-            return (key, self._object(value, attributes, name, text)) if is_of_user(kind) else key
+            return (key, self._identified(value, attributes, name, text)) if is_of_user(kind) else key
         if isinstance(value, jax.Array) or isinstance(value, type) and not is_of_user(value):
             return Identity(value)
-        if id(value) in self._known and not attributes:
-            return "again", self._known[id(value)]
-        self._known.setdefault(id(value), len(self._known))
+        return self._identified(value, attributes, name, text)
+
+    def _identified(self, value: Any, attributes: Attributes, name: str, text: str) -> Any:
+        """The key of a function, class or object, which is followed once; what is read of it counts each time."""
+        known = len(self._known)
+        number = self._known.setdefault(id(value), known)
+        if number == known and text.endswith("]") and is_of_user(type(value)):
+            text = self._named(value, f"o{number}", text)
+        self._attributes(value, attributes, name or "self", text)
+        return self._first(value, name, text) if number == known else ("again", number)
+
+    def _named(self, value: Any, name: str, text: str) -> str:
+        """A name in the check for an object in a container, of which more than one attribute may be read."""
+        root = self.root(type(value))
+        self.conditions.append(f"type({name} := {text}) is {root}")
+        self._held.add(f"type({name}) is {root}")
+        return name
+
+    def _first(self, value: Any, name: str, text: str) -> Any:
+        """The key of a function, class or object that has not been visited before."""
         if isinstance(value, type):
-            return self._class(value, attributes, name, text)
+            return self._class(value, name, text)
         function = unwrapped(value)
         if type(function) is types.FunctionType:
             key = self._function(function, name)
             self.foreign = self.foreign or function is not value and _is_kept_by_others(value)
             # A stand-in holds this closure itself, whose variables may change.
             return (Identity(value), key) if function is not value or function.__closure__ and name else key
-        if kind is types.MethodType:
+        if type(value) is types.MethodType:
             return self._method(value, name, text)
         if isinstance(value, functools.partial):
             return self._partial(value, name, text)
-        return self._object(value, attributes, name, text)
+        return self._object(value, name, text)
 
     def _array(self, value: np.ndarray, text: str) -> Any:
         if value.size > LARGEST_ARRAY or value.dtype == object:
@@ -161,6 +204,18 @@ class Collector:
         self.conditions.append(f"{text}.tobytes() == v{len(self.values)}")
         self.values.append(contents)
         return value.shape, value.dtype, contents
+
+    def _tuple(self, value: tuple[Any, ...], attributes: Attributes, name: str, text: str) -> Any:
+        """Element by element; those of a named tuple are read by their names, too."""
+        kind = type(value)
+        fields = dict(enumerate(getattr(kind, "_fields", ())))
+        found = f"tuple.__getitem__({text}, KEY)" if kind.__getitem__ is not tuple.__getitem__ else f"{text}[KEY]"
+        keys = []
+        for n, part in enumerate(tuple.__iter__(value)):
+            read = contents.read_of_item(attributes, n, len(value))
+            read = contents.merged(read, attributes.get(fields.get(n, ""), {}))
+            keys.append(self.visit(part, read, f"{name}[{n}]", found.replace("KEY", str(n))))
+        return kind, *keys
 
     def _container(self, value: Any, attributes: Attributes, name: str, text: str) -> Any:
         known = self._contents.get(id(value))
@@ -198,7 +253,7 @@ class Collector:
         if isinstance(value, np.ndarray):
             small = value.size <= LARGEST_ARRAY and value.dtype != object
             return "by value" if small else "by identity, contents not"
-        if isinstance(value, VALUES) or type(value) is tuple:
+        if isinstance(value, (*VALUES, tuple)):
             return "by value"
         if isinstance(value, contents.KINDS):
             found = self._contents.get(id(value))
@@ -217,15 +272,27 @@ class Collector:
         reads = reads_of(function.__code__)
         state = state and not (own is not None and isinstance(own[0], type))
         self._names |= reads.names if state else reads.names - reads.stored
+        self._looked_for |= reads.looked_for
         self._stored |= reads.stored if state else set()
         self._supers = self._supers or "super" in reads.globals
         prefix = f"{name}." if name else ""
+        if name:  # a callee
+            self._code_stays(function)
         self._variables(function, reads, prefix)
         self.shared = self.shared and not reads.stores
         if own is not None:
             self._attributes(own[0], {a: reads.own[a] for a in reads.own if state or a not in reads.stored}, *own[1:])
         cells = tuple(Identity(cell) for cell in function.__closure__ or ()) if reads.stores else ()
         return Identity(function.__code__), Identity(function.__globals__), cells, self._defaults(function, prefix)
+
+    def _code_stays(self, function: types.FunctionType) -> None:
+        """A function may be given another code and other defaults, by tools that reload modules say."""
+        root = self.root(function)
+        self._holds(f"{root}.__code__ is {self.root(function.__code__)}")
+        if function.__defaults__:
+            self._holds(f"{root}.__defaults__ is {self.root(function.__defaults__)}")
+        for name, value in (function.__kwdefaults__ or {}).items():
+            self._holds(f"{root}.__kwdefaults__[{name!r}] is {self.root(value)}")
 
     def _defaults(self, function: types.FunctionType, prefix: str) -> Any:
         """Functions and objects among them are followed."""
@@ -245,9 +312,11 @@ class Collector:
                 self.read(content(cell), reads.free[name], prefix + name, text, Cell(cell, name))
         space = function.__globals__
         for name, attributes in reads.globals.items():
+            text = self.root(space)
             if name in space:
-                text = f"{self.root(space)}[{name!r}]"
-                self.read(space[name], attributes, prefix + name, text, Global(space, name))
+                self.read(space[name], attributes, prefix + name, f"{text}[{name!r}]", Global(space, name))
+            else:  # a builtin function, which a variable of this name would hide
+                self._holds(f"{name!r} not in {text}")
 
     def _method(self, method: types.MethodType, name: str, text: str) -> Any:
         target = method.__self__
@@ -260,56 +329,100 @@ class Collector:
                 self._objects.setdefault(id(target), own)
         return "method", key, Identity(target)
 
-    def _object(self, value: Any, attributes: Attributes, name: str, text: str) -> Any:
+    def _object(self, value: Any, name: str, text: str) -> Any:
         name = name or "self"
         of_library = callable(value) and not is_of_user(type(value))
         self.holds = self.holds or not isinstance(value, types.ModuleType) and not of_library
-        self._attributes(value, attributes, name, text)
         if is_of_user(type(value)) or type(value) is types.SimpleNamespace:
             self._objects.setdefault(id(value), (value, name, text))
-        if not is_of_user(type(value)):
-            return Identity(value)
-        call = inspect.getattr_static(type(value), "__call__", None)
-        if type(call) is types.FunctionType:
-            self._function(call, name, (value, name, text))
-        return Identity(value)
+        return (Identity(value), Identity(type(value))) if is_of_user(type(value)) else Identity(value)
 
-    def _class(self, value: type, attributes: Attributes, name: str, text: str) -> Any:
+    def _class(self, value: type, name: str, text: str) -> Any:
         """What is read of a class, and by objects that are made of it."""
         if not isinstance(value, enum.EnumMeta):  # whose members stay what they are
-            self._attributes(value, dict.fromkeys(_MAKING, {}) | attributes, name, text)
+            self._attributes(value, dict.fromkeys(_MAKING, {}), name, text)
             self._objects.setdefault(id(value), (value, name, text))
         return Identity(value)
 
     def _attributes(self, target: Any, attributes: Attributes, name: str, text: str) -> None:
-        kind = target if isinstance(target, type) else type(target)
         for attribute, inner in attributes.items():
-            value = EMPTY if kind is target else reach.attribute(target, attribute, EMPTY)
+            value = EMPTY if isinstance(target, type) else reach.attribute(target, attribute, EMPTY)
             if value is not EMPTY:
                 self.read(value, inner, f"{name}.{attribute}", f"{text}.{attribute}", Attribute(target, attribute))
-            if value is not EMPTY or not is_of_user(kind):
+                if f"{name}.{attribute}" in self.lifted and not reach.has_slot(target, attribute):
+                    self._holds(f"{attribute!r} in {text}.__dict__")  # and not in its class
                 continue
-            owners = [owner for owner in kind.__mro__ if attribute in vars(owner)]
-            for owner in owners if self._supers else owners[:1]:
-                self._member(owner, (target, name, text), attribute, inner)
+            kind = members.kind_with(target, attribute)
+            if kind is None:
+                self._absent(target, attribute, name, text)
+            elif is_of_user(kind):
+                for owner in members.owners_of(kind, attribute)[: None if self._supers else 1]:
+                    self._member(members.Member(kind, owner, attribute), (target, name, text), inner)
 
-    def _member(self, owner: type, own: tuple[Any, str, str], attribute: str, inner: Attributes) -> None:
+    def _absent(self, target: Any, attribute: str, name: str, text: str) -> None:
+        """What it does not have when it is looked for, `hasattr(model, "rate")`, it may have later."""
+        if not (is_of_user(target if isinstance(target, type) else type(target)) or type(target) in _RECORDS):
+            return
+        if hasattr(type(target), "__getattr__"):
+            self._attributes(target, {"__getattr__": {}}, name, text)
+            self._absences[text, attribute] = f"{attribute!r} not in {text}.__dict__"
+        elif not hasattr(target, attribute):
+            self._absences[text, attribute] = f"not hasattr({text}, {attribute!r})"
+
+    def _member(self, found: members.Member, own: Own, inner: Attributes) -> None:
         """What a class has under this name: a method, a property, a value."""
-        member, (target, name, text) = vars(owner)[attribute], own
-        at: Any = own
-        if isinstance(member, staticmethod | classmethod):
-            of_class = own if isinstance(target, type) else (type(target), name, f"type({text})")
-            at = of_class if isinstance(member, classmethod) else None
-            member = member.__func__
-        getter = unwrapped(member.fget) if isinstance(member, property) else unwrapped(member)
-        if type(getter) is types.FunctionType:
-            special = attribute in SPECIAL_NAMES
-            generated = special and getter.__code__.co_filename == "<string>"  # a dataclass' `==` reads all of its fields
-            if not generated and (id(getter), id(target)) not in self._known:
-                self._known[id(getter), id(target)] = len(self._known)
-                self._function(getter, f"{name}.{attribute}", at, state=not special)
+        (target, name, text), member = own, found.value
+        full = f"{name}.{found.attribute}"
+        if found.function is not None:
+            self._stays(found, target, text)
+            self._method_of_class(found, own)
+            self._attributes(member, inner, full, f"{text}.{found.attribute}")
         elif not hasattr(type(member), "__get__"):
-            self.read(member, inner, f"{name}.{attribute}", f"{text}.{attribute}", Attribute(owner, attribute))
+            at = f"{text}.{found.attribute}" if found.is_first else f"{self.root(found.owner)}.{found.attribute}"
+            self.read(member, inner, full, at, Attribute(found.owner, found.attribute))
+            if full in self.lifted:
+                self._is_not_hidden(found, target, text)
+                for below in found.below:
+                    self._holds(f"{found.attribute!r} not in {self.root(below)}.__dict__")
+            elif self._supers:
+                self._stays_in_classes(found)
+        elif is_of_user(type(member)):
+            self._stays(found, target, text)
+            self.read(member, {"__get__": {}}, full, found.text(self.root), Attribute(found.owner, found.attribute))
+
+    def _method_of_class(self, found: members.Member, own: Own) -> None:
+        function, (target, name, text) = found.function, own
+        number = len(self._known)
+        if function is None or is_ours(function.__code__):
+            return
+        if self._known.setdefault((id(function), id(target)), number) < number:
+            return
+        of_class = own if isinstance(target, type) else (type(target), name, f"type({text})")
+        at = of_class if found.is_of(classmethod) else None if found.is_of(staticmethod) else own
+        special = found.attribute in SPECIAL_NAMES
+        generated = special and function.__code__.co_filename == "<string>"  # a dataclass' `==` reads all of its fields
+        full = name if found.attribute == "__call__" else f"{name}.{found.attribute}"
+        position = len(self.keys)
+        self.keys.append((full, None))
+        key = Identity(function) if generated else self._function(function, full, at, state=not special)
+        outer = found.wrapped
+        self.keys[position] = full, key if outer is function else (Identity(outer), key)
+
+    def _stays(self, found: members.Member, target: Any, text: str) -> None:
+        """The class still has this member, the object is one of the class, and has nothing of this name itself."""
+        self._is_not_hidden(found, target, text)
+        self._stays_in_classes(found)
+
+    def _is_not_hidden(self, found: members.Member, target: Any, text: str) -> None:
+        if found.kind is not target:
+            self._holds(f"type({text}) is {self.root(found.kind)}")
+            if found.may_be_hidden and hasattr(target, "__dict__"):
+                self._hiding.setdefault(text, {})[found.attribute] = None
+
+    def _stays_in_classes(self, found: members.Member) -> None:
+        for kind in found.kind.__mro__ if self._supers else (found.kind,):
+            if is_of_user(kind) and (owners := members.owners_of(kind, found.attribute)):
+                self._holds(members.Member(kind, owners[0], found.attribute).stays(self.root))
 
 
 def _is_kept_by_others(value: Any) -> bool:

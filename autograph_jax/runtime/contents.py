@@ -58,7 +58,7 @@ class Contents:
         return len(self.value) <= LARGEST
 
     def read(self, attributes: Attributes) -> None:
-        self.attributes = _merged(self.attributes, attributes)
+        self.attributes = merged(self.attributes, attributes)
 
 
 class Item(NamedTuple):
@@ -77,17 +77,22 @@ def items(contents: Contents) -> Iterator[Item]:
     found = f"{base.__name__}.__getitem__({text}, KEY)" if own else f"[*{text}][KEY]" if base is set else f"{text}[KEY]"
     pairs = dict.items(value) if isinstance(value, dict) else enumerate(value)
     for key, part in list(pairs):
-        names = [item_of(key), ANY_ITEM] + ([item_of(key - len(value))] if base is not dict else [])
-        attributes = _NOTHING
-        for name in names:
-            attributes = _merged(attributes, contents.attributes.get(name, _NOTHING))
-        yield Item(key, part, attributes, found)
+        yield Item(key, part, read_of_item(contents.attributes, key, None if base is dict else len(value)), found)
 
 
-def _merged(first: Attributes, second: Attributes) -> Attributes:
+def read_of_item(attributes: Attributes, key: Any, count: int | None) -> Attributes:
+    """What is read of the item at a key, or at an index of `count`, among what is read of the container."""
+    names = [item_of(key), ANY_ITEM] + ([] if count is None else [item_of(key - count)])
+    found = _NOTHING
+    for name in names:
+        found = merged(found, attributes.get(name, _NOTHING))
+    return found
+
+
+def merged(first: Attributes, second: Attributes) -> Attributes:
     if not first or not second:
         return first or second
-    return {name: _merged(first.get(name, _NOTHING), second.get(name, _NOTHING)) for name in {**first, **second}}
+    return {name: merged(first.get(name, _NOTHING), second.get(name, _NOTHING)) for name in {**first, **second}}
 
 
 # ------------------------------------------------------------------ from call to call

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import logging
+import operator
 import sys
 import threading
 import types
@@ -72,9 +73,14 @@ def _kept_as() -> str:
 
 
 def _twin(function: types.FunctionType) -> types.FunctionType | None:
-    """The twin made before, if it is of this function (`functools.wraps` copies attributes) and of its present code."""
+    """The twin made before, if it is of this function (`functools.wraps` copies attributes), its present code and defaults."""
     kept = function.__dict__.get(_kept_as())
-    return kept[2] if kept is not None and kept[0]() is function and kept[1] is function.__code__ else None
+    return kept[2] if kept is not None and kept[0]() is function and all(map(operator.is_, kept[1], _state(function))) else None
+
+
+def _state(function: types.FunctionType) -> tuple[Any, ...]:
+    """What may be set anew in a function, and its twin has taken from it."""
+    return function.__code__, function.__defaults__, function.__kwdefaults__
 
 
 def _make(function: types.FunctionType, strict: bool) -> types.FunctionType:
@@ -104,7 +110,7 @@ def _keep(function: types.FunctionType, twin: types.FunctionType) -> types.Funct
     if twin is not function:
         for name in (_TWIN, _PORTED_TWIN):
             twin.__dict__.pop(name, None)
-        function.__dict__[_kept_as()] = weakref.ref(function), function.__code__, twin
+        function.__dict__[_kept_as()] = weakref.ref(function), _state(function), twin
         for tell in after_conversion:
             tell(function)
     return twin

@@ -28,6 +28,12 @@ def of(kind: type) -> dict[str, Comparison]:
     return {name: _twin(kind, member, _COMPARISONS[name]) for name, member in written.items()}
 
 
+def by_fields(kind: type) -> bool:
+    """Are objects of this class compared by `==` as `dataclasses` has written it?"""
+    equal: Any = kind.__eq__
+    return dataclasses.is_dataclass(kind) and _is_generated(getattr(equal, "__wrapped__", equal))
+
+
 def _is_generated(member: Any) -> bool:
     return isinstance(member, types.FunctionType) and member.__code__.co_filename == "<string>"
 

@@ -6,6 +6,7 @@ options["rates"].append(1)      # LOAD_GLOBAL, LOAD_CONST, BINARY_SUBSCR, LOAD_A
 from __future__ import annotations
 
 import dis
+import keyword
 import re
 import types
 from collections.abc import Callable, Iterator
@@ -22,6 +23,8 @@ _ENDS = ("RETURN_", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD")
 # Operators of converted code that assign items, with the position of the list or dict among their operands.
 _ASSIGNS = {"set_item": 1, "put_item": 1, "set_path": 1, "put_path": 1, "del_item": 0}
 _ASSIGNS |= dict.fromkeys(("update", "update_item", "put_update", "update_path", "put_update_path"), 0)
+# Functions that are given the name of an attribute, and whether they give its value.
+LOOKS = {"getattr": True, "hasattr": False}
 
 
 def item_of(key: Any) -> str:
@@ -33,8 +36,8 @@ class Constant(NamedTuple):
     value: Any
 
 
-class _Operator(NamedTuple):
-    """The method of converted code's operators that stands on the stack."""
+class _Called(NamedTuple):
+    """The method of converted code's operators that stands on the stack, or `getattr`."""
 
     name: str
 
@@ -94,7 +97,7 @@ class Origins:
     def _attribute(self, instruction: dis.Instruction, name: str) -> None:
         target = self._pop()
         found = target.setdefault(name, {}) if isinstance(target, dict) else None
-        self._stack.append(_Operator(name) if found is None and name in _ASSIGNS else found)
+        self._stack.append(_Called(name) if found is None and name in _ASSIGNS else found)
         if _effect(instruction):
             self._stack.append(None)
 
@@ -110,10 +113,13 @@ class Origins:
 
     def _call(self, count: int) -> None:
         operands = [self._pop() for _ in range(count)][::-1]
+        found = operands[0] if count == 1 and isinstance(operands[0], _Called) else None  # `ag__.call(getattr)`
         for called in (self._pop(), self._pop()):
-            if isinstance(called, _Operator) and (position := _ASSIGNS[called.name]) < count:
+            if isinstance(called, _Called) and called.name in LOOKS:
+                found = _looked_up(*operands) if count > 1 and LOOKS[called.name] else None
+            elif isinstance(called, _Called) and (position := _ASSIGNS[called.name]) < count:
                 _change(operands[position])
-        self._stack.append(None)
+        self._stack.append(found)
 
     def _swap(self, depth: int) -> None:
         while len(self._stack) < depth:
@@ -131,7 +137,9 @@ class Origins:
             self._pop()
         if operation.startswith("LOAD_") and isinstance(instruction.argval, str):
             self._stack += [None] * (effect - 1)
-            self._stack.append(self._variable(operation, instruction.argval))
+            origin = self._variable(operation, instruction.argval)
+            is_look = operation == "LOAD_GLOBAL" and instruction.argval in LOOKS
+            self._stack.append(_Called(instruction.argval) if is_look else origin)
             return
         if self._stack and not jumps and not operation.startswith(_TAKES):
             self._stack[-1] = None
@@ -145,6 +153,16 @@ class Origins:
 
 def _effect(instruction: dis.Instruction) -> int:
     return dis.stack_effect(instruction.opcode, instruction.arg, jump=False)
+
+
+def _looked_up(target: Any, name: Any, *default: Any) -> Any:
+    """What `getattr(target, "name")` gives."""
+    is_known = isinstance(target, dict) and isinstance(name, Constant) and is_name(name.value)
+    return target.setdefault(name.value, {}) if is_known else None
+
+
+def is_name(constant: Any) -> bool:
+    return isinstance(constant, str) and constant.isidentifier() and not keyword.iskeyword(constant)
 
 
 def _change(target: Any) -> None:

@@ -7,7 +7,7 @@ import functools
 import types
 from typing import Any
 
-from autograph_jax.runtime.origins import Attributes, Origins
+from autograph_jax.runtime.origins import LOOKS, Attributes, Origins, is_name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Reads:
     own: Attributes
     names: frozenset[str]  # of all attributes that are read of anything
     stored: frozenset[str]  # of all that are assigned
+    looked_for: frozenset[str]  # of all that may not be there: `hasattr(x, "rate")`, `except AttributeError`
     stores: bool  # does it assign variables of functions around?
     stores_globals: bool
 
@@ -31,7 +32,8 @@ def reads_of(code: types.CodeType) -> Reads:
     free = {name: found for name, found in finder.free.items() if name not in finder.assigned}
     globals_ = {name: found for name, found in finder.globals.items() if name not in finder.assigned_globals}
     assigns = bool(finder.assigned), bool(finder.assigned_globals)
-    return Reads(free, globals_, finder.own, frozenset(finder.names), frozenset(finder.stored), *assigns)
+    names, stored, looked_for = map(frozenset, (finder.names, finder.stored, finder.looked_for))
+    return Reads(free, globals_, finder.own, names, stored, looked_for, *assigns)
 
 
 _ARITHMETIC = "add sub mul matmul truediv floordiv mod pow lshift rshift and or xor".split()
@@ -67,16 +69,19 @@ class _Finder:
         self.own: Attributes = {}
         self.names: set[str] = set()
         self.stored: set[str] = set()
+        self.looked_for: set[str] = set()
         self.assigned: set[str] = set()
         self.assigned_globals: set[str] = set()
 
-    def visit(self, code: types.CodeType, inside: bool = False) -> None:
+    def visit(self, code: types.CodeType, inside: bool = False) -> set[str]:
+        """Gives the names of the attributes that are read in this code."""
+        found: set[str] = set()
         variable = self._variable if inside else self._variable_or_own
         for instruction in Origins(variable).follow(code):
             name: Any = instruction.argval
             operation = instruction.opname
             if operation in _ATTRIBUTE:
-                self.names.add(str(name))
+                found.add(str(name))
             called = str(name) if operation in _ATTRIBUTE or operation in _GLOBAL else operation
             self.names.update(_SPECIAL.get(called, ()))
             if operation in ("STORE_ATTR", "DELETE_ATTR"):
@@ -87,7 +92,15 @@ class _Finder:
                 self.assigned_globals.add(str(name))
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):
-                self.visit(constant, inside=True)
+                found |= self.visit(constant, inside=True)
+        if not LOOKS.keys().isdisjoint(code.co_names):
+            given = set(filter(is_name, code.co_consts))
+            found |= given
+            self.looked_for |= given
+        if "AttributeError" in code.co_names:
+            self.looked_for |= found
+        self.names |= found
+        return found
 
     def _variable(self, operation: str, name: str) -> Attributes | None:
         if operation in _GLOBAL:

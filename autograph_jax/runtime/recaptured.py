@@ -7,6 +7,7 @@ code and one key have the same: a lambda that a loop makes anew is compiled once
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import itertools
 import threading
@@ -14,15 +15,16 @@ import types
 import warnings
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import jax
 
 from autograph_jax.errors import ArgumentError, CaptureError, user_location
 from autograph_jax.operators.tracing.places import Place
+from autograph_jax.runtime import field_comparisons
 from autograph_jax.runtime.captured_values import unwrapped
-from autograph_jax.runtime.captures import Snapshot, may_change, snapshot, snapshot_of_argument
+from autograph_jax.runtime.captures import Snapshot, may_change, snapshot, snapshot_of_arguments
 from autograph_jax.runtime.contents import note_changed
 from autograph_jax.runtime.libraries import is_users, module_of
 from autograph_jax.runtime.snapshots import Finished
@@ -117,8 +119,7 @@ class Recaptured:
         return _apart(copied(self.target) if self.made else self.target, found)
 
     def _tell(self, last: Snapshot, found: Snapshot) -> None:
-        old = {capture.name: key for capture, key in zip(last.captures, last.keys, strict=True)}
-        new = {capture.name: key for capture, key in zip(found.captures, found.keys, strict=True)}
+        old, new = dict(last.keys), dict(found.keys)
         names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
         which = ", ".join(f"`{name}`" for name in names) or "something"
         what = f"{which}, which `{self.name}` closes over, has changed since it was compiled"
@@ -180,32 +181,55 @@ class StaticObjects:
 
     def __init__(self, target: Any) -> None:
         self._target = target
-        self._known: OrderedDict[Any, tuple[Any, Callable[[], Any]]] = OrderedDict()  # by identity: the object, and a check
+        self._known: OrderedDict[Any, tuple[Any, Callable[[], Any]]] = OrderedDict()  # by identity: objects, and a check
         self._states: Table = OrderedDict()  # numbers, by key
 
-    def state(self, value: Any, name: str) -> Any:
-        """A number for what it holds now, for each of its parts in a container; None for what is compared by value."""
-        if isinstance(value, tuple | list | dict):
-            parts = value.values() if isinstance(value, dict) else value
-            states = [self.state(part, f"{name}[{n}]") for n, part in enumerate(parts) if type(part) not in _NUMBERS]
-            return tuple(states) if any(states) else None
-        known = self._known.get(_identity(value))
-        return known and known[1]() or self._look(value, name)
+    def state(self, value: Any, name: str) -> int | None:
+        """A number for what it and its parts hold now; None for what is compared by value."""
+        parts = [*_parts(value)]
+        if not parts:
+            return None
+        known = self._known.get(key := tuple(map(_identity, parts)))
+        return (known and known[1]() or self._look(key, parts, name)) or None
 
-    def _look(self, value: Any, name: str) -> int | None:
-        if not _is_watched(value):
-            return None
-        found = snapshot_of_argument(self._target, value, name)
+    def _look(self, key: Any, parts: list[Any], name: str) -> int:
+        watched = [part for part in parts if _is_watched(part)]
+        if not watched:
+            return self._remember(key, parts, lambda: 0)
+        found = snapshot_of_arguments(self._target, watched, name)
         if found.traced:
-            return None
+            return 0
         number = _remembered(self._states, found, lambda: next(_numbers))
-        self._known[_identity(value)] = value, found.check(number)
+        return self._remember(key, parts, found.check(number))
+
+    def _remember(self, key: Any, parts: list[Any], check: Callable[[], Any]) -> int:
+        self._known[key] = parts, check
         while len(self._known) > _MOST:
             self._known.popitem(last=False)
-        return number
+        return check()
 
 
 _NUMBERS = frozenset({int, float, bool, str})
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """Itself, or what is in it and in its compared fields, and the user's class to which these belong."""
+    kind = type(value)
+    if kind in _NUMBERS:
+        return
+    if isinstance(value, dict):
+        inner: Iterable[Any] = value.values()
+    elif isinstance(value, tuple | list | set | frozenset):
+        inner = value
+    elif field_comparisons.by_fields(kind):
+        inner = [getattr(value, field.name, None) for field in dataclasses.fields(value) if field.compare]
+    else:
+        yield value
+        return
+    if is_users(module_of(kind)):
+        yield kind
+    for part in inner:
+        yield from _parts(part)
 
 
 def _identity(value: Any) -> Any:
@@ -217,7 +241,9 @@ def _is_watched(value: Any) -> bool:
     kind = type(value)
     if isinstance(value, types.FunctionType | types.MethodType | functools.partial):
         return may_change(value)
-    return kind.__eq__ is object.__eq__ and not isinstance(value, type) and is_users(module_of(kind))
+    if isinstance(value, type):
+        return is_users(module_of(value))
+    return kind.__eq__ is object.__eq__ and is_users(module_of(kind))
 
 
 _lock = threading.RLock()

@@ -59,7 +59,7 @@ class Snapshot:
 
     key: tuple[Any, ...]
     captures: list[Capture]
-    keys: list[Any]
+    keys: list[tuple[str, Any]]  # by name
     roots: list[Any]
     values: list[Any]
     conditions: list[str]

@@ -15,6 +15,7 @@ import numpy as np
 from autograph_jax.errors import ArgumentError, user_location
 from autograph_jax.runtime.arguments import Argument
 from autograph_jax.runtime.forwarding import LeftOut
+from autograph_jax.runtime.libraries import is_left_alone, module_of
 
 _NO_MEMORY = "do not donate it: a static argument is part of the program and has no memory to give away"
 
@@ -39,14 +40,14 @@ class Static:
 
 
 # Compared by JAX as they should be: by type, then by value.
-_PLAIN = frozenset({int, bool, str, bytes, type(None), type, types.BuiltinFunctionType, LeftOut})
+_PLAIN = frozenset({int, bool, str, bytes, type(None), types.BuiltinFunctionType, LeftOut})
 _LARGEST_ARRAY = 1000  # elements that are compared on each call
 _MOST_KNOWN = 128
 
 
 def _key(value: Any) -> Any:
     kind: Any = type(value)
-    if kind in _PLAIN:
+    if kind in _PLAIN or isinstance(value, type):
         return kind, value
     if isinstance(value, float):
         return kind, float.hex(value)  # tells 0.0 from -0.0, and nan from nothing but nan
@@ -94,6 +95,8 @@ def _is_fixed(value: Any) -> bool:
     kind = type(value)
     if kind in _PLAIN or isinstance(value, float | complex | np.generic):
         return True
+    if isinstance(value, type):
+        return is_left_alone(module_of(value))
     if kind in (tuple, frozenset):
         return all(map(_is_fixed, value))
     parameters = getattr(kind, "__dataclass_params__", None)
