@@ -26,10 +26,13 @@ _WORK = dict.fromkeys(
 
 
 def compared(equation: Any, boolean: Any) -> Any:
-    """Of a boolean as an integer: is it 0, or is it 1? None if something else is asked."""
+    """Of a boolean as a number: is it 0, or is it 1? None if something else is asked: `mask == 0.5`."""
     if equation.primitive.name != "eq" or is_variable(equation.invars[1]) or jnp.ndim(equation.invars[1].val):
         return None
-    return {0: jnp.logical_not, 1: lambda x: x}.get(int(equation.invars[1].val), lambda _: None)(boolean)
+    number = equation.invars[1].val
+    if number == 0:
+        return jnp.logical_not(boolean)
+    return boolean if number == 1 else None
 
 
 def is_pure(equation: Any) -> bool:

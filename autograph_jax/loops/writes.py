@@ -79,7 +79,8 @@ def _plan(closed: ClosedJaxpr) -> _Plan | None:
         return None
     compute = [equation for equation in jaxpr.eqns if equation not in writes and equation not in after]
     made = set(_results(compute))
-    held = [equation for equation in writes if not any(_is_variable(v) and v in made for v in equation.invars[1:])]
+    late = {*made, *_results(writes)}  # which `y[:2] = x` waits for by itself, where x is written too
+    held = [equation for equation in writes if not any(_is_variable(v) and v in late for v in equation.invars[1:])]
     if _is_alone(jaxpr, writes) and not after and not held:
         return None
     needed = [v for equation in writes for v in equation.invars[1:]] + [v for equation in after for v in equation.invars]

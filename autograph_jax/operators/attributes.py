@@ -10,6 +10,7 @@ from typing import Any
 from autograph_jax.errors import StructureError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.builtins import type_
+from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.tracing import reach, state, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import UNBOUND, Choice, answered, refusal
@@ -45,6 +46,7 @@ _VIEWS = frozenset({"T", "mT", "real", "imag"})
 
 def class_of(value: Any) -> Any:
     """`value.__class__`."""
+    lists.check_element(value)
     return type_(value) if type(value) is Choice else hooks.shown_as(value).__class__
 
 
@@ -82,6 +84,7 @@ def _is_set(option: Any) -> bool:
 
 
 def id_(value: Any) -> int:
+    lists.check_element(value)
     if type(value) is Choice:
         raise refusal(value, "`id`")
     return builtins.id(value)

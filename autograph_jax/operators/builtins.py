@@ -126,6 +126,7 @@ def index_of(container: Any, value: Any, *bounds: Any) -> Any:
 
 
 def isinstance_(value: Any, kinds: Any) -> Any:
+    lists.check_element(value)
     value = value._bound() if type(value) is Choice else value
     if type(value) is Choice:
         return value._where(lambda option: isinstance_(option, kinds))
@@ -138,6 +139,7 @@ def issubclass_(kind: Any, kinds: Any) -> Any:
 
 
 def callable_(value: Any) -> Any:
+    lists.check_element(value)
     value = value._bound() if type(value) is Choice else value
     return value._where(callable) if type(value) is Choice else callable(value)
 
@@ -145,6 +147,7 @@ def callable_(value: Any) -> Any:
 def type_(value: Any, *rest: Any, **keywords: Any) -> Any:
     if rest or keywords:
         return builtins.type(value, *rest, **keywords)
+    lists.check_element(value)
     value = value._bound() if type(value) is Choice else value
     return value._map(type_) if type(value) is Choice else builtins.type("" if type(value) is Text else hooks.shown_as(value))
 

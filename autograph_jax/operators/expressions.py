@@ -119,7 +119,7 @@ def is_(left: Any, right: Any) -> Any:
             return is_(right, left)
         if (answer := _is_member(left, right)) is not None:
             return answer
-        same_containers.check_identity(left, right)
+        _check_identity(left, right)
         return left is right
     if left._may_be_unbound():
         return is_(left._bound(), right)
@@ -143,9 +143,15 @@ def _is_member(left: Any, right: Any) -> Any:
 
 def is_not(left: Any, right: Any) -> Any:
     if type(left) is not Choice and type(right) is not Choice and _is_member(left, right) is None:
-        same_containers.check_identity(left, right)
+        _check_identity(left, right)
         return left is not right
     return not_(is_(left, right))
+
+
+def _check_identity(left: Any, right: Any) -> None:
+    for one in (left, right):
+        lists.check_element(one)
+    same_containers.check_identity(left, right)
 
 
 def in_(value: Any, container: Any) -> Any:

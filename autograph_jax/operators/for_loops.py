@@ -158,6 +158,7 @@ def _turns_in_python(
 ) -> Any:
     for element in elements.each() if isinstance(elements, comprehensions.Kept) else elements:
         turns += 1
+        lists.check_taken(element)
         decisions.turned(turns) if is_meant else turn_begun(turns, (body, orelse))
         exit = turn_ended(_turn(element, body, names))
         if exit is not None:
@@ -267,7 +268,7 @@ def _staged_for(
     try:
         arguments = [number_as_array(Static(0)), *iterables.row_forms(rows)]
         axes = axes_of(rows.length) if traced_length else NONE
-        grows = not traced_length
+        grows = 0 if traced_length else rows.length
         given = {"arguments": arguments, "tainted_arguments": rows.traced_arrays, "over": rows.arrays}
         settled = settle(take, functions, names, **given, may_grow=grows, axes=axes)
     except AutographError as error:

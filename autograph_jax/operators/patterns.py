@@ -208,6 +208,8 @@ class instance(Pattern):
 def _found(pattern: Any, subject: Any) -> Found:
     if isinstance(subject, Choice) and not isinstance(pattern, _Anything | name | star):
         return _found_in_choice(pattern, subject)
+    if not isinstance(pattern, _Anything | name | star):
+        lists.check_element(subject)
     if isinstance(pattern, Pattern):
         return pattern.found(subject)
     if pattern is None or pattern is True or pattern is False:

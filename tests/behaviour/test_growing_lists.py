@@ -1,5 +1,11 @@
 """Lists that grow in staged loops, lists of which only a bound is known, and explicit markers."""
 
+import collections
+import functools
+import itertools
+import operator
+import types
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -161,6 +167,201 @@ def read_from_the_end(v):
 
 
 row(read_from_the_end, [VECTOR], [-VECTOR], staged="loop", batch=True)
+
+
+# ------------------------------------------------------------------ what a turn finds out about the list that it makes longer
+
+
+def counting(name, count):
+    """A loop that asks each turn how many elements the list has by now, in a way of its own."""
+
+    def f(v):
+        out = []
+        total = 0.0
+        for e in v:
+            total = total + e * count(out)
+            out.append(total)
+        return total
+
+    f.__name__ = name
+    row(f, [VECTOR], [-VECTOR])
+
+
+def by_a_loop(out):
+    n = 1
+    for _ in out:
+        n += 1
+    return n
+
+
+def by_numbers(out):
+    n = 1
+    for number, _ in enumerate(out):
+        n += number
+    return n
+
+
+def of_the_last_two(out):
+    n = 1
+    for _ in zip(out[-2:], range(9), strict=False):
+        n += 1
+    return n
+
+
+def whether_there_are_two(out):
+    n = 1.0
+    for _ in out:
+        n += 1.0
+    return 5.0 if n > 2 else 1.0
+
+
+counting("counted_by_a_loop", by_a_loop)
+counting("counted_by_enumerate", by_numbers)
+counting("counted_in_a_slice", of_the_last_two)
+counting("counted_up_to_two", whether_there_are_two)
+counting("counted_by_a_generator", lambda out: sum(1 for _ in out))
+counting("counted_by_a_comprehension", lambda out: [2 for _ in out] and 3 or 1)
+counting("counted_backwards", lambda out: len(list(reversed(out))))
+counting("counted_by_reduce", lambda out: functools.reduce(lambda n, _: n + 1, out, 1))
+counting("counted_by_map", lambda out: sum(map(lambda _: 1, out)))
+counting("counted_in_pairs", lambda out: len(list(itertools.pairwise(out))))
+counting("counted_by_its_method", lambda out: out.__len__())
+counting("counted_by_a_hint", lambda out: operator.length_hint(out))
+counting("counted_in_a_deque", lambda out: len(collections.deque(out)))
+counting("every_other_one", lambda out: 1.0 if sum(1 for _ in out) % 2 else 2.0)
+
+
+def counted_in_a_tuple(v):
+    out = ()
+    for e in v:
+        out = (*out, e * sum(1 for _ in out))
+    return out
+
+
+row(counted_in_a_tuple, [VECTOR])
+
+
+def counted_in_a_dict(v):
+    out = {"path": [], "other": []}
+    for e in v:
+        n = 1
+        for _ in out["path"]:
+            n += 1
+        out["path"].append(e * n)
+    return out
+
+
+row(counted_in_a_dict, [VECTOR])
+
+
+def asking(name, question):
+    """A loop that asks what an element of the list is that an earlier turn has put there."""
+
+    def f(v):
+        out = [v[0], v[1], v[2], v[0], v[1], v[2]]
+        first = out[0]
+        total = 0.0
+        for e in v:
+            total = total + (1.0 if question(out, first, e) else 2.0) * e
+            out.append(total)
+        return total
+
+    f.__name__ = name
+    row(f, [VECTOR], [-VECTOR])
+
+
+def matched(out, first, e):
+    match out[0]:
+        case jnp.ndarray() | np.generic():
+            return True
+        case _:
+            return False
+
+
+asking("is_it_the_first", lambda out, first, e: out[0] is first)
+asking("is_it_not_the_first", lambda out, first, e: out[0] is not first)
+asking("is_any_the_first", lambda out, first, e: any(q is first for q in out))
+asking("is_any_the_first_by_map", lambda out, first, e: any(map(lambda q: q is first, out)))
+asking("is_it_of_the_type_of_others", lambda out, first, e: type(out[0]) is type(e))
+asking("is_it_of_the_class_of_others", lambda out, first, e: out[0].__class__ is type(e))
+asking("is_it_callable", lambda out, first, e: callable(out[0]))
+asking("has_it_its_id", lambda out, first, e: id(out[0]) == id(first))
+asking("has_it_a_shape", lambda out, first, e: hasattr(out[0], "shape"))
+asking("what_shape_has_it", lambda out, first, e: getattr(out[0], "shape", None) is None)
+asking("is_it_an_array", lambda out, first, e: isinstance(out[0], jnp.ndarray | np.generic))
+asking("does_it_match", matched)
+
+
+# ------------------------------------------------------------------ elements that no array stands for
+
+
+def making(name, make, change, read):
+    """A loop that puts a new object into the list in each turn; afterwards one of them is changed, and all are read."""
+
+    def f(v):
+        out = []
+        total = 0.0
+        for e in v:
+            total = total + e
+            out.append(make(e))
+        change(out[0])
+        return (total, sum([read(one) for one in out]))
+
+    f.__name__ = name
+    row(f, [VECTOR], [-VECTOR])
+
+
+class Empty:
+    pass
+
+
+class Layer:
+    def __init__(self, weight):
+        self.weight, self.tags = weight, set()
+
+
+def counter():
+    count = 0
+
+    def step():
+        nonlocal count
+        count += 1
+        return count
+
+    return step
+
+
+def set_mark(one):
+    one.mark = 1
+
+
+making("a_set_each", lambda e: set(), lambda one: one.add(1), len)
+making("a_deque_each", lambda e: collections.deque(), lambda one: one.append(1), len)
+making("a_namespace_each", lambda e: types.SimpleNamespace(), set_mark, lambda one: len(vars(one)))
+making("an_empty_object_each", lambda e: Empty(), set_mark, lambda one: len(vars(one)))
+making("a_counter_each", lambda e: counter(), lambda one: one(), lambda one: one())
+making("a_bound_list_each", lambda e: functools.partial(len, []), lambda one: one.args[0].append(1), lambda one: one())
+making("a_method_of_a_list_each", lambda e: [].append, lambda one: one(1), lambda one: len(one.__self__))
+making("an_iterator_each", lambda e: iter([1, 2]), next, next)
+making("a_generator_each", lambda e: (n for n in range(3)), next, next)
+making("an_exception_each", lambda e: ValueError(), lambda one: one.add_note(""), lambda one: len(vars(one)))
+making("a_random_generator_each", lambda e: np.random.default_rng(0), lambda one: one.random(), lambda one: one.random())
+making("a_set_in_a_dict_each", lambda e: {"w": e, "tags": set()}, lambda one: one["tags"].add(1), lambda one: len(one["tags"]))
+making("a_set_in_a_tuple_each", lambda e: (e, set()), lambda one: one[1].add(1), lambda one: len(one[1]))
+making("a_set_in_a_list_each", lambda e: [set()], lambda one: one[0].add(1), lambda one: len(one[0]))
+making("a_set_in_an_object_each", lambda e: Layer(e), lambda one: one.tags.add(1), lambda one: len(one.tags))
+
+
+def one_object_for_all(v):
+    tags = set()
+    out = []
+    for e in v:
+        out.append((e, tags, abs, "name"))
+    out[0][1].add(1)
+    return [(e, len(each), f(e), name) for e, each, f, name in out]
+
+
+row(one_object_for_all, [VECTOR], [-VECTOR], own_jit=True)
 
 
 def grown_in_nested_loops(v):

@@ -833,6 +833,30 @@ def slices_in_a_loop(v):
 row(slices_in_a_loop, [VECTOR], [-VECTOR], grad=True, batch=True)
 
 
+def a_whole_written_array_is_written_into_another(x, y, n):
+    i = 0
+    while i < n:
+        x[i] += 1.0
+        y[:3] = x
+        i += 1
+    return (x, y)
+
+
+row(a_whole_written_array_is_written_into_another, [VECTOR, LONGER, 3], [VECTOR, LONGER, 0], staged="loop")
+
+
+def a_constant_is_written_and_then_all_of_it(x, y, n):
+    total = 0.0
+    for _ in range(n):
+        total += y[2]
+        x[0] = 7.0
+        y[1:] = x
+    return (x, y, total)
+
+
+row(a_constant_is_written_and_then_all_of_it, [VECTOR, LONGER, 3], [VECTOR, LONGER, 0], staged="loop")
+
+
 # ------------------------------------------------------------------ other names of the same array
 def fill_first(a, value):
     a[0] = value

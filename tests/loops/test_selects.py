@@ -125,6 +125,23 @@ def test_lanes_select_by_booleans():
     np.testing.assert_array_equal(jax.jit(jax.vmap(collatz))(lanes), [by_conditionals(collatz, n) for n in lanes])
 
 
+@pytest.mark.parametrize("number", [0.0, 1.0, 0.5, 1.5, -1.0, jnp.inf, jnp.nan])
+def test_a_boolean_as_a_number_equals_zero_and_one_alone(number):
+    @ag.autograph
+    def count(x, n):
+        s = 0.0
+        for i in range(n):
+            mask = jnp.astype(x > 0, float)
+            if mask == number:
+                s += 100.0
+            else:
+                s += jnp.where(mask + i == number, 10.0, 1.0)
+        return s
+
+    for x in jnp.array([-1.0, 1.0]):
+        np.testing.assert_array_equal(jax.jit(count)(x, 3), by_conditionals(count, x, 3))
+
+
 def test_a_program_without_conditionals_is_the_same_object():
     closed = jax.make_jaxpr(lambda x: x + 1)(1.0)
     assert compiled_jaxpr(closed) is closed

@@ -25,13 +25,12 @@ from autograph_jax.operators.values.forms import Array, Form, Mismatch, Static, 
 from autograph_jax.operators.values.joins import coerce, join, number_as_array
 
 _MOST_CARRIED = 4  # elements at the end of a list that a turn may read
-_FAR = 16  # stand-ins beyond the elements that a list starts with: an index from the front meets one
+_MOST_FURTHER = 500  # stand-ins beyond the elements that a list starts with, one for each that the turns put in
+_PERIOD = 60  # of `if count % 10 == 0`: their number is one more than a multiple
 
 
 class Earlier:
     """Stands for an element that is not known while a turn is traced. Whoever looks at it ends the attempt to stage."""
-
-    __slots__ = ("held",)
 
     def __init__(self) -> None:
         self.held: list[Any] = []
@@ -39,7 +38,7 @@ class Earlier:
     def _refuse(self, *_: Any, **__: Any) -> Any:
         raise not_known()
 
-    __getitem__ = __iter__ = __len__ = __bool__ = __call__ = __float__ = __int__ = __index__ = _refuse
+    __getattr__ = __getitem__ = __iter__ = __len__ = __bool__ = __float__ = __int__ = __index__ = _refuse
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __abs__ = __hash__ = __contains__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
     __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = _refuse
@@ -65,6 +64,19 @@ def check_known(value: Any) -> None:
     """Refuse to say how long a growing list is."""
     if type(value) in (list, tuple) and state.traces() and any(type(element) is Earlier for element in value):
         raise not_known()
+
+
+def check_element(value: Any) -> None:
+    """Refuse to say what an element of a growing list is."""
+    if type(value) is Earlier:
+        raise not_known()
+
+
+def check_taken(element: Any) -> None:
+    """Refuse a turn of a loop over a growing list, `enumerate` or `zip` of one: how many there are is not known."""
+    check_element(element)
+    if type(element) is tuple:
+        check_known(element)
 
 
 def holds_earlier(form: Form) -> bool:
@@ -112,17 +124,27 @@ def are_alike(*forms: Form) -> bool:
 class Growth:
     """How one list or tuple grows: what a turn finds in it, and how many elements it puts before and behind."""
 
-    def __init__(self, entry: Sequence[Any]) -> None:
+    def __init__(self, entry: Sequence[Any], turns: int) -> None:
         self.entry = entry
-        self.earlier = tuple(Earlier() for _ in range(len(entry) + _FAR))
         self.front = 0
         self.items: tuple[Form, ...] = ()  # Forms of the elements that a turn puts in
         self._carried = _readable_end(entry)
+        further = -(-min(turns, _MOST_FURTHER) // _PERIOD) * _PERIOD + 1
+        self._stand_ins = tuple(Earlier() for _ in range(len(entry) - len(self._carried) + further))
+        self.earlier = self._entered = self._stand_ins[:-further]
 
     @property
     def holder(self) -> list[Any]:
         """Where arrays are kept while a turn is traced that earlier turns may have put into the list, for `aliasing`."""
-        return self.earlier[0].held
+        return self._stand_ins[0].held
+
+    @property
+    def is_as_entered(self) -> bool:
+        return self.earlier is not self._stand_ins
+
+    def lengthen(self, *, as_entered: bool = False) -> None:
+        """Let the list be as a later turn finds it, where an index from the front meets a stand-in, or as the first turn."""
+        self.earlier = self._entered if as_entered else self._stand_ins
 
     def start(self, kind: Any) -> Form:
         """The list as the first trace of the body finds it."""
@@ -139,7 +161,7 @@ class Growth:
         `found` and `left` are the variables of what the turn found in it and of what it left: earlier elements stay the same.
         """
         children = end.children if isinstance(end, Tree) else ()
-        front = next((n for n, child in enumerate(children) if _is(child, self.earlier[0])), len(children))
+        front = self._front(children, found, left)
         behind = children[front + len(self.earlier) :]
         count = len(self._carried)
         stand_ins = zip(children[front : front + len(self.earlier)], self.earlier, strict=False)
@@ -147,12 +169,24 @@ class Growth:
         if not whole or not all(_is(child, own) for child, own in stand_ins):
             raise _changed()
         skipped, kept = _leaf_count(children[:front]), _leaf_count(behind[:count])
-        if kept != len(found) or any(a is not b for a, b in zip(found, left[skipped:], strict=False)):
+        if kept != len(found) or not _begins_with(left[skipped:], found):
             raise _changed()
         self.front, self.items = front, (*children[:front], *behind[count:])
         last = behind[-count:] if count else ()
         self._carried = tuple(join(a, b) for a, b in zip(self._carried, last, strict=True))
         return self.start(cast(Tree, end).kind)
+
+    def _front(self, children: Sequence[Form], found: Sequence[Any], left: Sequence[Any]) -> int:
+        """How many elements a turn has put before those that it found."""
+        if self.earlier:
+            return next((n for n, child in enumerate(children) if _is(child, self.earlier[0])), len(children))
+        starts = (n for n in range(len(children)) if _begins_with(left[_leaf_count(children[:n]) :], found))
+        return next(starts, len(children)) if found else 0
+
+    def new_items(self, end: Form) -> list[Form]:
+        """Of the list as a turn leaves it, the elements that it has put in."""
+        children, behind = elements(end), len(self.items) - self.front
+        return [*children[: self.front], *children[len(children) - behind :]]
 
     def new_leaves(self) -> list[int]:
         """Where among the leaves that a turn leaves in the list those of the new elements are."""
@@ -188,6 +222,10 @@ def _is(form: Form, value: Any) -> bool:
     return isinstance(form, Static) and form.value is value
 
 
+def _begins_with(variables: Sequence[Any], others: Sequence[Any]) -> bool:
+    return len(variables) >= len(others) and all(a is b for a, b in zip(variables, others, strict=False))
+
+
 def _leaf_count(forms: Sequence[Form]) -> int:
     return sum(len(array_forms(form)) for form in forms)
 
@@ -209,6 +247,15 @@ def _changed() -> StructureError:
         location=user_location(),
         details=["A staged loop can put new elements before or behind the others, the same number in each turn."],
         help="write into an array instead: `path = jnp.zeros(n)`, `path[i] = x`",
+    )
+
+
+def objects_made() -> StructureError:
+    return StructureError(
+        "each turn of this loop puts an object of its own into a list, and a staged loop would put the same one in each time",
+        location=user_location(),
+        details=["A set, an iterator, a function with variables of its own: no array can stand for it."],
+        help="let Python run the loop: `for x in ag.unroll(xs)`",
     )
 
 

@@ -23,6 +23,7 @@ from autograph_jax.operators.loops import run_turn
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.staging import dependence, loop_aliases
+from autograph_jax.operators.staging.alike import alike, made_anew
 from autograph_jax.operators.staging.apart import changed_in_a_turn
 from autograph_jax.operators.staging.blocks import NOT_APART, Aliases, Apart, Traced, trace
 from autograph_jax.operators.staging.collectives import refuse
@@ -51,15 +52,15 @@ def settle(
     arguments: Sequence[Form] = (),
     gives_more: bool = False,
     tainted_arguments: bool = False,
-    may_grow: bool = False,
+    may_grow: int = 0,
     over: Sequence[jax.Array] = (),
     axes: Axes = NONE,
 ) -> Settled:
     """Trace a loop's body until its state has one Form, and give that with the body's jaxpr.
 
     The body returns its exit; with `gives_more`, a tuple of its exit and further values. Where the number of turns is known,
-    lists `may_grow` by the same number of elements in each; `over` are the arrays whose rows a turn gets. Along `axes` of a
-    mesh devices run different numbers of turns.
+    lists `may_grow` in so many, by the same number of elements in each; `over` are the arrays whose rows a turn gets. Along
+    `axes` of a mesh devices run different numbers of turns.
     """
     known = len(arguments), tainted_arguments
     run = _Settling(body, functions, names, arguments, axes, over, gives_more=gives_more, may_grow=may_grow)
@@ -87,7 +88,7 @@ class _Settling:
         over: Sequence[jax.Array],
         *,
         gives_more: bool,
-        may_grow: bool,
+        may_grow: int,
     ) -> None:
         self._block = body if gives_more else _alone(body)
         self._functions, self._arguments, self._over = functions, arguments, over
@@ -98,7 +99,9 @@ class _Settling:
         self._aliases = Aliases()
         self._apart = NOT_APART
         self._longer = collections.Counter[Any]()  # by key: how often an array has become longer
+        self._turns = may_grow
         self._growing: dict[Any, lists.Growth] | None = {} if may_grow else None
+        self._at_entry: Any = None  # what the last trace gave in which the growing lists were as the loop enters with them
         self._memory = state.Memory()
         self._last: Remembered | None = None
         self._begin_from_last_time(body)
@@ -139,10 +142,32 @@ class _Settling:
         same = not loop_aliases.taken_from_lists(traced, self._aliases) and same
         same = not loop_aliases.put_into_lists(places, traced, self._growing or {}, self._aliases) and same
         if same and not traced.found:
-            return True
+            return not self._growing or self._is_of_any_length(self._growing)
         self.places = places + traced.found
         self._forms = self._forms + self._found(traced)
         return False
+
+    def _is_of_any_length(self, growing: dict[Any, lists.Growth]) -> bool:
+        """Does a turn do the same in a longer list as in one as it enters? First all settles as the loop enters with it."""
+        are_longer = not any(growth.is_as_entered for growth in growing.values())
+        if are_longer and alike(self._at_entry, self._traced, without=growing):
+            self._check_elements(growing)
+            return True
+        if are_longer and self._at_entry.jaxpr.in_avals == self._traced.jaxpr.in_avals:
+            raise lists.not_known()
+        self._at_entry = self._traced
+        for number, place in enumerate(self.places):
+            if (growth := growing.get(place.key)) is not None:
+                growth.lengthen(as_entered=are_longer)  # once more, where something else has become another one since
+                self._forms[number] = growth.start(cast(Tree, self._forms[number]).kind)
+        return False
+
+    def _check_elements(self, growing: dict[Any, lists.Growth]) -> None:
+        """Refuse objects that each turn makes anew and that no array stands for: `buckets.append(set())`."""
+        for key, growth in growing.items():
+            first, second = (growth.new_items(traced.ends[key][1]) for traced in (self._at_entry, self._traced))
+            if any(map(made_anew, first, second)):
+                raise lists.objects_made()
 
     def _trace(self) -> Traced:
         inputs = list(zip(self.places, self._forms, strict=True))
@@ -156,7 +181,7 @@ class _Settling:
 
     def _take_over(self, traced: Traced) -> bool:
         """Join the state with what a turn has left; is it the same as before?"""
-        forms = _next_forms(self.places, self._forms, traced, self._growing)
+        forms = _next_forms(self.places, self._forms, traced, self._growing, self._turns)
         exit = joined("how this loop is left", self._exit, exit_of(traced), before="once by", after="once by")
         loop_aliases.check_replaced(self.places, self._forms, forms, traced)
         axes = self._axes | _axes_of_end(exit, self.places, forms, traced, self._memory.failures)
@@ -248,13 +273,17 @@ def _grows(place: Place, form: Form, end: Form) -> bool:
 
 
 def _next_forms(
-    places: Sequence[Place], forms: Sequence[Form], traced: Traced, growing: dict[Any, lists.Growth] | None
+    places: Sequence[Place],
+    forms: Sequence[Form],
+    traced: Traced,
+    growing: dict[Any, lists.Growth] | None,
+    turns: int,
 ) -> list[Form]:
     """The state as the next trace of the body finds it: what it was joined with what the turn has left."""
     new, first = [], 0
     for place, form in zip(places, forms, strict=True):
         count = len(array_forms(form))
-        new.append(_next(place, form, traced, first, growing))
+        new.append(_next(place, form, traced, first, growing, turns))
         first += count
     results = [traced.result, *(end for key, (_, end) in traced.ends.items() if key not in (growing or ()))]
     if growing and any(map(lists.holds_earlier, results)):
@@ -262,7 +291,7 @@ def _next_forms(
     return new
 
 
-def _next(place: Place, form: Form, traced: Traced, first: int, growing: dict[Any, lists.Growth] | None) -> Form:
+def _next(place: Place, form: Form, traced: Traced, first: int, growing: dict[Any, lists.Growth] | None, turns: int) -> Form:
     if place.key not in traced.ends:
         return form
     end = traced.ends[place.key][1]
@@ -271,7 +300,7 @@ def _next(place: Place, form: Form, traced: Traced, first: int, growing: dict[An
     if _grows(place, form, end):
         if growing is None:
             raise number_unknown(shown(place), form, end, place.target)
-        growth = growing[place.key] = lists.Growth(place.read())
+        growth = growing[place.key] = lists.Growth(place.read(), turns)
         return growth.start(cast(Tree, end).kind)
     told = {"before": "it enters this loop as", "after": "and a turn leaves it as", "target": place.target}
     return joined(shown(place), form, end, **told)
