@@ -501,6 +501,138 @@ def appended_after_it_may_have_failed(x):
 row(appended_after_it_may_have_failed, [0.0], [2.0], want="either")
 
 
+# ------------------------------------------------------------------ variables of others, which a callee assigns
+def variable_of_the_caller(x):
+    total = 0.0
+
+    def f(v):
+        nonlocal total
+        total = total + 1
+        if v < 0:
+            raise Bad
+        total += 10
+        if v > 2:
+            total = total + 100
+        for _ in range(3):
+            total = total + 1000
+
+    try:
+        f(x)
+        f(x - 2)
+    except Bad:
+        pass
+    return total
+
+
+row(variable_of_the_caller, [-1.0], [1.0], [3.0], staged="cond", batch=True)
+
+assigned_last = 0.0
+
+
+def module_variable(x):
+    global assigned_last
+    assigned_last = 0.0
+    try:
+        assign_last(x)
+    except AssertionError:
+        pass
+    return assigned_last
+
+
+def assign_last(x):
+    global assigned_last
+    assigned_last = x
+    assert x > 0
+    assigned_last = assigned_last * 10
+
+
+row(module_variable, [-1.0], [1.0])
+
+
+def text_and_tuple_of_the_caller(x):
+    text, pair = "none", (1.0, 2.0)
+
+    def f(v):
+        nonlocal text, pair
+        if v < 0:
+            raise Bad
+        text = "some"
+        pair = (v, v)
+
+    try:
+        f(x)
+    except Bad:
+        pass
+    return (1.0 if text == "some" else 0.0), pair
+
+
+row(text_and_tuple_of_the_caller, [-1.0], [1.0])
+
+
+def target_of_a_loop_and_of_a_with(x):
+    k = step = 0.0
+
+    def f(v):
+        nonlocal k, step
+        checked(v)
+        for k in range(3):
+            pass
+        with contextlib.nullcontext(5.0) as step:
+            pass
+        k, other = k + 1, step
+
+    try:
+        f(x)
+    except (Bad, ArithmeticError):
+        pass
+    return k, step
+
+
+row(target_of_a_loop_and_of_a_with, [0.0], [1.0], [9.0])
+
+
+def variable_of_the_callee(x):
+    def f(v):
+        count = 0
+
+        def step():
+            nonlocal count
+            count = count + 1
+
+        step()
+        checked(v)
+        step()
+        return [10.0, 20.0, 30.0][count]
+
+    r = 5.0
+    try:
+        r = f(x)
+    except Bad:
+        pass
+    return r
+
+
+row(variable_of_the_callee, [1.0], [9.0])
+
+
+def iterator_of_the_caller(x):
+    elements = iter([1.0, 2.0, 3.0])
+
+    def f(v):
+        if v < 0:
+            raise Bad
+        next(elements)
+
+    try:
+        f(x)
+    except Bad:
+        pass
+    return next(elements)
+
+
+row(iterator_of_the_caller, [-1.0], [1.0], want="either")
+
+
 # ------------------------------------------------------------------ `+=`: the target is read first
 def unbound_target_of_an_update(x):
     log = []

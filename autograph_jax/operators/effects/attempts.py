@@ -156,6 +156,15 @@ class Attempt:
             frame = frame.f_back
         return False
 
+    def knows_variable(self, name: str, frame: types.FrameType) -> bool:
+        """Was this variable of the running function there before the attempt?"""
+        inside: types.FrameType | None = frame
+        while inside is not None and inside is not self.frame:
+            if name in inside.f_code.co_cellvars and frame.f_code.co_qualname.startswith(inside.f_code.co_qualname):
+                return False
+            inside = inside.f_back
+        return True
+
 
 attempt = Attempt
 
@@ -260,6 +269,11 @@ def after_a_turn(opened: list[bool]) -> None:
 def is_written_late(target: Any) -> bool:
     """May an attempt have failed that would show what is about to be changed? Python would not come here then."""
     return any(own.is_open and own.knows(target) for own in state.attempts())
+
+
+def is_assigned_late(name: str, frame: types.FrameType) -> bool:
+    """The same for a variable of a function around the running one, or of its module."""
+    return any(own.is_open and own.knows_variable(name, frame) for own in state.attempts())
 
 
 def check_write(target: Any) -> None:
