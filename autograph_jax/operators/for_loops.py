@@ -290,7 +290,7 @@ def _staged_for(
         left_to_python(body, "it reads a list by its counter, which staging would make a choice among all elements")
         return PYTHON
     settled.count_to(rows.length)
-    if settled.has_exit or traced_length:
+    if settled.has_exit or traced_length or settled.is_caught:
         if settled.growing and _bounded_now(settled, functions, rows.length):
             return _staged_for(rows, body, functions, names, how=how, options=options)
         if settled.growing:
