@@ -39,9 +39,11 @@ from typing import Any
 
 import gast
 
+from autograph_jax.analysis import writes
 from autograph_jax.converters import exits
 from autograph_jax.converters.base import Pass
 from autograph_jax.converters.guarding import Guard, Suite, may_fail
+from autograph_jax.converters.places import writes_places
 from autograph_jax.converters.unsupported import is_generator
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
@@ -102,7 +104,8 @@ class _Attempts(Pass):
         return node
 
     def visit_Try(self, node: gast.Try) -> gast.AST | list[gast.stmt]:
-        if may_fail(node.finalbody) and not exits.may_exit(node.finalbody) and may_fail([*node.body, *node.handlers]):
+        is_seen = may_fail(node.finalbody) or self._writes(node.finalbody)
+        if is_seen and not exits.may_exit(node.finalbody) and may_fail([*node.body, *node.handlers]):
             return self._with_final(node)
         is_noted = _may_be_noted(node) and may_fail(node.body) or self._is_guarded and not _caught(node) <= _NEVER_BY_DATA
         if exits.may_exit(node.finalbody) or not is_noted:
@@ -124,6 +127,11 @@ class _Attempts(Pass):
             return [*begin, inner, *after]
         node.body, node.handlers, node.orelse = [inner, *after], [], []
         return [*begin, node]
+
+    def _writes(self, statements: Suite) -> bool:
+        """Is anything written that somebody else sees? Where the body has failed, too, though not what comes after that."""
+        inner = [node for statement in statements for node in walk(statement)]
+        return any(map(writes_places, inner)) or any(not self._rebound.isdisjoint(writes(node)) for node in statements)
 
     def _with_final(self, node: gast.Try) -> list[gast.stmt]:
         """A `finally` that raises ends the error with which the body has failed: so that one is raised after it."""

@@ -17,6 +17,8 @@ After:
     a = ag__.update(a, '+=', v)
 
 The value stands first because Python evaluates it first. A JAX array cannot change, so the variable takes the new one.
+A variable that is declared `nonlocal` or `global` takes `ag__.assigned(x, 'name')`: what it was, where a `try` around the call
+has failed before.
 """
 
 from __future__ import annotations
@@ -59,6 +61,7 @@ _UPDATE_ITEM = Template("ag__.UPDATE(OBJECT, INDEX, SYMBOL, VALUE, ALIASES)")
 _UPDATE = Template("ag__.update(OBJECT, SYMBOL, VALUE, ALIASES)")
 _UPDATE_ATTR = Template("ag__.update_attr(OBJECT, ATTRIBUTE, SYMBOL, VALUE)")
 _UPDATE_PATH = Template("ag__.UPDATE(OBJECT, SYMBOL, VALUE, STEPS)")
+_ASSIGNED = Template("ag__.assigned(VALUE, NAME_)")
 
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.AST:
@@ -100,12 +103,12 @@ class _Stores(Pass):
         return converted
 
     def visit_Assign(self, node: gast.Assign) -> list[gast.stmt]:
-        if not any(writes_places(target) for target in node.targets):
+        if not any(map(self._is_stored, node.targets)):
             return [node]
         if any(has_effects(place) for target in node.targets for place in places_of(target)):
             return [node]  # a walrus in a lambda would bind the lambda's own variable
-        if len(node.targets) == 1 and isinstance(node.targets[0], gast.Attribute | gast.Subscript):
-            return self._store(node.targets[0], node.value, node)
+        if len(node.targets) == 1 and isinstance(node.targets[0], gast.Name | gast.Attribute | gast.Subscript):
+            return self._taken(node.targets[0], node.value, node)
         moved, stores = self._through_variables(node.targets, node)
         return [template.assign(moved, node.value, at=node), *stores]
 
@@ -129,8 +132,22 @@ class _Stores(Pass):
 
     def _taken(self, place: Place | gast.Name, value: gast.expr, node: gast.stmt) -> list[gast.stmt]:
         if isinstance(place, gast.Name):
-            return [template.assign([place], value, at=node)]
+            return [template.assign([place], self._assigned(place, value), at=node)]
         return self._store(place, value, node)
+
+    def _is_stored(self, target: gast.expr) -> bool:
+        """Are places written, or variables of others, which a `try` around the call may read afterwards?"""
+        return writes_places(target) or not self._declared().isdisjoint(writes(target))
+
+    def _declared(self) -> frozenset[str]:
+        """The variables that the function declares as those of a function around it, or of its module."""
+        facts = self._scopes[-1] if self._scopes else None
+        return facts.declared_nonlocal | facts.declared_global if facts else frozenset()
+
+    def _assigned(self, target: gast.Name, value: gast.expr) -> gast.expr:
+        if target.id not in self._declared():
+            return value
+        return _ASSIGNED.expression(at=value, VALUE=value, NAME_=template.constant(target.id, at=value))
 
     def _variable(self) -> str:
         number = next(self._numbers)
@@ -166,13 +183,17 @@ class _Stores(Pass):
         """
         is_array = self._item_written and target.id in self._item_written[-1]
         if not is_array and not isinstance(node.value, gast.List | gast.ListComp):
-            return node
+            return self._augmented_variable(target, node) if target.id in self._declared() else node
         aliases = self._aliases(target, node)
         names = [template.name(name, at=target) for name in aliases]
         updated = _UPDATE.expression(
             at=target, OBJECT=template.name(target.id, at=target), SYMBOL=symbol, VALUE=node.value, ALIASES=names
         )
         return self._written(target, updated, node, True, aliases)
+
+    def _augmented_variable(self, target: gast.Name, node: gast.AugAssign) -> gast.stmt:
+        new = augmented(template.name(target.id, at=target), node, node.value)
+        return template.assign([target], self._assigned(target, new), at=node)
 
     def _stable(self, target: Place, value: gast.expr, before: list[gast.stmt]) -> Place:
         """The target with parts taken out that have effects, or that the value changes: `a[f()] += g()`, `a[i] += (i := 1)`."""
@@ -233,6 +254,7 @@ class _Stores(Pass):
         """The write as a statement; the root, and the aliases that may be the same array, take what it gives."""
         if not rebinds or not isinstance(root, gast.Name):
             return template.expression_statement(written, at=node)
+        written = self._assigned(root, written) if not aliases else written
         targets: list[gast.expr] = [template.name(name, at=root, store=True) for name in [root.id, *aliases]]
         target = targets[0] if len(targets) == 1 else template.tuple_of(targets, at=root, store=True)
         return template.assign([target], written, at=node)
@@ -306,7 +328,7 @@ class _Stores(Pass):
     def visit_For(self, node: gast.For) -> gast.AST:
         """`for a[i] in xs` and `for self.x in xs` first take the element into a variable."""
         stores: list[gast.stmt] = []
-        if writes_places(node.target):
+        if self._is_stored(node.target):
             [node.target], stores = self._through_variables([node.target], node)
         node.body = stores + self._suite(node.body)
         node.orelse = self._suite(node.orelse)
@@ -314,13 +336,13 @@ class _Stores(Pass):
 
     def visit_With(self, node: gast.With) -> gast.AST:
         """`with f() as self.x` likewise; a manager after it is entered when the place has been written."""
-        placed = [item.optional_vars is not None and writes_places(item.optional_vars) for item in node.items]
+        placed = [item.optional_vars is not None and self._is_stored(item.optional_vars) for item in node.items]
         if True in placed[:-1]:
             first = placed.index(True) + 1
             inner = gast.copy_location(gast.With(node.items[first:], node.body, None), node)
             node.items, node.body = node.items[:first], [inner]
         stores: list[gast.stmt] = []
-        if node.items[-1].optional_vars is not None and writes_places(node.items[-1].optional_vars):
+        if node.items[-1].optional_vars is not None and self._is_stored(node.items[-1].optional_vars):
             [node.items[-1].optional_vars], stores = self._through_variables([node.items[-1].optional_vars], node)
         node.body = stores + self._suite(node.body)
         return node

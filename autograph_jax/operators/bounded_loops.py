@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from autograph_jax.errors import user_location
 from autograph_jax.loops import api
 from autograph_jax.loops.taken import where_taken
-from autograph_jax.operators.effects import checks
+from autograph_jax.operators.effects import checks, ended
 from autograph_jax.operators.loop_options import Options, current
 from autograph_jax.operators.tracing import state
 from autograph_jax.operators.values.traced import is_traced
@@ -106,10 +106,10 @@ def _bounded(
     bound: int | None = None,
 ) -> tuple[Any, Any]:
     """The loop, and whether it would go on where it ends."""
+    if options.max_steps is None and bound is None and (failed := ended.has_failed()) is not False:
+        cond = _with(cond, lambda going: jnp.logical_and(going, jnp.logical_not(failed)))
     if (taken := state.branch_taken()) is not None:
-        going_on = cond
-        cond = lambda carry: where_taken(going_on(carry), taken)  # noqa: E731
-        cond.__name__, cond.__qualname__ = (getattr(going_on, name, "cond") for name in ("__name__", "__qualname__"))
+        cond = _with(cond, lambda going: where_taken(going, taken))
     staged = functools.partial(api.while_loop, checkpoints=options.checkpoints, optimize=options.optimizations)
     if options.max_steps is None:
         return staged(cond, body, init, bound=bound), False
@@ -125,6 +125,16 @@ def _bounded(
     turn.__name__, turn.__qualname__ = getattr(body, "__name__", "body"), getattr(body, "__qualname__", "body")
     result, _ = staged(going, turn, (init, jnp.int32(0)), bound=bound)
     return result, cond(result)
+
+
+def _with(cond: Callable[[Any], Any], condition: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A test of a loop under one more condition, by the test's own name."""
+
+    def both(carry: Any) -> Any:
+        return condition(cond(carry))
+
+    both.__name__, both.__qualname__ = (getattr(cond, name, "cond") for name in ("__name__", "__qualname__"))
+    return both
 
 
 def _raise_where(reached: Any, max_steps: int | None) -> None:

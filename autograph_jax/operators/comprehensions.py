@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from autograph_jax.operators import speculation
 from autograph_jax.operators.conditionals import if_expr
-from autograph_jax.operators.effects import checks
+from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.sequences import bounded
 from autograph_jax.operators.tracing import impure
 from autograph_jax.operators.values.choices import Choice
@@ -43,6 +43,7 @@ def kept_ones(values: Iterable[Any]) -> Iterator[Any]:
 
 def next_(iterator: Any, *default: Any) -> Any:
     """Python's `next`."""
+    attempts.check_write(iterator)
     return iterator.first(*default) if isinstance(iterator, Kept) else impure.next_(iterator, *default)
 
 

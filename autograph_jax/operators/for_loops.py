@@ -302,7 +302,7 @@ def _staged_for(
             raise _no_room(equation)
         left_to_python(body, "an integer is computed from its counter, which would overflow when staged")
         return PYTHON
-    if settled.has_exit or traced_length:
+    if settled.has_exit or traced_length or settled.is_caught:
         if settled.growing and _bounded_now(settled, functions, rows.length):
             return _staged_for(rows, body, functions, names, how=how, options=options)
         if settled.growing:

@@ -137,6 +137,11 @@ def as_weak(value: Any, dtype: np.dtype) -> jax.Array:
     return cast(jax.Array, _lax._convert_element_type(value, dtype, weak_type=True))
 
 
+def effect() -> Any:
+    """An effect without an order, that of `jax.debug.callback`: whatever has it stays in a program."""
+    return None if _debugging is None else _debugging.debug_effect
+
+
 def ordered_effect() -> Any:
     """The effect of a call of Python that keeps its place in the order of the program, on several devices on each.
 

@@ -6,6 +6,7 @@ because Python evaluates it first.
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -108,6 +109,16 @@ def check_made_by_ported_code(target: Any) -> None:
     """Ported code keeps traced values in arrays of its own; NumPy's are globals, or of objects from outside."""
     if isinstance(target, np.ndarray) and hooks.is_porting():
         raise not_made_by_ported_code()
+
+
+def assigned(value: Any, name: str) -> Any:
+    """`nonlocal name; name = value`, and so of a global: what the variable takes."""
+    if not any(state.opened()):
+        return value
+    frame = sys._getframe(1)
+    if not attempts.is_assigned_late(name, frame):
+        return value
+    return _unless_failed(value, lambda: holders.frame_variables(frame).get(name, frame.f_globals.get(name, UNBOUND)))
 
 
 def _unless_failed(value: Any, old: Callable[[], Any]) -> Any:

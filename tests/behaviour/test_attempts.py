@@ -501,6 +501,138 @@ def appended_after_it_may_have_failed(x):
 row(appended_after_it_may_have_failed, [0.0], [2.0], want="either")
 
 
+# ------------------------------------------------------------------ variables of others, which a callee assigns
+def variable_of_the_caller(x):
+    total = 0.0
+
+    def f(v):
+        nonlocal total
+        total = total + 1
+        if v < 0:
+            raise Bad
+        total += 10
+        if v > 2:
+            total = total + 100
+        for _ in range(3):
+            total = total + 1000
+
+    try:
+        f(x)
+        f(x - 2)
+    except Bad:
+        pass
+    return total
+
+
+row(variable_of_the_caller, [-1.0], [1.0], [3.0], staged="cond", batch=True)
+
+assigned_last = 0.0
+
+
+def module_variable(x):
+    global assigned_last
+    assigned_last = 0.0
+    try:
+        assign_last(x)
+    except AssertionError:
+        pass
+    return assigned_last
+
+
+def assign_last(x):
+    global assigned_last
+    assigned_last = x
+    assert x > 0
+    assigned_last = assigned_last * 10
+
+
+row(module_variable, [-1.0], [1.0])
+
+
+def text_and_tuple_of_the_caller(x):
+    text, pair = "none", (1.0, 2.0)
+
+    def f(v):
+        nonlocal text, pair
+        if v < 0:
+            raise Bad
+        text = "some"
+        pair = (v, v)
+
+    try:
+        f(x)
+    except Bad:
+        pass
+    return (1.0 if text == "some" else 0.0), pair
+
+
+row(text_and_tuple_of_the_caller, [-1.0], [1.0])
+
+
+def target_of_a_loop_and_of_a_with(x):
+    k = step = 0.0
+
+    def f(v):
+        nonlocal k, step
+        checked(v)
+        for k in range(3):
+            pass
+        with contextlib.nullcontext(5.0) as step:
+            pass
+        k, other = k + 1, step
+
+    try:
+        f(x)
+    except (Bad, ArithmeticError):
+        pass
+    return k, step
+
+
+row(target_of_a_loop_and_of_a_with, [0.0], [1.0], [9.0])
+
+
+def variable_of_the_callee(x):
+    def f(v):
+        count = 0
+
+        def step():
+            nonlocal count
+            count = count + 1
+
+        step()
+        checked(v)
+        step()
+        return [10.0, 20.0, 30.0][count]
+
+    r = 5.0
+    try:
+        r = f(x)
+    except Bad:
+        pass
+    return r
+
+
+row(variable_of_the_callee, [1.0], [9.0])
+
+
+def iterator_of_the_caller(x):
+    elements = iter([1.0, 2.0, 3.0])
+
+    def f(v):
+        if v < 0:
+            raise Bad
+        next(elements)
+
+    try:
+        f(x)
+    except Bad:
+        pass
+    return next(elements)
+
+
+row(iterator_of_the_caller, [-1.0], [1.0], want="either")
+
+
 # ------------------------------------------------------------------ `+=`: the target is read first
 def unbound_target_of_an_update(x):
     log = []
@@ -1243,6 +1375,238 @@ def raised_out_of_a_with(x):
 
 
 row(raised_out_of_a_with, [3.0], [1.0], own_jit=True)
+
+
+# ------------------------------------------------------------------ what a callee does after its own error
+def finally_of_a_callee(x):
+    counter, ends = Counter(), [0.0]
+
+    def f():
+        counter.calls += 1
+        try:
+            if x > 0:
+                raise Bad
+            counter.done += 1000
+        finally:
+            counter.calls += 10
+            ends[0] += 1
+        counter.calls += 100
+
+    try:
+        f()
+    except Bad:
+        pass
+    return counter.calls, counter.done, ends
+
+
+row(finally_of_a_callee, [2.0], [-1.0], batch=True)
+
+
+def finally_in_finally_of_callees(x):
+    steps, last = [0.0], 0.0
+
+    def check(v):
+        if v > 0:
+            raise Bad
+        steps[0] += 10000
+
+    def inner():
+        try:
+            check(x - 3)
+            steps[0] += 1
+            check(x)
+            steps[0] += 2
+        finally:
+            steps[0] += 10
+        steps[0] += 100
+
+    def outer():
+        nonlocal last
+        try:
+            inner()
+        finally:
+            last = steps[0]
+            steps[0] += 1000
+
+    try:
+        outer()
+    except Bad:
+        pass
+    return steps, last
+
+
+row(finally_in_finally_of_callees, [2.0], [-1.0], [5.0])
+
+
+def handler_of_a_callee_that_raises(x):
+    steps = [0.0]
+
+    def f():
+        try:
+            checked(x)
+            steps[0] += 5
+        except Bad as error:
+            steps[0] += 1
+            raise ArithmeticError from error
+        finally:
+            steps[0] += 7
+        steps[0] += 100
+
+    try:
+        f()
+    except ArithmeticError:
+        pass
+    return steps
+
+
+row(handler_of_a_callee_that_raises, [9.0], [1.0], [0.0])
+
+
+def finally_in_a_loop_of_a_callee(x):
+    steps = [0.0]
+
+    def f():
+        for i in range(3):
+            try:
+                if x > i:
+                    raise Bad
+                steps[0] += 1
+            finally:
+                steps[0] += 10
+
+    try:
+        f()
+    except Bad:
+        pass
+    return steps
+
+
+row(finally_in_a_loop_of_a_callee, [2.0], [-1.0], [5.0])
+
+
+def exit_in_a_callee(x):
+    closing = Closing()
+
+    def f():
+        with closing:
+            not_above_2(x)
+
+    try:
+        f()
+    except ValueError:
+        pass
+    return closing.closed
+
+
+row(exit_in_a_callee, [3.0], [1.0], want="either")
+
+
+def exit_of_a_generator_in_a_callee(x):
+    d = {"s": 1.0}
+    doubled = scaled(d, 2.0)
+
+    def f():
+        with doubled:
+            not_above_2(x)
+
+    try:
+        f()
+    except ValueError:
+        pass
+    return d["s"]
+
+
+row(exit_of_a_generator_in_a_callee, [3.0], [1.0], want="either")
+
+
+def exit_of_what_a_callee_makes(x):
+    def f():
+        with Closing() as closing:
+            y = not_above_2(x)
+        return y + closing.closed
+
+    y = 0.0
+    try:
+        y = f()
+    except ValueError:
+        pass
+    return y
+
+
+row(exit_of_what_a_callee_makes, [3.0], [1.0])
+
+
+def loops_of_a_callee(x):
+    d, count = {"c": 0.0}, 0.0
+
+    def f():
+        nonlocal count
+        for _ in range(2):
+            d["c"] += 1000
+            for i in range(3):
+                if i == x:
+                    raise Bad
+                d["c"] += 10
+                count += 1
+            d["c"] += 1
+        count += 100
+
+    try:
+        f()
+    except Bad:
+        pass
+    return d["c"], count
+
+
+row(loops_of_a_callee, [0.0], [2.0], [9.0], staged="loop", batch=True)
+
+
+def while_loops_of_a_callee(x, m):
+    steps = [0.0]
+
+    def f():
+        for _ in range(m):
+            i = x * 0
+            while i < 3:
+                if i == x:
+                    raise Bad
+                steps[0] += 10
+                i += 1
+            steps[0] += 1
+
+    for _ in range(2):
+        try:
+            f()
+        except Bad:
+            steps[0] += 1000
+    return steps
+
+
+row(while_loops_of_a_callee, [0.0, 2], [2.0, 2], [9.0, 2], [0.0, 0], batch=True)
+
+
+def loop_in_a_callee_of_a_loop(x):
+    steps = [0.0]
+
+    def f():
+        for i in range(3):
+            if i == x:
+                raise Bad
+            steps[0] += 10
+
+    def g():
+        for _ in range(2):
+            f()
+            steps[0] += 1
+
+    try:
+        g()
+    except Bad:
+        pass
+    return steps
+
+
+row(loop_in_a_callee_of_a_loop, [0.0], [2.0], [9.0])
 
 
 @table.each_way

@@ -834,7 +834,7 @@ ROWS = {
                 nonlocal total
                 def then():
                     nonlocal total
-                    total += x
+                    total = ag__.assigned(ag__.augment(total, '+=', x), 'total')
                 ag__.if_stmt(x > 0, then, None, 'total')
             def body(element):
                 nonlocal x
@@ -857,10 +857,10 @@ ROWS = {
         """
         def f(x):
             global counter
-            counter = 0
+            counter = ag__.assigned(0, 'counter')
             def body():
                 global counter
-                counter += 1
+                counter = ag__.assigned(ag__.augment(counter, '+=', 1), 'counter')
             ag__.while_stmt(lambda: counter < x, body, 'global counter')
             return counter
         """,

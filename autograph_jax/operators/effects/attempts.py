@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -47,9 +47,11 @@ class Attempt:
         self.frame: types.FrameType | None = None  # whose body it is, while that runs
         self.is_open = False  # may what runs now have failed already?
         self.ends_loop = False  # has it failed in a loop that ends by that?
+        self.loops: list[Failures] = []  # of functions that are called, which tell their errors when they are over
         self.is_unguarded = False  # would what runs now write what it must not, where it fails?
         self.is_cut_short = False  # has a block of it ended by an error of Python's, which its exit does not tell?
         self.is_over = False  # has the body surely failed where what follows the `try` is reached?
+        self._checked: list[Attempt] = []  # of callers, that have been open in this body before a check
 
     def __enter__(self) -> None:
         if jax_private.tracing():
@@ -63,9 +65,24 @@ class Attempt:
         if active and active[-1] is self:
             active.pop()
             self.frame = None
+            for own in self._checked:  # what follows this `try` is no less in theirs
+                own.is_open = True
+            self._checked.clear()
             if kind is not None and not issubclass(kind, (AutographError, Raised)) and self.has_failed() is not False:
                 raise uncatchable() from error  # both copies of a handler would run
         return kind is Raised and bool(self._handler_of)  # there is nothing more to trace: the handlers come next
+
+    def check(self, around: Sequence[Attempt]) -> None:
+        """What comes next in the body is left out where one of these has failed."""
+        for own in around:
+            if own.is_open and not own.is_of(self.frame):
+                self._checked.append(own)
+            own.is_open = False
+
+    def is_of(self, frame: types.FrameType | None) -> bool:
+        """Is it a `try` of the function that has this frame, whose own checks follow?"""
+        here = self.frame
+        return here is None or frame is None or here.f_code.co_qualname == frame.f_code.co_qualname
 
     def handler(self, kind: type[BaseException]) -> int | None:
         """The number of the handler for errors of a class."""
@@ -88,6 +105,7 @@ class Attempt:
         loop = state.failures()
         if loop is not None and loop is not self.loop and not self._checks_loop():
             loop.note(condition, failure)
+            self.loops.append(loop)
             self.is_open = self.ends_loop = True
             return
         self._handler_of.append(handler)
@@ -156,6 +174,24 @@ class Attempt:
             frame = frame.f_back
         return False
 
+    def calls(self, name: str) -> bool:
+        """Does a function of this name run now, which the body has called?"""
+        frame: types.FrameType | None = sys._getframe(1)
+        while frame is not None and frame is not self.frame:
+            if frame.f_code.co_name == name:
+                return True
+            frame = frame.f_back
+        return False
+
+    def knows_variable(self, name: str, frame: types.FrameType) -> bool:
+        """Was this variable of the running function there before the attempt?"""
+        inside: types.FrameType | None = frame
+        while inside is not None and inside is not self.frame:
+            if name in inside.f_code.co_cellvars and frame.f_code.co_qualname.startswith(inside.f_code.co_qualname):
+                return False
+            inside = inside.f_back
+        return True
+
 
 attempt = Attempt
 
@@ -163,8 +199,7 @@ attempt = Attempt
 def failed(attempt: Attempt) -> Any:
     """Has a body failed, of this `try` or of one around it? What follows runs only where they have not."""
     around = [*state.attempts(), *(() if attempt in state.attempts() else (attempt,))]
-    for own in around:
-        own.is_open = False
+    attempt.check(around)
     conditions = [condition for own in around if (condition := own.has_failed()) is not False]
     return jnp.stack(conditions).any() if len(conditions) > 1 else conditions[0] if conditions else False
 
@@ -243,10 +278,25 @@ def may_handle_a_loop() -> bool:
 
 def unless_failed(condition: Any) -> Any:
     """Of several errors the first counts, whichever `try` handles it."""
+    loop = state.failures()
+    if loop is not None and catches(loop):
+        condition = jnp.logical_and(condition, loop.code.read() == 0)
     for own in state.attempts():
         if (failed := own.has_failed()) is not False:
             condition = jnp.logical_and(condition, jnp.logical_not(failed))
     return condition
+
+
+def catches(loop: Failures) -> bool:
+    """Does a `try` handle errors of a loop? Then what the loop leaves is read."""
+    return any(loop in own.loops for own in state.attempts())
+
+
+def loop_over(loop: Failures) -> None:
+    """A loop that hands its errors on to the one around is over: what follows in there may come after an error."""
+    for own in state.attempts():
+        if loop in own.loops:
+            own.is_open = own.ends_loop = True
 
 
 def after_a_turn(opened: list[bool]) -> None:
@@ -259,7 +309,20 @@ def after_a_turn(opened: list[bool]) -> None:
 
 def is_written_late(target: Any) -> bool:
     """May an attempt have failed that would show what is about to be changed? Python would not come here then."""
-    return any(own.is_open and own.knows(target) for own in state.attempts())
+    return _is_late(own for own in state.attempts() if own.is_open and own.knows(target))
+
+
+def is_assigned_late(name: str, frame: types.FrameType) -> bool:
+    """The same for a variable of a function around the running one, or of its module."""
+    return _is_late(own for own in state.attempts() if own.is_open and own.knows_variable(name, frame))
+
+
+def _is_late(found: Iterator[Attempt]) -> bool:
+    """Has any been found? An `__exit__` writes after an error in its `with` too, and not after one that comes before that."""
+    own = next(found, None)
+    if own is not None and own.calls("__exit__"):
+        raise _written_by_exit()
+    return own is not None
 
 
 def check_write(target: Any) -> None:
@@ -273,6 +336,14 @@ def uncatchable() -> StagingError:
         "an exception is raised where traced data decides, and caught outside of that block",
         location=user_location(),
         help="use a flag instead of the exception, or handle the case in the same branch",
+    )
+
+
+def _written_by_exit() -> StagingError:
+    return StagingError(
+        "a `with` may be left by an error that traced data decides about, and its `__exit__` writes what a `try` would see",
+        location=user_location(),
+        help="write `try` and `finally` in place of this `with`, or the `with` around the `try`",
     )
 
 

@@ -26,7 +26,7 @@ from autograph_jax.errors import (
     user_location,
 )
 from autograph_jax.operators import hooks, jax_private
-from autograph_jax.operators.effects import attempts, handlers, ordered, printing, progress_bars
+from autograph_jax.operators.effects import attempts, ended, handlers, ordered, printing, progress_bars
 from autograph_jax.operators.effects.attempts import Raised
 from autograph_jax.operators.effects.failures import CheckText, Error, Failure, Failures, errors_are_values
 from autograph_jax.operators.tracing import state
@@ -282,6 +282,7 @@ def _made(kind: type[BaseException]) -> BaseException:
 
 def _raise(code: Any, known: Sequence[Failure], values: Sequence[Any]) -> None:
     """At run time: raise the error of this number, if it is not 0."""
+    ended.note(code != 0)
     code = jnp.where(printing.active_here(), code, 0)
     if errors_are_values():
         from jax.experimental import checkify  # 3 ms, and few programs need it

@@ -15,7 +15,7 @@ from autograph_jax.loops.overflows import overflowing
 from autograph_jax.loops.spread import tells
 from autograph_jax.loops.turns import Turn
 from autograph_jax.operators import decisions, loop_options
-from autograph_jax.operators.effects import checks
+from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried, Failures, errors_are_values
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
@@ -68,6 +68,11 @@ class Settled:
     @property
     def has_exit(self) -> bool:
         return self.exit != NO_EXIT
+
+    @property
+    def is_caught(self) -> bool:
+        """Does a `try` around it go on where an error has ended it?"""
+        return self.failures is not None and attempts.catches(self.failures)
 
     def tell(self, how: str, *, since: float, turns: int | None = None) -> None:
         """Say, to whoever listens, how this loop is staged, and what it carries."""
@@ -332,8 +337,11 @@ class Settled:
             listed.note(values.get(key))
         if not turns:
             self._doubt_entries(values)
-        if self.failures is not None and not self.hands_on and self.failures.code.key in self.traced.ends:
-            checks.raise_after_loop(self.failures, values)
+        if self.failures is not None and self.failures.code.key in self.traced.ends:
+            if self.hands_on:
+                attempts.loop_over(self.failures)
+            else:
+                checks.raise_after_loop(self.failures, values)
         return exit
 
     def _entered_together(self) -> set[same_containers.Pair]:

@@ -22,7 +22,7 @@ from autograph_jax.errors import is_user_frame
 from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing.frozen import Frozen
-from autograph_jax.operators.tracing.places import Place
+from autograph_jax.operators.tracing.places import Aside, Place
 from autograph_jax.porting.arrays import serial
 
 
@@ -221,7 +221,7 @@ def note(place: Place, function: types.FunctionType | None = None) -> None:
     """Keep the present value of a place that is about to be written, if known by which function."""
     if _local.traces:
         _local.traces[-1].keep(place, place.read)
-    elif _local.written is not None:
+    elif _local.written is not None and not isinstance(place, Aside):
         _local.written[place.key] = place, (function.__code__, None) if function is not None else _user_line()
 
 
@@ -290,7 +290,7 @@ def is_older(value: Any) -> bool:
     for trace in reversed(_local.traces):
         if id(value) in trace.made:
             return False
-        if not isinstance(trace, Attempt):
+        if not isinstance(trace, Attempt) or trace.active is not None:
             return True
     return False
 

@@ -1,0 +1,97 @@
+"""Has the program failed already? A `while` that comes later asks, and makes no turn then.
+
+Nothing orders a loop behind the call of Python that raises: without a bound it might run before that, and never end. In blocks
+this is state, a bool; around them a tracer of the program itself, which an equation of that holds, and nobody else.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.core
+import jax.numpy as jnp
+
+from autograph_jax.loops.axes import axes_of
+from autograph_jax.operators import jax_private
+from autograph_jax.operators.effects import attempts
+from autograph_jax.operators.effects.failures import Carried
+from autograph_jax.operators.effects.held import of_program
+from autograph_jax.operators.tracing import state
+
+
+class _Programs(threading.local):
+    """Those that are being made, and of each whether it has failed: outside of blocks, and in the running block."""
+
+    def __init__(self) -> None:
+        self.outside: weakref.WeakKeyDictionary[Any, Callable[[], Any]] = weakref.WeakKeyDictionary()
+
+
+_programs = _Programs()
+
+
+class _Flag(Carried):
+    """The place for whether the program has failed, by an error that leaves it."""
+
+    def read(self) -> Any:
+        return self.target.__dict__[self.attribute] if self.attribute in self.target.__dict__ else self._outside()
+
+    def write(self, value: Any) -> None:
+        if value is self._outside():
+            self.target.__dict__.pop(self.attribute, None)
+        elif _blocks():
+            self.target.__dict__[self.attribute] = value
+        elif value is False:
+            self.target.outside.pop(_program(), None)
+        else:
+            value = of_program(value)
+            is_held = isinstance(value, jax.core.Tracer)  # by the program
+            self.target.outside[_program()] = weakref.ref(value) if is_held else lambda: value
+
+    def _outside(self) -> Any:
+        kept = self.target.outside.get(_program(), _nothing)()
+        return False if kept is None else kept
+
+
+_flag = _Flag(_programs, "failed", False)
+
+
+def note(condition: Any) -> None:
+    """The program fails here where this holds. On several devices the others go on, and this one with them."""
+    if _is_of_program() and not axes_of(condition):
+        if _blocks() and jax_private.current_trace() is not _blocks()[-1].jax_trace:
+            condition = of_program(condition)
+        before = _flag.read()
+        state.write(_flag, condition if before is False else jnp.logical_or(before, condition))
+
+
+def has_failed() -> Any:
+    """False, or a traced bool: has the program failed, or a `try` that is running?"""
+    if not _is_of_program():
+        return False
+    failed = _flag.read()
+    inside = jnp.logical_not(attempts.unless_failed(jnp.asarray(True))) if state.attempts() else False
+    return inside if failed is False else failed if inside is False else jnp.logical_or(failed, inside)
+
+
+def _blocks() -> list[Any]:
+    return [trace for trace in state.traces() if trace.around is not None]
+
+
+def _program() -> Any:
+    blocks = _blocks()
+    around = blocks[0].around if blocks else jax_private.current_trace()
+    return jax_private.program_of(around) or around
+
+
+def _is_of_program() -> bool:
+    """Is this no function in a block that JAX traces by itself, to scan or compile it?"""
+    blocks, program = _blocks(), jax_private.program_of(jax_private.current_trace())
+    return not blocks or program is jax_private.program_of(blocks[-1].jax_trace)
+
+
+def _nothing() -> Any:
+    return None

@@ -1,0 +1,152 @@
+"""A `while` after an error that traced data decides about makes no turn: without a bound it might never end."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import autograph_jax as ag
+from autograph_jax import autograph
+
+
+def turns(v):
+    """For ever where v is 0 or less, but for -1."""
+    n = 0
+    while v != 1:
+        v = jnp.where(v % 2 == 0, v // 2, 3 * v + 1)
+        n = n + 1
+    return n
+
+
+def check(v):
+    if v <= 0:
+        raise ValueError("positive", v)
+
+
+def raised_before(v):
+    check(v)
+    return turns(v)
+
+
+def asserted_before(v):
+    assert v > 0, "positive"
+    return turns(v)
+
+
+def caught(v):
+    try:
+        return raised_before(v)
+    except ValueError:
+        return -1
+
+
+def in_one_branch(v):
+    n = 0
+    if v < 20:
+        check(v)
+        n = turns(v)
+    return n
+
+
+def in_a_branch_before(v):
+    if v < 20:
+        check(v)
+    elif v < 30:
+        raise KeyError(v)
+    return turns(v)
+
+
+def in_turns(v):
+    n = 0
+    for i in range(3):
+        check(v - i)
+        n = n + turns(v - i)
+    return n
+
+
+def in_turns_that_print(v):
+    n, i = 0, 0
+    while i < v:
+        check(v - 3)
+        print(i)
+        n = n + turns(v - 3)
+        i = i + 1
+    return n
+
+
+def in_a_loop_before(v):
+    for i in range(3):
+        check(v - i)
+    return turns(v)
+
+
+def in_a_function_that_is_mapped(v):
+    jax.vmap(autograph(check))(jnp.stack([v, v + 1]))
+    return turns(v)
+
+
+PROGRAMS = [
+    raised_before,
+    asserted_before,
+    caught,
+    in_one_branch,
+    in_a_branch_before,
+    in_turns,
+    in_turns_that_print,
+    in_a_loop_before,
+    in_a_function_that_is_mapped,
+]
+
+
+def outcome(function: Any, *arguments: Any) -> Any:
+    try:
+        return int(function(*arguments))
+    except Exception as error:
+        return type(error), [int(value) for value in error.args[1:]]
+
+
+def in_python(function: Any, v: int) -> Any:
+    """Plain Python, which never comes to the loop where it would be endless."""
+    return outcome(function, jnp.int32(v))
+
+
+@pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
+def test_the_error_is_pythons(function: Any):
+    compiled = ag.jit(function)
+    for v in (5, 0, 3, 2):
+        assert outcome(compiled, jnp.int32(v)) == in_python(function, v)
+    with jax.checking_leaks():
+        assert outcome(jax.jit(autograph(function)), jnp.int32(5)) == in_python(function, 5)
+
+
+@pytest.mark.parametrize("function", [raised_before, in_one_branch, in_a_branch_before], ids=lambda f: f.__name__)
+def test_the_error_of_one_lane(function: Any):
+    mapped = ag.jit(ag.vmap(function))
+    assert mapped(jnp.array([5, 6])).tolist() == [function(5), function(6)]
+    with pytest.raises(ValueError, match="positive"):
+        mapped(jnp.array([5, 0]))
+    tried: Any = ag.jit(ag.vmap(caught))
+    assert tried(jnp.array([5, 0])).tolist() == [turns(5), -1]
+
+
+def doubled(x):
+    if x <= 0:
+        raise ValueError("positive")
+    while x < 2:
+        x = x * 2
+    return x
+
+
+@pytest.mark.parametrize("of", [ag.grad, lambda f: jax.grad(jax.checkpoint(f)), lambda f: lambda x: ag.jvp(f, (x,), (1.0,))[1]])
+def test_its_gradient(of: Any):
+    slope = ag.jit(of(autograph(doubled)))
+    assert slope(0.75) == 4.0
+    with pytest.raises(ValueError, match="positive"):
+        slope(-1.0)
+
+
+def test_a_program_that_raises_nothing_asks_nothing():
+    assert "ordered_callback" not in str(jax.make_jaxpr(autograph(turns))(3))
+    assert "cond_nconsts=1" not in str(jax.make_jaxpr(autograph(turns))(3))
+    assert "cond_nconsts=1" in str(jax.make_jaxpr(autograph(raised_before))(3))
