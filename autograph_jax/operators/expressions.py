@@ -15,6 +15,7 @@ from autograph_jax.operators import comparisons, hooks, jax_private
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import bounded, lists
+from autograph_jax.operators.sequences.ranges import RangeMethods
 from autograph_jax.operators.tracing import same_containers
 from autograph_jax.operators.tracing.cells import cells_of, standing_for
 from autograph_jax.operators.values import facts, objects, selection
@@ -152,6 +153,8 @@ def in_(value: Any, container: Any) -> Any:
     """`value in container`; an array is compared with each element of a static container."""
     if issubclass(type(container), bounded.Bounded):
         return bounded.contains(container, value)
+    if issubclass(type(container), RangeMethods):
+        return container.contains(value)
     if type(container) is Choice:
         return selection.of_choice(container, lambda option: in_(value, option), "`in`")
     comparisons.check_members(container, value)

@@ -370,6 +370,51 @@ def math_in_a_while_test(x):
 row(math_in_a_while_test, [37.0], [1.05], batch=True)
 
 
+# ------------------------------------------------------------------ ranges
+def elements_of_a_range(n, k):
+    r = range(n)
+    return r[1], r[-1], r[k - 1], range(1, n + 5, 2)[1], range(n, 0, -1)[0], r[1:][0], len(r[::2]), len(r[-2:])
+
+
+row(elements_of_a_range, [3, 2], [5, 4])
+
+
+def what_a_range_says(n, k):
+    r = range(n)
+    found = [k in r, 7 not in r, 2.0 in r, 4 in range(1, n + 5, 2), bool(r), not r, r == range(3), r != range(3), r == range(n)]
+    return found, (r.start, r.stop, r.step), r.count(k), isinstance(r, range), type(r) is range, 1 if r else 2
+
+
+row(what_a_range_says, [3, 2], [5, 4], [0, 0], [2, 7])
+
+
+def place_in_a_range(n, k):
+    return range(1, n).index(k)
+
+
+row(place_in_a_range, [5, 3], [5, 1])
+
+
+def sum_over_a_slice_of_a_range(n, k):
+    total = 0
+    for i in range(n)[1:]:
+        total = total + i * k
+    for i in range(n)[::-2]:
+        total = total * k + i
+    return total
+
+
+row(sum_over_a_slice_of_a_range, [5, 3], [2, 1], [0, 1], staged="loop")
+
+
+def kept_elements_are_a_list(x):
+    kept = [v for v in x if v > 2]
+    return isinstance(kept, list), type(kept) is list, kept.__class__ is list, len(kept)
+
+
+row(kept_elements_are_a_list, [np.array([1.0, 3.0, 4.0])], [np.array([1.0, 0.0, 2.0])])
+
+
 @table.each_way
 def test_builtins(row, way, record_property):
     check(row, way, record_property)
