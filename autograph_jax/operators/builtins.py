@@ -66,16 +66,27 @@ def all_(iterable: Iterable[Any]) -> Any:
     return _fold(iterable, jnp.all, jnp.logical_and, decided_by=False)
 
 
+def found_in(iterator: Iterable[Any], value: Any) -> Any:
+    """`value in iterator`, which takes its elements up to the first that is equal."""
+    return _one_by_one(iterator, jnp.logical_or, True, lambda element: comparisons.same(value, element))
+
+
 def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: bool) -> Any:
     if isinstance(iterable, jax.Array) and iterable.ndim == 1 and is_traced(iterable):
         return reduce(iterable != 0)
     if isinstance(iterable, bounded.Bounded):
         return reduce(bounded.truths(iterable, beyond=not decided_by))
+    return _one_by_one(iterable, combine, decided_by, lambda element: element)
+
+
+def _one_by_one(iterable: Iterable[Any], combine: Any, decided_by: bool, test: Callable[[Any], Any]) -> Any:
     elements, places = iter(all_of(iterable, one_by_one=True)), None
     result: Any = not decided_by
     for element in elements:
         if comprehensions.is_open(element):  # one that is not there decides nothing
-            element = element._map(lambda option: not decided_by if option is comprehensions.SKIP else option)
+            element = element._map(lambda option: not decided_by if option is comprehensions.SKIP else test(option))
+        else:
+            element = test(element)
         if is_traced(element):
             decision = truth(element)
             places = overtaken.places(iterable) if places is None else places

@@ -11,7 +11,7 @@ from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import bounded
 from autograph_jax.operators.tracing import impure
-from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.choices import Choice, refusal
 
 
 class _Skip:
@@ -42,6 +42,8 @@ def kept_ones(values: Iterable[Any]) -> Iterator[Any]:
 
 def next_(iterator: Any, *default: Any) -> Any:
     """Python's `next`."""
+    if type(iterator) is Choice:
+        raise refusal(iterator, "`next`")
     return iterator.first(*default) if isinstance(iterator, Kept) else impure.next_(iterator, *default)
 
 

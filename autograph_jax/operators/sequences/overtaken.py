@@ -38,7 +38,7 @@ def give_up(before: list[tuple[Any, Place]]) -> None:
             iterator.lose()
         elif _is_read_later(iterator):
             raise StagingError(
-                "an iterator is used after an `any` or `all` that stops where traced data says",
+                "an iterator is used after an `any`, `all` or `in` that stops where traced data says",
                 location=user_location(),
                 details=["How many elements it has left is only known at run time."],
                 help="make it a list before: `values = list(it)`",
