@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph_jax.errors import StructureError, user_location
-from autograph_jax.operators import hooks
-from autograph_jax.operators.builtins import type_
+from autograph_jax.operators.builtins import taken_for, type_
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.tracing import reach, state, views
 from autograph_jax.operators.values import selection
@@ -47,7 +46,7 @@ _VIEWS = frozenset({"T", "mT", "real", "imag"})
 def class_of(value: Any) -> Any:
     """`value.__class__`."""
     lists.check_element(value)
-    return type_(value) if type(value) is Choice else hooks.shown_as(value).__class__
+    return type_(value) if type(value) is Choice else taken_for(value).__class__
 
 
 def dict_of(value: Any) -> Any:

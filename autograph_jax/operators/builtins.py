@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import functools
 import math
 import operator
@@ -18,6 +19,7 @@ from autograph_jax.operators.effects import checks
 from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.ordering import all_of
 from autograph_jax.operators.sequences import bounded, iterables, lists
+from autograph_jax.operators.sequences.deques import BoundedDeque
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.choices import Choice
@@ -66,16 +68,27 @@ def all_(iterable: Iterable[Any]) -> Any:
     return _fold(iterable, jnp.all, jnp.logical_and, decided_by=False)
 
 
+def found_in(iterator: Iterable[Any], value: Any) -> Any:
+    """`value in iterator`, which takes its elements up to the first that is equal."""
+    return _one_by_one(iterator, jnp.logical_or, True, lambda element: comparisons.same(value, element))
+
+
 def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: bool) -> Any:
     if isinstance(iterable, jax.Array) and iterable.ndim == 1 and is_traced(iterable):
         return reduce(iterable != 0)
     if isinstance(iterable, bounded.Bounded):
         return reduce(bounded.truths(iterable, beyond=not decided_by))
+    return _one_by_one(iterable, combine, decided_by, lambda element: element)
+
+
+def _one_by_one(iterable: Iterable[Any], combine: Any, decided_by: bool, test: Callable[[Any], Any]) -> Any:
     elements = speculation.Elements(iterable, iter(all_of(iterable, one_by_one=True)))
     result: Any = not decided_by
     while (element := elements.next_if(_is_open(result, decided_by))) is not speculation.END:
         if comprehensions.is_open(element):  # one that is not there decides nothing
-            element = element._map(lambda option: not decided_by if option is comprehensions.SKIP else option)
+            element = element._map(lambda option: not decided_by if option is comprehensions.SKIP else test(option))
+        else:
+            element = test(element)
         if is_traced(element):
             decision = truth(element)
             result = decision if result is (not decided_by) else combine(result, decision)
@@ -130,7 +143,19 @@ def isinstance_(value: Any, kinds: Any) -> Any:
     value = value._bound() if type(value) is Choice else value
     if type(value) is Choice:
         return value._where(lambda option: isinstance_(option, kinds))
-    return isinstance("" if type(value) is Text else value, kinds) or isinstance(hooks.shown_as(value), kinds)
+    return isinstance("" if type(value) is Text else value, kinds) or isinstance(taken_for(value), kinds)
+
+
+def taken_for(value: Any) -> Any:
+    """A value of the class that Python's has where there is one of ours."""
+    for kind, python in _TAKEN_FOR:
+        if isinstance(value, kind):
+            return python
+    return hooks.shown_as(value)
+
+
+# A deque is a list of which only a bound is known, too.
+_TAKEN_FOR = ((Text, ""), (BoundedDeque, collections.deque()), (bounded.Bounded, []), (iterables.Range, range(0)))
 
 
 def issubclass_(kind: Any, kinds: Any) -> Any:
@@ -149,7 +174,7 @@ def type_(value: Any, *rest: Any, **keywords: Any) -> Any:
         return builtins.type(value, *rest, **keywords)
     lists.check_element(value)
     value = value._bound() if type(value) is Choice else value
-    return value._map(type_) if type(value) is Choice else builtins.type("" if type(value) is Text else hooks.shown_as(value))
+    return value._map(type_) if type(value) is Choice else builtins.type(taken_for(value))
 
 
 def len_(value: Any) -> Any:
@@ -264,6 +289,11 @@ def _iterated(builtin: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[
     return (*map(views.rows, arguments[:count]), *arguments[count:])
 
 
+def reduce_(function: Callable[..., Any], iterable: Iterable[Any], *start: Any) -> Any:
+    """`functools.reduce`, which would hide why something cannot be iterated."""
+    return functools.reduce(hooks.call(function), iter(views.rows(iterable)), *start)
+
+
 _FUNCTION_FIRST = (builtins.map, builtins.filter, functools.reduce)
 TAKING_FUNCTIONS = {f: converting(f) for f in (*_FUNCTION_FIRST, builtins.max, builtins.min, builtins.sorted)}
 OVERRIDES: dict[Any, Callable[..., Any]] = {
@@ -272,6 +302,6 @@ OVERRIDES: dict[Any, Callable[..., Any]] = {
     builtins.complex: complex_, builtins.bool: bool_, builtins.round: round_, builtins.list: list_, builtins.tuple: tuple_,
     builtins.callable: callable_, builtins.type: type_, builtins.isinstance: isinstance_, builtins.issubclass: issubclass_,
     operator.truth: bool_, operator.not_: operator_not,
-    functools.cmp_to_key: ordering.cmp_to_key, functools.reduce: converting(functools.reduce),
+    functools.cmp_to_key: ordering.cmp_to_key, functools.reduce: reduce_,
     builtins.map: lambda f, *rest: builtins.map(hooks.call(f), *map(views.rows, rest)),
 }  # fmt: skip

@@ -18,10 +18,19 @@ from autograph_jax.porting.mathematics import wide
 _ORDER: dict[str, Callable[[Any, Any], Any]] = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
+class Comparing:
+    """One of ours that says, by a traced bool, whether it is equal to something. Its `==` is about which object it is."""
+
+    def equals(self, other: Any) -> Any:
+        raise NotImplementedError  # pragma: no cover - each has its own
+
+
 def equal(left: Any, right: Any) -> Any:
     """`left == right`."""
     if type(right) is Choice and type(left) is not Choice:  # which an array would take for the array that it may be
         return right == left
+    if isinstance(left, Comparing) or isinstance(right, Comparing):
+        return left.equals(right) if isinstance(left, Comparing) else right.equals(left)
     kind = _same_container(left, right)
     if kind is None:
         _check_identity(left, right)
@@ -36,10 +45,15 @@ def not_equal(left: Any, right: Any) -> Any:
     """`left != right`."""
     if type(right) is Choice and type(left) is not Choice:
         return right != left
+    if isinstance(left, Comparing) or isinstance(right, Comparing):
+        return _negated(equal(left, right))
     if _same_container(left, right) is None:
         _check_identity(left, right)
         return left != right
-    result = equal(left, right)
+    return _negated(equal(left, right))
+
+
+def _negated(result: Any) -> Any:
     return not result if isinstance(result, bool) else jnp.logical_not(result)
 
 

@@ -12,7 +12,7 @@ from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.sequences import bounded
 from autograph_jax.operators.tracing import impure
-from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.choices import Choice, refusal
 
 
 class _Skip:
@@ -43,6 +43,8 @@ def kept_ones(values: Iterable[Any]) -> Iterator[Any]:
 
 def next_(iterator: Any, *default: Any) -> Any:
     """Python's `next`."""
+    if type(iterator) is Choice:
+        raise refusal(iterator, "`next`")
     attempts.check_write(iterator)
     return iterator.first(*default) if isinstance(iterator, Kept) else impure.next_(iterator, *default)
 

@@ -11,11 +11,13 @@ import jax.core
 import jax.numpy as jnp
 
 from autograph_jax.errors import StagingError, UnboundError, user_location
-from autograph_jax.operators import comparisons, hooks, jax_private
+from autograph_jax.operators import comparisons, comprehensions, hooks, jax_private
+from autograph_jax.operators.builtins import found_in
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import bounded, lists
-from autograph_jax.operators.tracing import same_containers
+from autograph_jax.operators.sequences.ranges import RangeMethods
+from autograph_jax.operators.tracing import positions, same_containers
 from autograph_jax.operators.tracing.cells import cells_of, standing_for
 from autograph_jax.operators.values import facts, objects, selection
 from autograph_jax.operators.values.choices import UNBOUND, Choice, answered
@@ -158,10 +160,18 @@ def in_(value: Any, container: Any) -> Any:
     """`value in container`; an array is compared with each element of a static container."""
     if issubclass(type(container), bounded.Bounded):
         return bounded.contains(container, value)
+    if issubclass(type(container), RangeMethods):
+        return container.contains(value)
     if type(container) is Choice:
         return selection.of_choice(container, lambda option: in_(value, option), "`in`")
+    if jax_private.tracing() and not hasattr(type(container), "__contains__") and _is_pythons_iterator(container):
+        return found_in(container, value)
     comparisons.check_members(container, value)
     return comparisons.contains(container, value) if _compares_traced(value, container) else objects.contains(container, value)
+
+
+def _is_pythons_iterator(value: Any) -> bool:
+    return isinstance(value, comprehensions.Kept) or positions.is_unfinished(value)
 
 
 def _compares_traced(value: Any, container: Any) -> bool:

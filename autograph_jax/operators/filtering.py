@@ -13,7 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import comprehensions, hooks, jax_private
+from autograph_jax.operators import comparisons, comprehensions, hooks, jax_private
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.sequences import overtaken
 from autograph_jax.operators.sequences.taking import taken
@@ -79,6 +79,23 @@ def _after_true(test: Test, iterable: Iterable[Any]) -> Iterator[Any]:
         yield comprehensions.kept(_negated(dropping), lambda value=value: value)
 
 
+def groupby(iterable: Any, key: Any = None) -> Any:
+    """`itertools.groupby`, where traced data does not decide which elements belong together."""
+    of_one = hooks.call(key) if key is not None else lambda value: value
+
+    def known(value: Any) -> Any:
+        found = of_one(value)
+        if comparisons.has_traced_parts(found):
+            raise StagingError(
+                "traced data decides which elements `groupby` puts together",
+                location=user_location(),
+                help="loop over the elements, and compare each with the one before",
+            )
+        return found
+
+    return itertools.groupby(taken(iterable), known)
+
+
 def _and_then(so_far: Any, test: Test, value: Any) -> Any:
     """`so_far and test(value)`, as a bool or a traced one; nothing is asked once it is False."""
     if so_far is False:
@@ -111,4 +128,5 @@ OVERRIDES: dict[Any, Callable[..., Any]] = {
     itertools.compress: compress,
     itertools.takewhile: takewhile,
     itertools.dropwhile: dropwhile,
+    itertools.groupby: groupby,
 }

@@ -26,7 +26,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import PortingError
-from autograph_jax.operators import attributes, comprehensions, filtering, heaps, hooks, jax_private, ordering, subscripts
+from autograph_jax.operators import (
+    attributes,
+    comprehensions,
+    filtering,
+    heaps,
+    hooks,
+    integers,
+    jax_private,
+    ordering,
+    subscripts,
+)
 from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import outlets, printing, texts
@@ -75,6 +85,7 @@ _OVERRIDES: dict[Any, Function] = {
     **{function: attributes.making(function) for function in _MAKING},
     **{function: attributes.by_option(function) for function in (ord, dataclasses.fields, dataclasses.is_dataclass)},
     **operator_builtins.OVERRIDES,
+    **integers.OVERRIDES,
     **taking.TAKING,
     **filtering.OVERRIDES,
     **heaps.OVERRIDES,
@@ -82,7 +93,7 @@ _OVERRIDES: dict[Any, Function] = {
 _ALWAYS: dict[Any, Function] = {
     **operator_builtins.TAKING_FUNCTIONS,
     **taking.TAKING,
-    **{function: _OVERRIDES[function] for function in (enumerate, zip, reversed, iter, list, tuple, warnings.warn)},
+    **{function: _OVERRIDES[function] for function in (enumerate, zip, reversed, iter, list, tuple, pow, warnings.warn)},
 }
 # Methods of these that change nothing; not `__getitem__`, since a defaultdict makes what is missing.
 _READING = frozenset(

@@ -2,6 +2,7 @@
 
 import cmath
 import functools
+import itertools
 import math
 import operator
 import warnings
@@ -441,6 +442,157 @@ def sums_of_bools(v):
 
 
 row(sums_of_bools, [VECTOR], [-VECTOR], [VECTOR[::-1]], batch=True)
+
+
+# ------------------------------------------------------------------ ranges
+def elements_of_a_range(n, k):
+    r = range(n)
+    return r[1], r[-1], r[k - 1], range(1, n + 5, 2)[1], range(n, 0, -1)[0], r[1:][0], len(r[::2]), len(r[-2:])
+
+
+row(elements_of_a_range, [3, 2], [5, 4])
+
+
+def what_a_range_says(n, k):
+    r = range(n)
+    found = [k in r, 7 not in r, 2.0 in r, 4 in range(1, n + 5, 2), bool(r), not r, r == range(3), r != range(3), r == range(n)]
+    return found, (r.start, r.stop, r.step), r.count(k), isinstance(r, range), type(r) is range, 1 if r else 2
+
+
+row(what_a_range_says, [3, 2], [5, 4], [0, 0], [2, 7])
+
+
+def place_in_a_range(n, k):
+    return range(1, n).index(k)
+
+
+row(place_in_a_range, [5, 3], [5, 1])
+
+
+def sum_over_a_slice_of_a_range(n, k):
+    total = 0
+    for i in range(n)[1:]:
+        total = total + i * k
+    for i in range(n)[::-2]:
+        total = total * k + i
+    return total
+
+
+row(sum_over_a_slice_of_a_range, [5, 3], [2, 1], [0, 1], staged="loop")
+
+
+def kept_elements_are_a_list(x):
+    kept = [v for v in x if v > 2]
+    return isinstance(kept, list), type(kept) is list, kept.__class__ is list, len(kept)
+
+
+row(kept_elements_are_a_list, [np.array([1.0, 3.0, 4.0])], [np.array([1.0, 0.0, 2.0])])
+
+
+# ------------------------------------------------------------------ whole numbers
+def powers_in_a_modulus(n, k):
+    return pow(n, 2, 5), pow(n, k * k, 1000), pow(3, k, -7), pow(n, 0, 1), pow(n, 12345, 997)
+
+
+row(powers_in_a_modulus, [7, 3], [-3, 12], [0, 0], [12345, 1])
+
+
+def power_of_a_large_modulus(n):
+    return pow(n, 12345, 99991)
+
+
+row(power_of_a_large_modulus, [7], [-123456], want="either")
+
+
+def power_of_a_traced_modulus(n):
+    return pow(3, n, n + 4)
+
+
+row(power_of_a_traced_modulus, [7], want="either")
+
+
+def power_of_a_negative_exponent(n):
+    return pow(n, -1, 5)
+
+
+row(power_of_a_negative_exponent, [7], want="either")
+
+
+def factorials_and_roots(n, k):
+    return math.factorial(n), math.isqrt(k), math.isqrt(k + 1), math.isqrt(n)
+
+
+row(factorials_and_roots, [5, 24], [0, 2147395599], [12, 2147483646], [1, 99])
+
+
+def combinations(n):
+    return math.comb(n, 2), math.perm(6, n)
+
+
+row(combinations, [5], [3], want="either")
+
+
+# ------------------------------------------------------------------ iterators
+def in_an_iterator(x, v):
+    return (
+        v in (k for k in x),
+        v in map(lambda k: k * 2, x),
+        v in iter(x),
+        v not in (k + 1 for k in x if k > 1.5),
+        v in reversed(x),
+    )
+
+
+row(in_an_iterator, [np.array([1.0, 2.0, 3.0]), 2.0], [np.array([1.0, 2.0, 3.0]), 5.0], [np.array([1.0, 2.0, 3.0]), 4.0])
+
+
+def in_an_iterator_that_is_used_later(x, v):
+    elements = (k for k in x)
+    return v in elements, sum(elements)
+
+
+row(in_an_iterator_that_is_used_later, [np.array([1.0, 2.0, 3.0]), 2.0], want="either")
+
+
+def groups_of_traced_keys(x):
+    total = 0.0
+    for above, group in itertools.groupby(x, lambda v: v > 1.5):
+        total = total * 2 + sum(group)
+    return total
+
+
+row(groups_of_traced_keys, [np.array([1.0, 2.0, 3.0])], want="either")
+
+
+def groups_of_known_keys(x):
+    return [sum(x[i] for i in group) for _, group in itertools.groupby(range(3), lambda i: i // 2)]
+
+
+row(groups_of_known_keys, [np.array([1.0, 2.0, 3.0])], grad=True)
+
+
+def one_of_two_iterators(x, y):
+    chosen = iter(x) if x[0] > 0 else iter(y)
+    return next(chosen)
+
+
+row(
+    one_of_two_iterators,
+    [np.array([1.0, 2.0]), np.array([3.0, 4.0])],
+    [np.array([-1.0, 2.0]), np.array([3.0, 4.0])],
+    want="either",
+)
+
+
+def one_of_two_slices(x, n):
+    if x[0] > 0:
+        part = slice(0, n)
+    else:
+        part = slice(0, n + 1)
+    return sum([x[0], x[1], x[2]][part])
+
+
+row(one_of_two_slices, [np.array([1.0, 2.0, 3.0]), 1], [np.array([-1.0, 2.0, 3.0]), 1], want="either")
 
 
 @table.each_way

@@ -547,6 +547,51 @@ for function in (
     row(function, [2.0, 1], [2.0, 2], [-1.0, 0])
 
 
+# ------------------------------------------------------------------ operators of lists of which only a bound is known
+def lists_put_together(x):
+    large, small = [v for v in x if v > 2], [v * 2 for v in x if v < 3]
+    three = [1.0, x[0]] + large + [x[1]]
+    return sum(three), len(three), (large + [9.0])[-1], (large + small)[0], sum(large + small + large), max(three)
+
+
+row(lists_put_together, [np.array([1.0, 3.5, 4.0])], [np.array([5.0, 1.0, 1.5])], grad=True)
+row(lists_put_together, [np.array([1.0, 1.0, 1.0])], [np.array([3.0, 3.0, 3.0])], name="one_of_them_empty")
+
+
+def list_repeated(x):
+    large = [v for v in x if v > 2]
+    return sum(large * 2), sum(3 * large), len(large * 0), len(large * -1), (2 * large)[-1]
+
+
+row(list_repeated, [np.array([1.0, 3.0, 4.0])], [np.array([5.0, 1.0, 1.5])], grad=True)
+
+
+def lists_that_are_equal(x):
+    large, small = [v for v in x if v > 2], [v for v in x if v < 3]
+    return large == [3.0, 4.0], large != [3.0, 4.0], large == small, large == large + [], small == (1.0,), [1.0] == small
+
+
+row(lists_that_are_equal, [np.array([1.0, 3.0, 4.0])], [np.array([3.0, 4.0])], [np.array([1.0])], [np.array([3.0, 4.0, 5.0])])
+
+
+def list_or_its_first_element(x):
+    large = [v for v in x if v > 2]
+    first = large and large[0]
+    if large:
+        return first * 2
+    return 0.0
+
+
+row(list_or_its_first_element, [np.array([1.0, 3.0, 4.0])], [np.array([1.0, 1.0])], want="either")
+
+
+def lists_by_their_order(x):
+    return [v for v in x if v > 2] < [3.5]
+
+
+row(lists_by_their_order, [np.array([1.0, 3.0, 4.0])], want="either")
+
+
 @table.each_way
 def test_lists(row, way, record_property):
     check(row, way, record_property)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from autograph_jax.errors import StagingError, StructureError, user_location
 from autograph_jax.operators import jax_private
+from autograph_jax.operators.comparisons import Comparing
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import elements, lists
 from autograph_jax.operators.values.choices import Choice
@@ -27,7 +29,7 @@ def full(capacity: int) -> IndexError:
     return IndexError(f"a list of at most {capacity} elements is full")
 
 
-class Bounded:
+class Bounded(Comparing):
     """A list of at most `capacity` elements under tracing; `length` of them count."""
 
     is_record = True  # what it holds may be taken apart, where two paths make one each
@@ -91,6 +93,23 @@ class Bounded:
     def __iadd__(self, values: Iterable[Any]) -> Bounded:
         self.extend(values)
         return self
+
+    def __add__(self, values: Any) -> Bounded:
+        other = _bounded(values)
+        return NotImplemented if other is None or type(self) is not Bounded else _concatenated(self, other)
+
+    def __radd__(self, values: Any) -> Bounded:
+        other = _bounded(values)
+        return NotImplemented if other is None or type(self) is not Bounded else _concatenated(other, self)
+
+    def __mul__(self, times: Any) -> Bounded:
+        if is_traced(times):
+            raise refused("is repeated as often as traced data says")
+        if not isinstance(times, int) or type(self) is not Bounded:
+            return NotImplemented
+        return functools.reduce(_concatenated, [self] * times, Bounded(None, jnp.zeros((), int), 0))
+
+    __rmul__ = __mul__
 
     def insert(self, index: Any, value: Any) -> None:
         """Put an element before the one at an index; at the end, if that is beyond it."""
@@ -262,6 +281,27 @@ class Bounded:
             raise refused("is made into an array")
         return self.column()[: len(self)]
 
+    def equals(self, other: Any) -> Any:
+        """Has another list as many elements, and the same ones? Numbers, as of arrays Python could not tell."""
+        if _is_known(self._length):
+            return self == other
+        values = _bounded(other)
+        if values is None:
+            return False
+        same_length = jnp.asarray(self._length == values._length)
+        if self._known is None or values._known is None:
+            return same_length
+        one, two = self.column(), values.column()
+        if one.ndim > 1 or two.ndim > 1:
+            raise refused("is compared, and holds arrays,")
+        count = min(len(one), len(two))
+        return same_length & jnp.all((one[:count] == two[:count]) | jnp.logical_not(self.mask[:count]))
+
+    def _refuse_order(self, other: Any) -> Any:
+        raise refused("is compared by its order")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse_order
+
     def __eq__(self, other: object) -> Any:
         if not _is_known(self._length):
             raise refused("is compared")
@@ -270,7 +310,12 @@ class Bounded:
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("_columns", "_length", "dtype", "aval") or _is_known(self._length):
+        if (
+            name.startswith("__")
+            and not hasattr(list, name)
+            or name in ("_columns", "_length", "dtype", "aval")
+            or _is_known(self._length)
+        ):
             raise AttributeError(name)
         raise refused(f"has its `{name}` asked for")
 
@@ -373,6 +418,28 @@ def of(values: Sequence[Any], masks: Sequence[Any], capacity: int) -> Bounded:
     missing = capacity - len(values)
     padded = [jnp.concatenate([c, jnp.zeros((missing, *c.shape[1:]), c.dtype)]) if missing else c for c in columns]
     return Bounded(unflatten(_column_form(form, capacity), iter(padded)), jnp.sum(mask), capacity)
+
+
+def _bounded(values: Any) -> Bounded | None:
+    """A list as one of which only a bound is known; None for what cannot be added to one."""
+    if type(values) is list:
+        return of(values, [True] * len(values), len(values))
+    return values if type(values) is Bounded else None
+
+
+def _concatenated(first: Bounded, second: Bounded) -> Bounded:
+    """The elements of one, and behind them those of another."""
+    capacity, length = first.capacity + second.capacity, first._length + second._length
+    if first._form is None or second._form is None:
+        form = first._form or second._form
+        if form is None:
+            return Bounded(None, length, capacity)
+    else:
+        form = _joined(first._form, second._form)
+    pairs = zip(flatten(first._widened(form))[1], flatten(second._widened(form))[1], strict=True)
+    places = first._length + jnp.arange(second.capacity)
+    columns = [jnp.concatenate([one, jnp.zeros_like(two)]).at[places].set(two) for one, two in pairs]
+    return Bounded(unflatten(_column_form(form, capacity), iter(columns)), length, capacity)
 
 
 def columns_of(values: Sequence[Any]) -> tuple[Form, list[jax.Array]]:

@@ -20,6 +20,7 @@ from autograph_jax.loops.axes import axes_of
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import bounded, lists, taking
+from autograph_jax.operators.sequences.ranges import RangeMethods
 from autograph_jax.operators.tracing import state, views
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form
@@ -261,7 +262,7 @@ class Count(View):
         return (self.element(index, ()) for index in itertools.count(taken))
 
 
-class Range(View):
+class Range(RangeMethods, View):
     """`range(start, stop, step)` with traced bounds, or a static one that is to be staged."""
 
     def __init__(self, start: Any, stop: Any, step: Any) -> None:

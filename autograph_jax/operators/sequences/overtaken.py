@@ -36,7 +36,7 @@ def give_up(before: list[tuple[Any, Place]]) -> None:
             iterator.lose()
         elif _is_read_later(iterator):
             raise StagingError(
-                "an iterator is used after a loop, `any`, `all` or `next` that stops where traced data says",
+                "an iterator is used after a loop, `any`, `all`, `next` or `in` that stops where traced data says",
                 location=user_location(),
                 details=["How many elements it has left is only known at run time."],
                 help="make it a list before: `values = list(it)`",

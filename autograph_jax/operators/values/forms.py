@@ -106,8 +106,11 @@ def same_static(first: Any, second: Any) -> bool:
         return False
     if isinstance(first, float):
         return first == second and np.signbit(first) == np.signbit(second) or first != first and second != second
-    if isinstance(first, str | bytes | int | complex | enum.Enum | np.dtype | slice | range | type(...)):
+    if isinstance(first, str | bytes | int | complex | enum.Enum | np.dtype | range | type(...)):
         return first == second
+    if isinstance(first, slice):  # of traced bounds, as a rule not
+        bounds = zip((first.start, first.stop, first.step), (second.start, second.stop, second.step), strict=True)
+        return all(same_static(one, other) for one, other in bounds)
     if isinstance(first, types.MethodType):
         return first.__func__ is second.__func__ and first.__self__ is second.__self__
     if isinstance(first, frozenset):
