@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 import types
+from collections.abc import Container
 from typing import Any
 
 import jax
@@ -40,7 +41,7 @@ _MAKING = ("__init__", "__new__", "__post_init__")  # what runs where an object 
 
 
 class Collector:
-    def __init__(self, lifts: bool, changed: frozenset[str] = frozenset()) -> None:
+    def __init__(self, lifts: bool, changed: Container[int] = ()) -> None:
         self._lifts, self._changed = lifts, changed
         self.lifted: dict[str, Place] = {}
         self.captures: list[Capture] = []
@@ -228,7 +229,7 @@ class Collector:
         """What is in lists and dicts, once it is known which of them the functions change."""
         for found in list(self._contents.values())[self._followed :]:
             self._followed += 1
-            if found.is_changed or found.name in self._changed or not found.is_small or len(self.values) >= _MOST:
+            if found.is_changed or id(found.value) in self._changed or not found.is_small or len(self.values) >= _MOST:
                 continue
             number = len(self.values)
             found.held = contents.held(found.value)

@@ -12,7 +12,7 @@ import collections
 import operator
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from autograph_jax.runtime.origins import ANY_ITEM, CHANGED, Attributes, item_of
@@ -119,14 +119,18 @@ def _has_entries(value: dict[Any, Any], entries: tuple[Any, ...]) -> bool:
 
 # ------------------------------------------------------------------ what is learned from a trace
 
-# Module state: by code, the names of containers that a function has been seen to change.
-_changed: weakref.WeakKeyDictionary[types.CodeType, set[str]] = weakref.WeakKeyDictionary()
+# Module state: by code, the containers that functions of it have been seen to change, by id. The last ones, which are kept.
+_changed: weakref.WeakKeyDictionary[types.CodeType, dict[int, Container]] = weakref.WeakKeyDictionary()
+_MOST_KEPT = 8
 
 
-def changed_by(code: types.CodeType | None) -> frozenset[str]:
-    """The names of containers that a function of this code has changed while it was traced."""
-    return frozenset(_changed.get(code, ())) if code is not None else frozenset()
+def changed_by(code: types.CodeType | None) -> Mapping[int, Container]:
+    """The containers, by id, that functions of this code have changed while they were traced."""
+    return _changed.get(code, {}) if code is not None else {}
 
 
-def note_changed(code: types.CodeType, names: set[str]) -> None:
-    _changed.setdefault(code, set()).update(names)
+def note_changed(code: types.CodeType, containers: list[Container]) -> None:
+    kept = _changed.setdefault(code, {})
+    kept.update((id(container), container) for container in containers)
+    for key in list(kept)[: -max(_MOST_KEPT, len(containers))]:
+        del kept[key]

@@ -581,6 +581,25 @@ def test_what_a_class_has_and_then_the_class_below_and_the_object():
     assert step(X) == 6.0
 
 
+# ------------------------------------------------------------------ state
+
+
+def made_with(log, change):
+    def step(x):
+        change(log)
+        return x * log[0]
+
+    return step
+
+
+def test_what_one_closure_changes_is_watched_in_another_one():
+    first, second = [1.0], [1.0]
+    changes, leaves = ag.jit(made_with(first, lambda log: list.append(log, 2.0))), ag.jit(made_with(second, len))
+    assert [changes(X), changes(X), leaves(X), len(first)] == [2.0, 2.0, 2.0, 2]
+    second[0] = 5.0
+    assert leaves(X) == 10.0
+
+
 # ------------------------------------------------------------------ all of them
 
 

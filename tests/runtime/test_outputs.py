@@ -8,6 +8,7 @@ import types
 from typing import Any, NamedTuple
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 import pytest
