@@ -29,6 +29,7 @@ from autograph_jax.runtime.captured_values import (
 )
 from autograph_jax.runtime.contents import Contents
 from autograph_jax.runtime.convert import is_converted
+from autograph_jax.runtime.escapes import Escaped
 from autograph_jax.runtime.frames import is_ours
 from autograph_jax.runtime.libraries import is_left_alone
 from autograph_jax.runtime.reads import SPECIAL_NAMES, Attributes, Reads, reads_of
@@ -36,6 +37,7 @@ from autograph_jax.runtime.snapshots import Capture, Identity, Snapshot
 
 _MOST = 500  # values that are watched
 _RECORDS = (types.FunctionType, types.ModuleType, types.SimpleNamespace)  # beside objects of users' classes
+_NOT_CACHED = (type(EMPTY), Escaped)  # where the value of a cached property would be; a traced one is kept for no other call
 Own = tuple[Any, str, str]  # an object, with its name and text
 _MAKING = ("__init__", "__new__", "__post_init__")  # what runs where an object is made
 
@@ -348,7 +350,7 @@ class Collector:
     def _attributes(self, target: Any, attributes: Attributes, name: str, text: str) -> None:
         for attribute, inner in attributes.items():
             value = EMPTY if isinstance(target, type) else reach.attribute(target, attribute, EMPTY)
-            if value is not EMPTY:
+            if value is not EMPTY and not (type(value) is Escaped and members.is_cached(type(target), attribute)):
                 self.read(value, inner, f"{name}.{attribute}", f"{text}.{attribute}", Attribute(target, attribute))
                 if f"{name}.{attribute}" in self.lifted and not reach.has_slot(target, attribute):
                     self._holds(f"{attribute!r} in {text}.__dict__")  # and not in its class
@@ -377,6 +379,9 @@ class Collector:
         if found.function is not None:
             self._stays(found, target, text)
             self._method_of_class(found, own)
+            if found.is_cached and target is not found.kind:
+                cached = f"{text}.__dict__.get({found.attribute!r}, {self.root(EMPTY)})"
+                self._holds(f"type({cached}) in {self.root(_NOT_CACHED)}")
             self._attributes(member, inner, full, f"{text}.{found.attribute}")
         elif not hasattr(type(member), "__get__"):
             at = f"{text}.{found.attribute}" if found.is_first else f"{self.root(found.owner)}.{found.attribute}"

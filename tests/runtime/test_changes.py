@@ -3,6 +3,7 @@
 A row makes a function and what changes something that it reads.
 """
 
+import collections
 import dataclasses
 import functools
 import operator
@@ -481,6 +482,47 @@ def the_state_of_a_descriptor():
     return lambda x: x * one.rate, lambda: setattr(vars(Made)["rate"], "kept", 5.0)
 
 
+def cached():
+    class Cached:
+        def __init__(self):
+            self.base = 1.0
+
+        def twice(self):
+            return self.base * 2
+
+        @functools.cached_property
+        def value(self):
+            return self.twice()
+
+    return Cached()
+
+
+def forget(one):
+    one.base = 5.0
+    vars(one).pop("value", None)
+
+
+@row
+def what_a_cached_property_reads():
+    one = cached()
+    return lambda x: x * one.value, lambda: forget(one)
+
+
+@row
+def a_cached_value():
+    one = cached()
+    return lambda x: x * one.value, lambda: setattr(one, "value", 5.0)
+
+
+# ------------------------------------------------------------------ containers
+
+
+@row
+def the_order_of_an_ordered_dict():
+    rates = collections.OrderedDict(first=1.0, second=5.0)
+    return lambda x: x * next(iter(rates.values())), lambda: rates.move_to_end("first")
+
+
 # ------------------------------------------------------------------ static arguments
 
 
@@ -679,6 +721,35 @@ def test_classes_that_are_converted_meanwhile_have_not_changed():
         return layer(x) * layer.doubled + (layer == Layer(2.0)) + (1.0 if layer != Layer(2.0) else 0.0)
 
     assert [step(X), step(X), step(X)] == [17.0] * 3 and len(traced) == 1
+
+
+def test_a_cached_property_of_a_traced_value_costs_no_program():
+    class Cached:
+        weights = jnp.ones(3)
+
+        @functools.cached_property
+        def norm(self):
+            return jnp.sum(self.weights)
+
+    one, traced = Cached(), []
+    step = ag.jit(lambda x: (traced.append(x), x * one.norm)[1])
+    assert [step(X), step(X), step(X)] == [6.0] * 3 and len(traced) == 1
+
+
+def test_an_attribute_that_held_a_traced_value():
+    one: Any = Thing(last=0.0)
+
+    @ag.jit
+    def step(x):
+        if x.ndim == 0:
+            one.last = x * 2
+            return x
+        return x * one.last
+
+    step(X)
+    for value in (3.0, 4.0):
+        one.last = value
+        assert step(jnp.ones(1)) == value
 
 
 def test_what_libraries_have_is_not_listed():
