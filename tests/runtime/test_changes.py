@@ -3,8 +3,10 @@
 A row makes a function and what changes something that it reads.
 """
 
+import array
 import collections
 import dataclasses
+import enum
 import functools
 import operator
 import types
@@ -521,6 +523,169 @@ def a_cached_value():
 def the_order_of_an_ordered_dict():
     rates = collections.OrderedDict(first=1.0, second=5.0)
     return lambda x: x * next(iter(rates.values())), lambda: rates.move_to_end("first")
+
+
+@row
+def a_view_of_a_dict():
+    rates = {"first": 1.0}
+    view = types.MappingProxyType(rates)
+    return lambda x: x * view["first"], lambda: rates.update(first=5.0)
+
+
+@row
+def a_chain_of_dicts():
+    rates = collections.ChainMap({"first": 1.0}, {})
+    return lambda x: x * rates["first"], lambda: rates.maps[0].update(first=5.0)
+
+
+@row
+def a_user_dict():
+    rates = collections.UserDict(first=1.0)
+    return lambda x: x * rates["first"], lambda: rates.update(first=5.0)
+
+
+@row
+def a_bytearray():
+    rates = bytearray(b"a")
+    return lambda x: x * rates[0], lambda: rates.append(rates.pop() + 4)
+
+
+@row
+def an_array_of_the_standard_library():
+    rates = array.array("d", [1.0])
+    return lambda x: x * rates[0], lambda: rates.append(rates.pop() + 4)
+
+
+@row
+def an_array_of_objects():
+    rates = np.array([1.0, None], dtype=object)
+    return lambda x: x * rates[0], lambda: rates.__setitem__(0, 5.0)
+
+
+@row
+def what_a_dict_does_not_have():
+    class Missing(dict[str, Any]):
+        rate = 1.0
+
+        def __missing__(self, key):
+            return self.rate
+
+    missing = Missing()
+    return lambda x: x * missing["first"], lambda: setattr(missing, "rate", 5.0)
+
+
+# ------------------------------------------------------------------ what Python calls
+
+
+class Equal:
+    __match_args__ = ("rate",)
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    def __eq__(self, other):
+        return self.rate == other.rate
+
+    __hash__ = object.__hash__
+
+    def __iter__(self):
+        return iter([self.rate, self.rate])
+
+
+@row
+def an_object_that_is_looked_for():
+    one, other = Equal(1.0), Equal(2.0)
+    return lambda x: x * (1.0 if one in [other] else 2.0), lambda: setattr(other, "rate", 1.0)
+
+
+@row
+def an_object_that_is_unpacked():
+    one = Equal(1.0)
+
+    def f(x):
+        first, second = one
+        return x * first * second
+
+    return f, lambda: setattr(one, "rate", 5.0)
+
+
+@row
+def an_object_that_is_matched_by_name():
+    one = Equal(1.0)
+
+    def f(x):
+        match one:
+            case Equal(rate=1.0):
+                return x
+        return x * 2
+
+    return f, lambda: setattr(one, "rate", 5.0)
+
+
+@row
+def an_object_that_is_matched_by_position():
+    one = Equal(1.0)
+
+    def f(x):
+        match one:
+            case Equal(1.0):
+                return x
+        return x * 2
+
+    return f, lambda: setattr(one, "rate", 5.0)
+
+
+@row
+def an_attribute_of_a_number():
+    class Number(float):
+        rate: float
+
+    number = Number(1.0)
+    number.rate = 1.0
+    return lambda x: x * number.rate, lambda: setattr(number, "rate", 5.0)
+
+
+@row
+def an_attribute_of_an_enum():
+    class Order(enum.Enum):
+        FIRST = 1
+
+    first: Any = Order.FIRST
+    first.rate = 1.0
+    return lambda x: x * first.rate, lambda: setattr(first, "rate", 5.0)
+
+
+@row
+def an_implementation_for_a_type():
+    @functools.singledispatch
+    def scaled(rate, x):
+        return x
+
+    return lambda x: scaled(1, x), lambda: scaled.register(int, lambda rate, x: x * 5.0)
+
+
+@row
+def a_rule():
+    rates = [1.0]
+
+    @ag.custom_jvp
+    def f(x):
+        return 2.0 * x
+
+    f.defjvp(lambda primals, tangents: (f(*primals), tangents[0] * rates[0]))
+    return lambda x: jax.grad(f)(x), lambda: rates.__setitem__(0, 5.0)
+
+
+@row
+def a_rule_of_jax():
+    rates = [1.0]
+
+    @jax.custom_vjp
+    def f(x):
+        return 2.0 * x
+
+    f.defvjp(lambda x: (f(x), None), lambda kept, cotangent: (cotangent * rates[0],))
+    return lambda x: jax.grad(f)(x), lambda: rates.__setitem__(0, 5.0)
 
 
 # ------------------------------------------------------------------ static arguments
