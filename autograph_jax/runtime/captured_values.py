@@ -18,7 +18,13 @@ from autograph_jax.runtime.wrappers import is_librarys
 
 LARGEST_ARRAY = 1000  # elements of a NumPy array whose contents are compared on each call
 VALUES = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype, enum.Enum, frozenset, slice, range)
-EMPTY = object()
+
+
+class Empty:
+    """No value, in a cell or under a name."""
+
+
+EMPTY = Empty()
 
 
 def is_constant(value: Any) -> bool:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import array
+import collections
 import enum
 import functools
+import gc
 import types
+from collections.abc import Container
 from typing import Any
 
 import jax
@@ -28,19 +32,23 @@ from autograph_jax.runtime.captured_values import (
 )
 from autograph_jax.runtime.contents import Contents
 from autograph_jax.runtime.convert import is_converted
+from autograph_jax.runtime.escapes import Escaped
 from autograph_jax.runtime.frames import is_ours
 from autograph_jax.runtime.libraries import is_left_alone
 from autograph_jax.runtime.reads import SPECIAL_NAMES, Attributes, Reads, reads_of
 from autograph_jax.runtime.snapshots import Capture, Identity, Snapshot
 
 _MOST = 500  # values that are watched
+_KEPT = ("_rules", "jvp", "fwd", "bwd", "registry")  # functions that wrappers of libraries call beside what they wrap
 _RECORDS = (types.FunctionType, types.ModuleType, types.SimpleNamespace)  # beside objects of users' classes
+_AROUND = {collections.ChainMap: "maps", collections.UserDict: "data", collections.UserList: "data"}
+_NOT_CACHED = (type(EMPTY), Escaped)  # where the value of a cached property would be; a traced one is kept for no other call
 Own = tuple[Any, str, str]  # an object, with its name and text
 _MAKING = ("__init__", "__new__", "__post_init__")  # what runs where an object is made
 
 
 class Collector:
-    def __init__(self, lifts: bool, changed: frozenset[str] = frozenset()) -> None:
+    def __init__(self, lifts: bool, changed: Container[int] = ()) -> None:
         self._lifts, self._changed = lifts, changed
         self.lifted: dict[str, Place] = {}
         self.captures: list[Capture] = []
@@ -148,11 +156,18 @@ class Collector:
         """The value's key. What it closes over itself, and what is read of its attributes, is read too."""
         kind = type(value)
         if kind in VALUES or isinstance(value, VALUES):
+            if attributes and is_of_user(kind):  # of a number or an enum, which may have more
+                self._attributes(value, attributes, name, text)
             return by_value(value)
         self.traced = self.traced or isinstance(value, jax.core.Tracer)
         self.holds = self.holds or isinstance(value, jax.Array | np.ndarray)
         if isinstance(value, np.ndarray):
             return self._array(value, text)
+        if isinstance(value, bytearray | array.array):
+            return self._bytes(value, text)
+        if kind is types.MappingProxyType:
+            (inner,) = gc.get_referents(value)
+            return kind, self.visit(inner, attributes, name, self.root(inner))
         if isinstance(value, tuple):
             key = self._tuple(value, attributes, name, text)
             if is_of_user(kind):
@@ -188,6 +203,8 @@ class Collector:
         function = unwrapped(value)
         if type(function) is types.FunctionType:
             key = self._function(function, name)
+            if function is not value:
+                self._attributes(value, {kept: {} for kept in _KEPT if kept in vars(value)}, name, text)
             self.foreign = self.foreign or function is not value and _is_kept_by_others(value)
             # A stand-in holds this closure itself, whose variables may change.
             return (Identity(value), key) if function is not value or function.__closure__ and name else key
@@ -198,12 +215,27 @@ class Collector:
         return self._object(value, name, text)
 
     def _array(self, value: np.ndarray, text: str) -> Any:
-        if value.size > LARGEST_ARRAY or value.dtype == object:
+        if value.size > LARGEST_ARRAY:
             return Identity(value)
-        contents = value.tobytes()
+        if value.dtype == object:
+            return self._objects_in(value, text)
+        held = value.tobytes()
         self.conditions.append(f"{text}.tobytes() == v{len(self.values)}")
-        self.values.append(contents)
-        return value.shape, value.dtype, contents
+        self.values.append(held)
+        return value.shape, value.dtype, held
+
+    def _objects_in(self, value: np.ndarray, text: str) -> Any:
+        number, parts = len(self.values), tuple(value.flat)
+        self.values += [contents.comparison([]), parts]
+        self.conditions.append(f"v{number}([*{text}.flat], v{number + 1})")
+        return value.shape, *(self.visit(part, {}, text, f"{text}.flat[{n}]") for n, part in enumerate(parts))
+
+    def _bytes(self, value: Any, text: str) -> Any:
+        if len(value) > LARGEST_ARRAY:
+            return Identity(value)
+        self.conditions.append(f"bytes({text}) == v{len(self.values)}")
+        self.values.append(bytes(value))
+        return type(value), bytes(value)
 
     def _tuple(self, value: tuple[Any, ...], attributes: Attributes, name: str, text: str) -> Any:
         """Element by element; those of a named tuple are read by their names, too."""
@@ -228,7 +260,7 @@ class Collector:
         """What is in lists and dicts, once it is known which of them the functions change."""
         for found in list(self._contents.values())[self._followed :]:
             self._followed += 1
-            if found.is_changed or found.name in self._changed or not found.is_small or len(self.values) >= _MOST:
+            if found.is_changed or id(found.value) in self._changed or not found.is_small or len(self.values) >= _MOST:
                 continue
             number = len(self.values)
             found.held = contents.held(found.value)
@@ -251,8 +283,7 @@ class Collector:
 
     def _compared(self, value: Any) -> str:
         if isinstance(value, np.ndarray):
-            small = value.size <= LARGEST_ARRAY and value.dtype != object
-            return "by value" if small else "by identity, contents not"
+            return "by value" if value.size <= LARGEST_ARRAY else "by identity, contents not"
         if isinstance(value, (*VALUES, tuple)):
             return "by value"
         if isinstance(value, contents.KINDS):
@@ -335,6 +366,9 @@ class Collector:
         self.holds = self.holds or not isinstance(value, types.ModuleType) and not of_library
         if is_of_user(type(value)) or type(value) is types.SimpleNamespace:
             self._objects.setdefault(id(value), (value, name, text))
+        for kind, kept in _AROUND.items():
+            if isinstance(value, kind):
+                self._attributes(value, {kept: {}}, name, text)
         return (Identity(value), Identity(type(value))) if is_of_user(type(value)) else Identity(value)
 
     def _class(self, value: type, name: str, text: str) -> Any:
@@ -342,12 +376,14 @@ class Collector:
         if not isinstance(value, enum.EnumMeta):  # whose members stay what they are
             self._attributes(value, dict.fromkeys(_MAKING, {}), name, text)
             self._objects.setdefault(id(value), (value, name, text))
+            if "__match_args__" in self._names:
+                self._names.update(getattr(value, "__match_args__", ()))
         return Identity(value)
 
     def _attributes(self, target: Any, attributes: Attributes, name: str, text: str) -> None:
         for attribute, inner in attributes.items():
             value = EMPTY if isinstance(target, type) else reach.attribute(target, attribute, EMPTY)
-            if value is not EMPTY:
+            if value is not EMPTY and not (type(value) is Escaped and members.is_cached(type(target), attribute)):
                 self.read(value, inner, f"{name}.{attribute}", f"{text}.{attribute}", Attribute(target, attribute))
                 if f"{name}.{attribute}" in self.lifted and not reach.has_slot(target, attribute):
                     self._holds(f"{attribute!r} in {text}.__dict__")  # and not in its class
@@ -376,6 +412,9 @@ class Collector:
         if found.function is not None:
             self._stays(found, target, text)
             self._method_of_class(found, own)
+            if found.is_cached and target is not found.kind:
+                cached = f"{text}.__dict__.get({found.attribute!r}, {self.root(EMPTY)})"
+                self._holds(f"type({cached}) in {self.root(_NOT_CACHED)}")
             self._attributes(member, inner, full, f"{text}.{found.attribute}")
         elif not hasattr(type(member), "__get__"):
             at = f"{text}.{found.attribute}" if found.is_first else f"{self.root(found.owner)}.{found.attribute}"

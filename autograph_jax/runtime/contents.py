@@ -12,7 +12,7 @@ import collections
 import operator
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from autograph_jax.runtime.origins import ANY_ITEM, CHANGED, Attributes, item_of
@@ -75,7 +75,7 @@ def items(contents: Contents) -> Iterator[Item]:
     base = next(kind for kind in KINDS if isinstance(value, kind))
     own = base is not set and getattr(type(value), "__getitem__", None) is not getattr(base, "__getitem__", None)
     found = f"{base.__name__}.__getitem__({text}, KEY)" if own else f"[*{text}][KEY]" if base is set else f"{text}[KEY]"
-    pairs = dict.items(value) if isinstance(value, dict) else enumerate(value)
+    pairs = _kind(value).items(value) if isinstance(value, dict) else enumerate(value)
     for key, part in list(pairs):
         yield Item(key, part, read_of_item(contents.attributes, key, None if base is dict else len(value)), found)
 
@@ -100,11 +100,23 @@ def merged(first: Attributes, second: Attributes) -> Attributes:
 
 def held(value: Container) -> tuple[Any, ...]:
     """What is in it now; of a dict the keys too."""
-    return (*dict.keys(value), *dict.values(value)) if isinstance(value, dict) else (*value,)
+    return _entries(value) if isinstance(value, dict) else (*value,)
+
+
+def _entries(value: dict[Any, Any]) -> tuple[Any, ...]:
+    kind = _kind(value)
+    return *kind.keys(value), *kind.values(value)
+
+
+def _kind(value: dict[Any, Any]) -> type[dict[Any, Any]]:
+    """An OrderedDict has an order of its own."""
+    return collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
 
 
 def comparison(value: Container) -> Callable[[Any, tuple[Any, ...]], bool]:
     """A function that says whether the objects in it are still these."""
+    if isinstance(value, collections.OrderedDict):
+        return _has_ordered_entries
     return _has_entries if isinstance(value, dict) else _has_items
 
 
@@ -117,16 +129,24 @@ def _has_entries(value: dict[Any, Any], entries: tuple[Any, ...]) -> bool:
     return 2 * count == len(entries) and all(map(operator.is_, (*dict.keys(value), *dict.values(value)), entries))
 
 
+def _has_ordered_entries(value: dict[Any, Any], entries: tuple[Any, ...]) -> bool:
+    return 2 * len(value) == len(entries) and all(map(operator.is_, _entries(value), entries))
+
+
 # ------------------------------------------------------------------ what is learned from a trace
 
-# Module state: by code, the names of containers that a function has been seen to change.
-_changed: weakref.WeakKeyDictionary[types.CodeType, set[str]] = weakref.WeakKeyDictionary()
+# Module state: by code, the containers that functions of it have been seen to change, by id. The last ones, which are kept.
+_changed: weakref.WeakKeyDictionary[types.CodeType, dict[int, Container]] = weakref.WeakKeyDictionary()
+_MOST_KEPT = 8
 
 
-def changed_by(code: types.CodeType | None) -> frozenset[str]:
-    """The names of containers that a function of this code has changed while it was traced."""
-    return frozenset(_changed.get(code, ())) if code is not None else frozenset()
+def changed_by(code: types.CodeType | None) -> Mapping[int, Container]:
+    """The containers, by id, that functions of this code have changed while they were traced."""
+    return _changed.get(code, {}) if code is not None else {}
 
 
-def note_changed(code: types.CodeType, names: set[str]) -> None:
-    _changed.setdefault(code, set()).update(names)
+def note_changed(code: types.CodeType, containers: list[Container]) -> None:
+    kept = _changed.setdefault(code, {})
+    kept.update((id(container), container) for container in containers)
+    for key in list(kept)[: -max(_MOST_KEPT, len(containers))]:
+        del kept[key]

@@ -133,6 +133,10 @@ class _Custom:
         plain = self.made.__func__ if isinstance(self.made, types.MethodType) else self.made
         vars(plain).update(methods)
 
+    def set_rules(self, *rules: Callable[..., Any]) -> None:
+        self.rules = rules
+        self.give(_rules=rules)  # where whoever looks for captured values finds them
+
     def call(self, *values: Any) -> Any:
         if not self.rules:
             method = "defjvp" if isinstance(self, _CustomJVP) else "defvjp"
@@ -168,7 +172,7 @@ class _CustomJVP(_Custom):
 
     def defjvp(self, jvp: Callable[..., Any], *, symbolic_zeros: bool = False) -> Callable[..., Any]:
         """Set the rule, `jvp(*nondiff, primals, tangents) -> (out, tangent of out)`; it is given back. See `jax.custom_jvp`."""
-        self.rules = (Callee(jvp).target,)
+        self.set_rules(Callee(jvp).target)
         self.custom.defjvp(self._named(self.jvp, jvp), symbolic_zeros=symbolic_zeros)
         return jvp
 
@@ -187,7 +191,7 @@ class _CustomJVP(_Custom):
             return out, functools.reduce(lambda a, b: jax.tree.map(jnp.add, a, b), parts) if parts else zeros
 
         jvp.__name__ = jvp.__qualname__ = self.name
-        self.rules = (jvp,)
+        self.set_rules(jvp)
         self.custom.defjvp(self._named(self.jvp, jvp))
 
     def jvp(self, primals: Any, tangents: Any) -> Any:
@@ -207,7 +211,7 @@ class _CustomVJP(_Custom):
         self, fwd: Callable[..., Any], bwd: Callable[..., Any], *, symbolic_zeros: bool = False, optimize_remat: bool = False
     ) -> None:
         """Set the rule, `fwd(...) -> (out, residuals)` and `bwd(*nondiff, residuals, cotangent)`: see `jax.custom_vjp`."""
-        self.rules = Callee(fwd).target, Callee(bwd).target
+        self.set_rules(Callee(fwd).target, Callee(bwd).target)
         self.custom.defvjp(
             self._named(self.fwd, fwd),
             self._named(self.bwd, bwd),

@@ -34,6 +34,11 @@ def kind_with(target: Any, attribute: str) -> type | None:
     return next((kind for kind in kinds if owners_of(kind, attribute)), None)
 
 
+def is_cached(kind: type, attribute: str) -> bool:
+    """Is this a cached property, whose value the object keeps?"""
+    return isinstance(inspect.getattr_static(kind, attribute, None), _CACHED)
+
+
 @dataclasses.dataclass(frozen=True)
 class Member:
     """What objects of a class `kind` have from the class `owner`, itself or one above, under a name."""
@@ -75,7 +80,11 @@ class Member:
     def may_be_hidden(self) -> bool:
         """May an object have an attribute of this name that comes first? Not before a property, or what Python calls itself."""
         is_special = self.attribute.startswith("__") and self.attribute.endswith("__")
-        return not (is_special or hasattr(type(self.value), "__set__") or isinstance(self.value, _CACHED))
+        return not (is_special or hasattr(type(self.value), "__set__") or self.is_cached)
+
+    @property
+    def is_cached(self) -> bool:
+        return isinstance(self.value, _CACHED)
 
     def is_of(self, kind: type) -> bool:
         return isinstance(self.value, kind)

@@ -6,6 +6,7 @@ object that holds arrays is a node with these as its leaves, and is built anew f
 
 from __future__ import annotations
 
+import collections
 import copy
 import dataclasses
 import enum
@@ -94,14 +95,26 @@ def _pack(value: Any) -> Any:
     references = sys.getrefcount(value)
     traced = reach.holds_traced(value)
     made = isinstance(value, Choice) or is_mutable(value) and (traced or references <= _OWN[0])
+    own = _own_parts(value) if made else set[int]()
     try:
-        form, leaves = flatten(value, is_new=lambda part: made and (part is value or reach.holds_traced(part)))
+        form, leaves = flatten(
+            value, is_new=lambda part: made and (part is value or id(part) in own or reach.holds_traced(part))
+        )
     except StructureError:  # an object that holds itself; JAX refuses it
         return value
     if isinstance(form, forms.Static) and traced:
         return value  # a closure over traced values, say; JAX refuses it
     _OWN[0] = _OWN[0] or references
     return Kept(_Shape(form, isinstance(form, forms.Static) and references <= _OWN[0] and _is_copied(value)), leaves)
+
+
+def _own_parts(value: Any) -> set[int]:
+    """What is in a value and nobody else holds, by id: the function has made it, too."""
+    parts = [*reach.everything(value)]
+    held = collections.Counter(id(part) for holder in parts for _, part in reach.parts(holder))
+    spare = [sys.getrefcount(part) - held[id(part)] for part in parts]
+    _SPARE[0] = _SPARE[0] or spare[-1]
+    return {id(part) for part, count in zip(parts, spare, strict=True) if count <= _SPARE[0]}
 
 
 def _is_copied(value: Any) -> bool:
@@ -113,7 +126,8 @@ def _is_copied(value: Any) -> bool:
 
 
 # References to an object that only the output holds, which differ between versions of CPython. Set below, once.
-_OWN = [0]
+_OWN, _SPARE = [0], [0]  # beside those in the output, while these are counted
+_own_parts([set()])
 packed([set()])
 
 

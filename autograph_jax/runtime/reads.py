@@ -38,8 +38,8 @@ def reads_of(code: types.CodeType) -> Reads:
 
 _ARITHMETIC = "add sub mul matmul truediv floordiv mod pow lshift rshift and or xor".split()
 _BINARY = tuple(f"__{side}{name}__" for name in _ARITHMETIC for side in ("", "r", "i"))
-_ORDER, _IN = ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"), ("__contains__", "__iter__")
-_TURNS, _ITEM = ("__iter__", "__next__", "__getitem__"), ("__getitem__",)
+_ORDER, _IN = ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"), ("__contains__", "__iter__", "__eq__")
+_TURNS, _ITEM = ("__iter__", "__next__", "__getitem__"), ("__getitem__", "__missing__")
 # What Python calls by itself: by the operation of the bytecode, by the operator of converted code, by the builtin function.
 _SPECIAL = {
     **dict.fromkeys(("BINARY_OP", "power", "inverse_power", "rounded", "augment", "pow"), _BINARY),
@@ -48,6 +48,9 @@ _SPECIAL = {
     **dict.fromkeys(("CONTAINS_OP", "in_", "not_in"), _IN),
     **dict.fromkeys(("GET_ITER", "for_stmt", "kept_list", "sequence", "sum", "iter", "enumerate", "zip"), _TURNS),
     **dict.fromkeys(("list", "tuple", "map", "filter", "reversed", "any", "all"), _TURNS),
+    **dict.fromkeys(("UNPACK_SEQUENCE", "UNPACK_EX", "unpack"), _TURNS),
+    **dict.fromkeys(("count", "index", "remove"), ("__eq__",)),
+    **dict.fromkeys(("MATCH_CLASS", "instance"), ("__match_args__",)),
     "UNARY_NEGATIVE": ("__neg__",),
     "UNARY_INVERT": ("__invert__",),
     "BEFORE_WITH": ("__enter__", "__exit__"),
@@ -93,6 +96,10 @@ class _Finder:
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):
                 found |= self.visit(constant, inside=True)
+        if "__match_args__" in self.names:  # `case Point(x=0.0)`
+            found.update(
+                name for constant in code.co_consts if isinstance(constant, tuple) for name in filter(is_name, constant)
+            )
         if not LOOKS.keys().isdisjoint(code.co_names):
             given = set(filter(is_name, code.co_consts))
             found |= given

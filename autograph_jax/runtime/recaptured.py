@@ -98,10 +98,10 @@ class Recaptured:
     def learn(self) -> None:
         """After a trace: a list that the function itself has changed is state, and not what it was compiled for."""
         last, function = self._last, unwrapped(_plain(self.target))
-        names = {contents.name for contents in last.contents if contents.has_changed} if last is not None else None
-        if last is None or not names or not isinstance(function, types.FunctionType) or last.key not in self.made:
+        changed = [contents.value for contents in last.contents if contents.has_changed] if last is not None else []
+        if last is None or not changed or not isinstance(function, types.FunctionType) or last.key not in self.made:
             return
-        note_changed(function.__code__, names)
+        note_changed(function.__code__, changed)
         found = snapshot(self.target, lift=self.mode == "argument")
         for table in (self.made, *_shared.values()):
             if last.key in table:

@@ -3,7 +3,10 @@
 A row makes a function and what changes something that it reads.
 """
 
+import array
+import collections
 import dataclasses
+import enum
 import functools
 import operator
 import types
@@ -481,6 +484,210 @@ def the_state_of_a_descriptor():
     return lambda x: x * one.rate, lambda: setattr(vars(Made)["rate"], "kept", 5.0)
 
 
+def cached():
+    class Cached:
+        def __init__(self):
+            self.base = 1.0
+
+        def twice(self):
+            return self.base * 2
+
+        @functools.cached_property
+        def value(self):
+            return self.twice()
+
+    return Cached()
+
+
+def forget(one):
+    one.base = 5.0
+    vars(one).pop("value", None)
+
+
+@row
+def what_a_cached_property_reads():
+    one = cached()
+    return lambda x: x * one.value, lambda: forget(one)
+
+
+@row
+def a_cached_value():
+    one = cached()
+    return lambda x: x * one.value, lambda: setattr(one, "value", 5.0)
+
+
+# ------------------------------------------------------------------ containers
+
+
+@row
+def the_order_of_an_ordered_dict():
+    rates = collections.OrderedDict(first=1.0, second=5.0)
+    return lambda x: x * next(iter(rates.values())), lambda: rates.move_to_end("first")
+
+
+@row
+def a_view_of_a_dict():
+    rates = {"first": 1.0}
+    view = types.MappingProxyType(rates)
+    return lambda x: x * view["first"], lambda: rates.update(first=5.0)
+
+
+@row
+def a_chain_of_dicts():
+    rates = collections.ChainMap({"first": 1.0}, {})
+    return lambda x: x * rates["first"], lambda: rates.maps[0].update(first=5.0)
+
+
+@row
+def a_user_dict():
+    rates = collections.UserDict(first=1.0)
+    return lambda x: x * rates["first"], lambda: rates.update(first=5.0)
+
+
+@row
+def a_bytearray():
+    rates = bytearray(b"a")
+    return lambda x: x * rates[0], lambda: rates.append(rates.pop() + 4)
+
+
+@row
+def an_array_of_the_standard_library():
+    rates = array.array("d", [1.0])
+    return lambda x: x * rates[0], lambda: rates.append(rates.pop() + 4)
+
+
+@row
+def an_array_of_objects():
+    rates = np.array([1.0, None], dtype=object)
+    return lambda x: x * rates[0], lambda: rates.__setitem__(0, 5.0)
+
+
+@row
+def what_a_dict_does_not_have():
+    class Missing(dict[str, Any]):
+        rate = 1.0
+
+        def __missing__(self, key):
+            return self.rate
+
+    missing = Missing()
+    return lambda x: x * missing["first"], lambda: setattr(missing, "rate", 5.0)
+
+
+# ------------------------------------------------------------------ what Python calls
+
+
+class Equal:
+    __match_args__ = ("rate",)
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    def __eq__(self, other):
+        return self.rate == other.rate
+
+    __hash__ = object.__hash__
+
+    def __iter__(self):
+        return iter([self.rate, self.rate])
+
+
+@row
+def an_object_that_is_looked_for():
+    one, other = Equal(1.0), Equal(2.0)
+    return lambda x: x * (1.0 if one in [other] else 2.0), lambda: setattr(other, "rate", 1.0)
+
+
+@row
+def an_object_that_is_unpacked():
+    one = Equal(1.0)
+
+    def f(x):
+        first, second = one
+        return x * first * second
+
+    return f, lambda: setattr(one, "rate", 5.0)
+
+
+@row
+def an_object_that_is_matched_by_name():
+    one = Equal(1.0)
+
+    def f(x):
+        match one:
+            case Equal(rate=1.0):
+                return x
+        return x * 2
+
+    return f, lambda: setattr(one, "rate", 5.0)
+
+
+@row
+def an_object_that_is_matched_by_position():
+    one = Equal(1.0)
+
+    def f(x):
+        match one:
+            case Equal(1.0):
+                return x
+        return x * 2
+
+    return f, lambda: setattr(one, "rate", 5.0)
+
+
+@row
+def an_attribute_of_a_number():
+    class Number(float):
+        rate: float
+
+    number = Number(1.0)
+    number.rate = 1.0
+    return lambda x: x * number.rate, lambda: setattr(number, "rate", 5.0)
+
+
+@row
+def an_attribute_of_an_enum():
+    class Order(enum.Enum):
+        FIRST = 1
+
+    first: Any = Order.FIRST
+    first.rate = 1.0
+    return lambda x: x * first.rate, lambda: setattr(first, "rate", 5.0)
+
+
+@row
+def an_implementation_for_a_type():
+    @functools.singledispatch
+    def scaled(rate, x):
+        return x
+
+    return lambda x: scaled(1, x), lambda: scaled.register(int, lambda rate, x: x * 5.0)
+
+
+@row
+def a_rule():
+    rates = [1.0]
+
+    @ag.custom_jvp
+    def f(x):
+        return 2.0 * x
+
+    f.defjvp(lambda primals, tangents: (f(*primals), tangents[0] * rates[0]))
+    return lambda x: jax.grad(f)(x), lambda: rates.__setitem__(0, 5.0)
+
+
+@row
+def a_rule_of_jax():
+    rates = [1.0]
+
+    @jax.custom_vjp
+    def f(x):
+        return 2.0 * x
+
+    f.defvjp(lambda x: (f(x), None), lambda kept, cotangent: (cotangent * rates[0],))
+    return lambda x: jax.grad(f)(x), lambda: rates.__setitem__(0, 5.0)
+
+
 # ------------------------------------------------------------------ static arguments
 
 
@@ -581,6 +788,25 @@ def test_what_a_class_has_and_then_the_class_below_and_the_object():
     assert step(X) == 6.0
 
 
+# ------------------------------------------------------------------ state
+
+
+def made_with(log, change):
+    def step(x):
+        change(log)
+        return x * log[0]
+
+    return step
+
+
+def test_what_one_closure_changes_is_watched_in_another_one():
+    first, second = [1.0], [1.0]
+    changes, leaves = ag.jit(made_with(first, lambda log: list.append(log, 2.0))), ag.jit(made_with(second, len))
+    assert [changes(X), changes(X), leaves(X), len(first)] == [2.0, 2.0, 2.0, 2]
+    second[0] = 5.0
+    assert leaves(X) == 10.0
+
+
 # ------------------------------------------------------------------ all of them
 
 
@@ -660,6 +886,35 @@ def test_classes_that_are_converted_meanwhile_have_not_changed():
         return layer(x) * layer.doubled + (layer == Layer(2.0)) + (1.0 if layer != Layer(2.0) else 0.0)
 
     assert [step(X), step(X), step(X)] == [17.0] * 3 and len(traced) == 1
+
+
+def test_a_cached_property_of_a_traced_value_costs_no_program():
+    class Cached:
+        weights = jnp.ones(3)
+
+        @functools.cached_property
+        def norm(self):
+            return jnp.sum(self.weights)
+
+    one, traced = Cached(), []
+    step = ag.jit(lambda x: (traced.append(x), x * one.norm)[1])
+    assert [step(X), step(X), step(X)] == [6.0] * 3 and len(traced) == 1
+
+
+def test_an_attribute_that_held_a_traced_value():
+    one: Any = Thing(last=0.0)
+
+    @ag.jit
+    def step(x):
+        if x.ndim == 0:
+            one.last = x * 2
+            return x
+        return x * one.last
+
+    step(X)
+    for value in (3.0, 4.0):
+        one.last = value
+        assert step(jnp.ones(1)) == value
 
 
 def test_what_libraries_have_is_not_listed():

@@ -8,6 +8,7 @@ import types
 from typing import Any, NamedTuple
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -260,3 +261,28 @@ REFUSED = {
 def test_what_a_later_call_could_not_give_is_refused_as_by_jax(function):
     with pytest.raises(TypeError, match="valid JAX type|not a valid"):
         ag.jit(function)(1.0)
+
+
+class Log:
+    def __init__(self):
+        self.names, self.inner = ["a"], Slotted(0)
+
+
+class Logged:
+    def __init__(self, x, log):
+        self.x, self.log = x, log
+
+
+def test_each_call_gives_an_object_with_parts_of_its_own():
+    f = ag.jit(lambda x: Logged(2 * x, Log()))
+    for x in (1.0, 2.0, 3.0):
+        logged = f(x)
+        assert (logged.x, logged.log.names, logged.log.inner.x) == (2 * x, ["a"], 0)
+        logged.log.names.append("b")
+        logged.log.inner.x += 1
+
+
+def test_a_part_that_others_hold_is_that_object():
+    log, traced = Log(), []
+    f = ag.jit(lambda x: (traced.append(x), Logged(2 * x, log))[1])
+    assert [f(x).log is log for x in (1.0, 2.0, 3.0)] == [True] * 3 and len(traced) == 1
