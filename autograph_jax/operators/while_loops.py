@@ -77,7 +77,8 @@ def while_stmt(
     while True:
         going = objects.condition(test())
         if is_traced(going):  # it became so in the last turn
-            return run_else(_staged_while(test, body, functions, names, must=True, before=before), orelse, functions, names)
+            exit = _staged_from_here(going, test, body, functions, names, before=before)
+            return run_else(exit, orelse, functions, names)
         if not lists.truth(going):
             return orelse() if orelse is not None else None
         if most is not None:
@@ -122,8 +123,8 @@ def _one_more(before: int, most: int) -> int:
 
 
 def _test_apart(test: Block, functions: tuple[Block | None, ...], names: tuple[str, ...]) -> tuple[Any, bool]:
-    """The test's value, TRACED where it is not known, and whether it writes any state. It is evaluated apart, so that nothing
-    of it stays behind.
+    """The test's value, TRACED where it is not known, and whether it writes any state or has effects. It is evaluated apart,
+    so that nothing of it stays behind.
     """
     known: list[Any] = []
 
@@ -134,7 +135,17 @@ def _test_apart(test: Block, functions: tuple[Block | None, ...], names: tuple[s
     traced = trace(evaluate, functions, variables(functions, names) if names else ())
     if traced.raised:
         evaluate()
-    return known[0], bool(traced.ends)
+    return known[0], bool(traced.ends or traced.jaxpr.effects)
+
+
+def _staged_from_here(
+    going: Any, test: Block, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...], *, before: int
+) -> Any:
+    """Stage what is left of a loop whose test has been asked, and is not to do twice what it does beside its answer."""
+    if not _test_apart(test, functions, names)[1]:
+        return _staged_while(test, body, functions, names, must=True, before=before)
+    decide = _deciding(test)
+    return _staged_while_with_test_in_body(decide, body, functions, names, must=True, before=before, first=truth(going))
 
 
 def _staged_while(
@@ -149,11 +160,7 @@ def _staged_while(
 ) -> Any:
     """Stage a while loop and give its exit. Unless it must be, gives PYTHON where nothing traced decides about it."""
 
-    def decide() -> Any:
-        value = objects.condition(test())
-        return truth(value) if is_traced(value) else lists.truth(value)
-
-    began = decisions.clock()
+    decide, began = _deciding(test), decisions.clock()
     if test_writes:  # `while (y := f(x)) > 1: x = y`: the body needs what the test writes
         return _staged_while_with_test_in_body(decide, body, functions, names, must=must, before=before)
     try:
@@ -192,14 +199,32 @@ def _staged_while(
     return exit._only(_is_exit) if isinstance(exit, Choice) and condition.result == Static(True) else exit
 
 
+def _deciding(test: Block) -> Block:
+    def decide() -> Any:
+        value = objects.condition(test())
+        return truth(value) if is_traced(value) else lists.truth(value)
+
+    return decide
+
+
 def _is_exit(option: Any) -> bool:
     return option is not None
 
 
 def _staged_while_with_test_in_body(
-    decide: Block, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...], *, must: bool, before: int
+    decide: Block,
+    body: Block,
+    functions: tuple[Block | None, ...],
+    names: tuple[str, ...],
+    *,
+    must: bool,
+    before: int,
+    first: Any = None,
 ) -> Any:
-    """A loop whose test writes state: it is evaluated where Python does, before the loop and after each turn."""
+    """A loop whose test writes state: it is evaluated where Python does, before the loop and after each turn.
+
+    `first` is its answer before the loop, where it has been asked.
+    """
 
     def turn_and_test() -> Any:
         exit = run_turn(body)
@@ -219,7 +244,7 @@ def _staged_while_with_test_in_body(
     began = decisions.clock()
 
     with state.attempt() as attempt:
-        first = decide()
+        first = decide() if first is None else first
         try:
             axes = axes_of(first) if is_traced(first) else NONE
             settled = settle(turn_and_test, functions, names, gives_more=True, axes=axes)

@@ -1080,6 +1080,51 @@ def sum_on_one_path(v):
 row(sum_on_one_path, [np.array([1.0, 2.0, 4.0])], [np.array([-3.0, -1.0, 1.0])], want="error")
 
 
+def a_test_of_which_only_the_answer_is_traced(x):
+    asked = [0]
+
+    def most():
+        asked[0] = asked[0] * 2 + 1
+        return jnp.full((), 2)
+
+    n = 0
+    while n < most():
+        n += 1
+        x = x * 2
+    return (x, n, asked[0])
+
+
+row(a_test_of_which_only_the_answer_is_traced, [2.0], staged="loop", grad=True)
+
+
+def a_test_that_is_traced_after_some_turns(x):
+    asked = 0
+    w = [0.0, 0.0, x]
+    k = 0
+    while (asked := asked * 2 + 1) and w[min(k, 2)] < 3:
+        k += 1
+        if k == 4:
+            w = [x * 0 + 5.0] * 3
+    return (k, asked)
+
+
+row(a_test_that_is_traced_after_some_turns, [2.0], [1.0], want="either")
+
+
+def a_test_that_prints(x):
+    def most():
+        print("asked")
+        return jnp.full((), 2)
+
+    n = 0
+    while n < most():
+        n += 1
+    return n
+
+
+row(a_test_that_prints, [2.0], prints=True, own_jit=True)
+
+
 @table.each_way
 def test_loops(row, way, record_property):
     check(row, way, record_property)
