@@ -1609,6 +1609,73 @@ def loop_in_a_callee_of_a_loop(x):
 row(loop_in_a_callee_of_a_loop, [0.0], [2.0], [9.0])
 
 
+# ------------------------------------------------------------------ what Python calls by itself
+class Level:
+    def __init__(self, value):
+        self.value = value
+
+    @property
+    def checked(self):
+        return not_above_2(self.value)
+
+    def __add__(self, other):
+        return not_above_2(self.value) + other
+
+
+def property_that_fails(x):
+    level, y = Level(x), 0.0
+    try:
+        y = level.checked
+        y = y + not_above_2(1.0)
+    except ValueError:
+        y = y - 1
+    return y
+
+
+row(property_that_fails, [1.0], [3.0], want="either")
+
+
+def operator_that_fails(x):
+    level, y = Level(x), 0.0
+    try:
+        if level + 1 > 0:
+            y = 5.0
+        not_above_2(y - 4)
+    except ValueError:
+        pass
+    return y
+
+
+row(operator_that_fails, [1.0], [3.0], want="either")
+
+
+def operator_in_a_return(x):
+    level = Level(x)
+    try:
+        not_above_2(1.0)
+        return level + 1
+    except ValueError:
+        return -1.0
+
+
+row(operator_in_a_return, [1.0], [3.0], want="either")
+
+
+def elements_that_fail(x):
+    y, count = 0.0, 0
+    try:
+        for v in map(not_above_2, [2.0, x, 1.0]):
+            y = y + v
+            count = count + 1
+        y = y + 100
+    except ValueError:
+        count = count + 10
+    return y, count
+
+
+row(elements_that_fail, [1.0], [3.0], [-5.0], batch=True)
+
+
 @table.each_way
 def test_attempts(row, way, record_property):
     check(row, way, record_property)

@@ -204,6 +204,27 @@ def failed(attempt: Attempt) -> Any:
     return jnp.stack(conditions).any() if len(conditions) > 1 else conditions[0] if conditions else False
 
 
+def has_just_failed(attempt: Attempt) -> Any:
+    """The same where a loop has taken an element, which may have called a function; False where it has not."""
+    return failed(attempt) if _is_open_here(attempt) else False
+
+
+def unchecked(attempt: Attempt) -> None:
+    """A statement is over that no check follows, since it calls no function: its operators have."""
+    if _is_open_here(attempt):
+        raise StagingError(
+            "a property or an operator raises where traced data decides, in a `try` that catches it",
+            location=user_location(),
+            details=["The statement has written its value before that could be checked."],
+            help="call a function or method instead of it",
+        )
+
+
+def _is_open_here(attempt: Attempt) -> bool:
+    """Has anything failed, perhaps, since the last check of this body?"""
+    return any(own.is_open and own.is_of(attempt.frame) for own in state.attempts())
+
+
 def unguarded(attempt: Attempt, begins: bool) -> None:
     """Statements begin or end that nothing may leave by an error that traced data decides about."""
     attempt.is_unguarded = begins
