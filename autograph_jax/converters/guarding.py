@@ -189,6 +189,8 @@ def _own_parts(node: gast.stmt) -> list[gast.AST]:
 
 def _calls(node: gast.stmt) -> bool:
     """Does a statement do by itself what Python may call a method for?"""
+    if isinstance(node, gast.Assign) and _is_of_attempt(node.value):
+        return False
     inner = (part for root in _own_parts(node) for part in walk_own(root))
     return isinstance(node, gast.For) or any(isinstance(part, _CALLS) for part in inner)
 

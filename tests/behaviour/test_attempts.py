@@ -1676,6 +1676,56 @@ def elements_that_fail(x):
 row(elements_that_fail, [1.0], [3.0], [-5.0], batch=True)
 
 
+# ------------------------------------------------------------------ values of what is caught
+def value_of_an_error(x):
+    try:
+        if x > 3:
+            raise Bad(x * x)
+        return x
+    except Bad as error:
+        return error.args[0] * 2.0
+
+
+row(value_of_an_error, [5.0], [1.0], grad=True, batch=True)
+
+
+def squared_until_4(x):
+    while x < 10:
+        x = x * x + 0.5
+        if x > 4:
+            raise Bad(x)
+    return x
+
+
+def value_of_an_error_of_a_loop(x):
+    try:
+        return squared_until_4(x)
+    except Bad as error:
+        return error.args[0] * 2.0
+
+
+row(value_of_an_error_of_a_loop, [1.5], [1.0], [20.0], grad=True, batch=True)
+
+
+class Coded(Exception):
+    def __init__(self, code):
+        self.code = code
+
+
+def attribute_without_traced_values(x):
+    try:
+        if x > 3:
+            raise Coded(7)
+        if x > 2:
+            raise Coded(8)
+        return 1
+    except Coded as error:
+        return error.code
+
+
+row(attribute_without_traced_values, [5.0], [2.5], [1.0], batch=True)
+
+
 @table.each_way
 def test_attempts(row, way, record_property):
     check(row, way, record_property)

@@ -104,12 +104,12 @@ class Attempt:
             raise uncatchable()
         loop = state.failures()
         if loop is not None and loop is not self.loop and not self._checks_loop():
-            loop.note(condition, failure)
+            loop.note(condition, failure, is_caught=True)
             self.loops.append(loop)
             self.is_open = self.ends_loop = True
             return
         self._handler_of.append(handler)
-        self._errors.note(condition, failure)
+        self._errors.note(condition, failure, is_caught=True)
         self.is_open = True
 
     def _checks_loop(self) -> bool:
