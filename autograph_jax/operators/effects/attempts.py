@@ -155,7 +155,7 @@ class Attempt:
         """The error that this handler is for, a Choice if there are several."""
         code, given = self._errors.code.read(), self._errors.values({})
         numbers = self._numbers(handler)
-        errors = tuple(self._errors.known[number - 1].with_traced(given) for number in numbers)
+        errors = tuple(made(self._errors.known[number - 1].with_traced(given)) for number in numbers)
         if len(errors) == 1:
             return errors[0]
         return decided(jnp.argmax(jnp.asarray(numbers) == code).astype(jnp.int32), errors)
@@ -194,6 +194,14 @@ class Attempt:
 
 
 attempt = Attempt
+
+
+def made(error: Error) -> BaseException:
+    """What `raise ValueError` raises, or where the class cannot be called without arguments, what that raises."""
+    try:
+        return error() if isinstance(error, type) else error
+    except Exception as other:
+        return other
 
 
 def failed(attempt: Attempt) -> Any:
