@@ -25,6 +25,11 @@ _CHECK = Template("""
     if ag__.failed(ATTEMPT):
         return ag__.failure
 """)
+_CHECK_ELEMENT = Template("""
+    if ag__.has_just_failed(ATTEMPT):
+        return ag__.failure
+""")
+_UNCHECKED = Template("ag__.unchecked(ATTEMPT)")
 _NOTED = Template("""
     if ag__.noted(ATTEMPT, ERROR):
         return ag__.failure
@@ -32,6 +37,8 @@ _NOTED = Template("""
 _BEGIN_UNGUARDED = Template("ag__.unguarded(ATTEMPT, True)")
 _END_UNGUARDED = Template("ag__.unguarded(ATTEMPT, False)")
 _MAY_FAIL = (gast.Call, gast.Raise, gast.Assert)
+_CALLS = (gast.Attribute, gast.Subscript, gast.BinOp, gast.UnaryOp, gast.Compare)  # what may be a user's method
+_OWN = ("attempt", "final", "failed", "handled", "fails", "error_of", "has_just_failed", "unchecked")
 Suite = list[gast.stmt]
 
 
@@ -47,8 +54,24 @@ class Guard:
         guarded: Suite = []
         for statement in statements:
             follows = goes_on or statement is not statements[-1]
-            guarded += self._statement(statement, follows) if may_fail([statement]) else [statement]
+            guarded += self._statement(statement, follows) if may_fail([statement]) else self._unchecked(statement)
         return guarded
+
+    def _unchecked(self, node: gast.stmt) -> Suite:
+        """A statement in which Python may call properties and operators: where these fail, it has written what it must not."""
+        after: Suite = _UNCHECKED(at=_beginning(node), ATTEMPT=template.name(self._attempt, at=node)) if _calls(node) else []
+        match node:
+            case gast.Return(value=gast.expr()) if after:
+                computed, node.value = self._kept(node.value, node.value)
+                return [computed, *after, node]
+            case gast.If() | gast.While() | gast.For():
+                node.body = [*copy.deepcopy(after), *self.suite(node.body)]
+                node.orelse = [*copy.deepcopy(after), *self.suite(node.orelse)] if node.orelse else []
+            case gast.With():
+                node.body = self.suite(node.body)
+            case gast.FunctionDef() | gast.ClassDef():
+                return [node]
+        return [node, *after]
 
     def _statement(self, node: gast.stmt, follows: bool) -> Suite:
         check = self._check(node) if follows else []
@@ -70,8 +93,10 @@ class Guard:
                 node.body, node.orelse = self.suite(node.body, goes_on=follows), self.suite(node.orelse, goes_on=follows)
                 return [*before, node, *check]
             case gast.For():
+                first = self._check(node, _CHECK_ELEMENT)
                 before = self._first(node, "iter") if may_fail([node.iter]) else []
-                node.body, node.orelse = self.suite(node.body, goes_on=True), self.suite(node.orelse, goes_on=follows)
+                node.body = [*first, *self.suite(node.body, goes_on=True)]
+                node.orelse = self.suite(node.orelse, goes_on=follows)
                 return [*before, node, *check]
             case gast.While():
                 first = self._check(node) if may_fail([node.test]) else []
@@ -143,9 +168,9 @@ class Guard:
         error = template.lambda_of(copy.deepcopy(node.exc), at=node.exc)
         return [*_NOTED(at=node, ATTEMPT=template.name(self._attempt, at=node), ERROR=error), node]
 
-    def _check(self, node: gast.stmt) -> Suite:
+    def _check(self, node: gast.stmt, how: Template = _CHECK) -> Suite:
         at = _beginning(node)
-        return _CHECK(at=at, ATTEMPT=template.name(self._attempt, at=at))
+        return how(at=at, ATTEMPT=template.name(self._attempt, at=at))
 
 
 def _beginning(node: Any) -> gast.AST:
@@ -162,6 +187,14 @@ def _own_parts(node: gast.stmt) -> list[gast.AST]:
     return [part for value in parts for part in (value if isinstance(value, list) else [value]) if isinstance(part, gast.AST)]
 
 
+def _calls(node: gast.stmt) -> bool:
+    """Does a statement do by itself what Python may call a method for?"""
+    if isinstance(node, gast.Assign) and _is_of_attempt(node.value):
+        return False
+    inner = (part for root in _own_parts(node) for part in walk_own(root))
+    return isinstance(node, gast.For) or any(isinstance(part, _CALLS) for part in inner)
+
+
 def may_fail(nodes: Sequence[gast.AST]) -> bool:
     """Is anything called or raised in these, but for the functions in them?"""
     return any(isinstance(node, _MAY_FAIL) and not _is_of_attempt(node) for root in nodes for node in walk_own(root))
@@ -169,4 +202,4 @@ def may_fail(nodes: Sequence[gast.AST]) -> bool:
 
 def _is_of_attempt(node: gast.AST) -> bool:
     """Is it what a `try` inside has become, which asks about its own attempt?"""
-    return isinstance(node, gast.Call) and is_operator(node.func, "attempt", "final", "failed", "handled", "fails", "error_of")
+    return isinstance(node, gast.Call) and is_operator(node.func, *_OWN)

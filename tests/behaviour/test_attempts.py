@@ -1609,6 +1609,123 @@ def loop_in_a_callee_of_a_loop(x):
 row(loop_in_a_callee_of_a_loop, [0.0], [2.0], [9.0])
 
 
+# ------------------------------------------------------------------ what Python calls by itself
+class Level:
+    def __init__(self, value):
+        self.value = value
+
+    @property
+    def checked(self):
+        return not_above_2(self.value)
+
+    def __add__(self, other):
+        return not_above_2(self.value) + other
+
+
+def property_that_fails(x):
+    level, y = Level(x), 0.0
+    try:
+        y = level.checked
+        y = y + not_above_2(1.0)
+    except ValueError:
+        y = y - 1
+    return y
+
+
+row(property_that_fails, [1.0], [3.0], want="either")
+
+
+def operator_that_fails(x):
+    level, y = Level(x), 0.0
+    try:
+        if level + 1 > 0:
+            y = 5.0
+        not_above_2(y - 4)
+    except ValueError:
+        pass
+    return y
+
+
+row(operator_that_fails, [1.0], [3.0], want="either")
+
+
+def operator_in_a_return(x):
+    level = Level(x)
+    try:
+        not_above_2(1.0)
+        return level + 1
+    except ValueError:
+        return -1.0
+
+
+row(operator_in_a_return, [1.0], [3.0], want="either")
+
+
+def elements_that_fail(x):
+    y, count = 0.0, 0
+    try:
+        for v in map(not_above_2, [2.0, x, 1.0]):
+            y = y + v
+            count = count + 1
+        y = y + 100
+    except ValueError:
+        count = count + 10
+    return y, count
+
+
+row(elements_that_fail, [1.0], [3.0], [-5.0], batch=True)
+
+
+# ------------------------------------------------------------------ values of what is caught
+def value_of_an_error(x):
+    try:
+        if x > 3:
+            raise Bad(x * x)
+        return x
+    except Bad as error:
+        return error.args[0] * 2.0
+
+
+row(value_of_an_error, [5.0], [1.0], grad=True, batch=True)
+
+
+def squared_until_4(x):
+    while x < 10:
+        x = x * x + 0.5
+        if x > 4:
+            raise Bad(x)
+    return x
+
+
+def value_of_an_error_of_a_loop(x):
+    try:
+        return squared_until_4(x)
+    except Bad as error:
+        return error.args[0] * 2.0
+
+
+row(value_of_an_error_of_a_loop, [1.5], [1.0], [20.0], grad=True, batch=True)
+
+
+class Coded(Exception):
+    def __init__(self, code):
+        self.code = code
+
+
+def attribute_without_traced_values(x):
+    try:
+        if x > 3:
+            raise Coded(7)
+        if x > 2:
+            raise Coded(8)
+        return 1
+    except Coded as error:
+        return error.code
+
+
+row(attribute_without_traced_values, [5.0], [2.5], [1.0], batch=True)
+
+
 @table.each_way
 def test_attempts(row, way, record_property):
     check(row, way, record_property)

@@ -614,10 +614,14 @@ ROWS = {
                                 nonlocal y
                                 def otherwise_2():
                                     nonlocal y
+                                    def then_3():
+                                        ag__.unchecked(attempt)
+                                        return ag__.Return('body')
                                     def otherwise_3():
                                         nonlocal y
+                                        ag__.unchecked(attempt)
                                         y = 'body went on'
-                                    return ag__.if_stmt(x == 2, lambda: ag__.Return('body'), otherwise_3, 'y')
+                                    return ag__.if_stmt(x == 2, then_3, otherwise_3, 'y')
                                 return ag__.if_stmt(ag__.failed(attempt), lambda: ag__.failure, otherwise_2, 'y')
                             exit = ag__.unless(left, rest, 'y')
                     except Failure as error:
@@ -626,21 +630,30 @@ ROWS = {
                         def otherwise():
                             nonlocal y
                             y = value
-                            return ag__.if_stmt(x == 1, lambda: ag__.Return(y))
+                            def then_2():
+                                ag__.unchecked(attempt_2)
+                                return ag__.Return(y)
+                            def otherwise_2():
+                                ag__.unchecked(attempt_2)
+                            return ag__.if_stmt(x == 1, then_2, otherwise_2)
                         exit = ag__.if_stmt(ag__.failed(attempt_2), lambda: ag__.failure, otherwise, 'y')
                     else:
                         def rest():
                             nonlocal y
                             def then_2():
                                 nonlocal y
+                                def then_3():
+                                    ag__.unchecked(attempt_2)
+                                    return ag__.Return('else')
                                 def otherwise_3():
                                     nonlocal y
+                                    ag__.unchecked(attempt_2)
                                     value_2 = ag__.call(say)(y)
                                     def otherwise_4():
                                         nonlocal y
                                         y = value_2
                                     return ag__.if_stmt(ag__.failed(attempt_2), lambda: ag__.failure, otherwise_4, 'y')
-                                return ag__.if_stmt(x == 3, lambda: ag__.Return('else'), otherwise_3, 'y')
+                                return ag__.if_stmt(x == 3, then_3, otherwise_3, 'y')
                             left = ag__.if_stmt(ag__.not_(ag__.failed(attempt)), then_2, None, 'y')
                             return ag__.unless(left, lambda: ag__.if_stmt(ag__.failed(attempt_2), lambda: ag__.failure))
                         exit = ag__.unless(exit, rest, 'y')
@@ -656,10 +669,14 @@ ROWS = {
                                 def otherwise_4():
                                     nonlocal error, y
                                     y = value_3
+                                    def then_5():
+                                        ag__.unchecked(attempt_2)
+                                        return ag__.Return(y)
                                     def otherwise_5():
                                         nonlocal error
+                                        ag__.unchecked(attempt_2)
                                         del error
-                                    return ag__.if_stmt(x == 1, lambda: ag__.Return(y), otherwise_5)
+                                    return ag__.if_stmt(x == 1, then_5, otherwise_5)
                                 return ag__.if_stmt(ag__.failed(attempt_2), lambda: ag__.failure, otherwise_4, 'y')
                             return ag__.if_stmt(ag__.handled(attempt, 0), then_3, None, 'y')
                         return ag__.if_stmt(ag__.failed(attempt_2), lambda: ag__.failure, otherwise_2, 'y')

@@ -2,6 +2,10 @@
 
 # ruff: noqa: UP030, UP031, UP032 - the older ways to write a string are what is tested
 
+import contextlib
+import io
+import sys
+
 import jax
 import pytest
 
@@ -121,3 +125,61 @@ def test_message():
     text = str(caught.value)
     assert text.startswith("a string that holds traced values has its text at run time only, and is used before: `==`")
     assert 'return f"{n}" == "3"' in text and "ask the value itself" in text
+
+
+class Shown(Exception):
+    def __str__(self):
+        return f"shown {self.args[0]}"
+
+
+def caught(x, n):
+    try:
+        if n > 5:
+            raise ValueError(f"bad {x}")
+        if n > 4:
+            raise KeyError(x)
+        if n > 3:
+            raise ValueError("bad", n)
+        if n > 2:
+            raise ValueError
+        raise Shown(n)
+    except (ValueError, KeyError, Shown) as error:
+        print("caught", error, repr(error), [error], f"{error}|{error!r}", str(error), "%s" % error, "{}".format(error))
+
+
+def caught_alone(x, n):
+    try:
+        if n > 3:
+            raise ValueError(f"bad {x}")
+    except ValueError as error:
+        print("caught", error, repr(error), [error], f"{error}|{error!r}", str(error), "%s|%r" % (error, error))
+
+
+def ends_and_separators(x, n):
+    print(x, end=f"<{x}>\n")
+    print(x, n, sep=f"-{n}-")
+    if n > 3:
+        print(x, n, sep=f"-{n}-", end="!" if n > 4 else "?")
+
+
+def texts_in_texts(x, n):
+    text = f"n={n}" if n > 3 else f"m={n}"
+    print(f"[{text:>8}]", f"{text!r}", [text], repr(text), (text,), "%6s|%r" % (text, text), "{:<9}|".format(text))
+
+
+def into_the_stream(x, n):
+    sys.stdout.write(f"{n};")
+    sys.stdout.writelines([f"{x}", "\n"])
+
+
+@pytest.mark.parametrize("function", [caught, caught_alone, ends_and_separators, texts_in_texts, into_the_stream])
+def test_what_is_printed(function):
+    def printed(function, *arguments):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            function(*arguments)
+            jax.effects_barrier()
+        return out.getvalue()
+
+    compiled = jit(function)
+    for n in range(2, 7):
+        assert printed(compiled, 1.5, n) == printed(function, 1.5, n)

@@ -104,12 +104,12 @@ class Attempt:
             raise uncatchable()
         loop = state.failures()
         if loop is not None and loop is not self.loop and not self._checks_loop():
-            loop.note(condition, failure)
+            loop.note(condition, failure, is_caught=True)
             self.loops.append(loop)
             self.is_open = self.ends_loop = True
             return
         self._handler_of.append(handler)
-        self._errors.note(condition, failure)
+        self._errors.note(condition, failure, is_caught=True)
         self.is_open = True
 
     def _checks_loop(self) -> bool:
@@ -155,7 +155,7 @@ class Attempt:
         """The error that this handler is for, a Choice if there are several."""
         code, given = self._errors.code.read(), self._errors.values({})
         numbers = self._numbers(handler)
-        errors = tuple(self._errors.known[number - 1].with_traced(given) for number in numbers)
+        errors = tuple(made(self._errors.known[number - 1].with_traced(given)) for number in numbers)
         if len(errors) == 1:
             return errors[0]
         return decided(jnp.argmax(jnp.asarray(numbers) == code).astype(jnp.int32), errors)
@@ -196,12 +196,41 @@ class Attempt:
 attempt = Attempt
 
 
+def made(error: Error) -> BaseException:
+    """What `raise ValueError` raises, or where the class cannot be called without arguments, what that raises."""
+    try:
+        return error() if isinstance(error, type) else error
+    except Exception as other:
+        return other
+
+
 def failed(attempt: Attempt) -> Any:
     """Has a body failed, of this `try` or of one around it? What follows runs only where they have not."""
     around = [*state.attempts(), *(() if attempt in state.attempts() else (attempt,))]
     attempt.check(around)
     conditions = [condition for own in around if (condition := own.has_failed()) is not False]
     return jnp.stack(conditions).any() if len(conditions) > 1 else conditions[0] if conditions else False
+
+
+def has_just_failed(attempt: Attempt) -> Any:
+    """The same where a loop has taken an element, which may have called a function; False where it has not."""
+    return failed(attempt) if _is_open_here(attempt) else False
+
+
+def unchecked(attempt: Attempt) -> None:
+    """A statement is over that no check follows, since it calls no function: its operators have."""
+    if _is_open_here(attempt):
+        raise StagingError(
+            "a property or an operator raises where traced data decides, in a `try` that catches it",
+            location=user_location(),
+            details=["The statement has written its value before that could be checked."],
+            help="call a function or method instead of it",
+        )
+
+
+def _is_open_here(attempt: Attempt) -> bool:
+    """Has anything failed, perhaps, since the last check of this body?"""
+    return any(own.is_open and own.is_of(attempt.frame) for own in state.attempts())
 
 
 def unguarded(attempt: Attempt, begins: bool) -> None:

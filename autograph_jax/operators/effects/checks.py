@@ -272,14 +272,6 @@ def raise_after_loop(loop: Failures, after: dict[Any, Any]) -> None:
         raise_where(code == number, failure.with_traced(values), failure.location)
 
 
-def _made(kind: type[BaseException]) -> BaseException:
-    """What `raise ValueError` raises, or where the class cannot be called without arguments, what that raises."""
-    try:
-        return kind()
-    except Exception as error:
-        return error
-
-
 def _raise(code: Any, known: Sequence[Failure], values: Sequence[Any]) -> None:
     """At run time: raise the error of this number, if it is not 0."""
     ended.note(code != 0)
@@ -295,7 +287,7 @@ def _raise(code: Any, known: Sequence[Failure], values: Sequence[Any]) -> None:
             return
         failure = known[int(code) - 1]
         final = failure.with_values(values)
-        final = (_made(final) if isinstance(final, type) else final).with_traceback(None)
+        final = attempts.made(final).with_traceback(None)
         _raised[:] = [final]
         progress_bars.close_all()
         raise_at(final, failure.location)

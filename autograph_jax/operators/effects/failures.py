@@ -44,20 +44,21 @@ class Failure:
         leaves, self._tree = jax.tree.flatten(kept, is_leaf=lambda value: value is None)
         self.values = [_numbers(leaf) for leaf in leaves if isinstance(leaf, jax.Array)]
         self._leaves = [_TRACED if isinstance(leaf, jax.Array) else leaf for leaf in leaves]
-        if self.values:
-            self.error = self.kind  # the error itself holds tracers, and the callback that raises it outlives these
+        self._is_made_anew = bool(self.values) or bool(kept[1]) and bool(state.traces())
+        if self._is_made_anew:  # the error itself holds tracers, or its attributes are gone when the running block is over
+            self.error = self.kind
         self.slots: list[int] = list(range(len(self.values)))  # where its values are among those that are handed over
 
     def with_values(self, given: Sequence[Any]) -> Error:
         """The user's exception with the values that its arguments have at run time."""
-        if not self.slots:
+        if not self._is_made_anew:
             return self.error
         arguments, attributes = self._filled(printing.plain(given[slot]) for slot in self.slots)
         return _made(self.kind, tuple(map(_plain_text, arguments)), {k: _plain_text(v) for k, v in attributes.items()})
 
     def with_traced(self, given: Sequence[Any]) -> Error:
         """The user's exception with the values that its arguments have while JAX traces."""
-        return _made(self.kind, *self._filled(given[slot] for slot in self.slots)) if self.slots else self.error
+        return _made(self.kind, *self._filled(given[slot] for slot in self.slots)) if self._is_made_anew else self.error
 
     def _filled(self, values: Iterable[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         known = iter(values)
@@ -138,8 +139,11 @@ class Failures:
         """Forget the errors of an earlier trace of the loop."""
         self.known, self._values = [], {}
 
-    def note(self, condition: Any, failure: Failure) -> None:
-        """The loop ends by this error where the condition holds, unless one has ended it already."""
+    def note(self, condition: Any, failure: Failure, *, is_caught: bool = False) -> None:
+        """The loop ends by this error where the condition holds, unless one has ended it already.
+
+        Of one that is caught the program goes on with the values; of others only a message is made.
+        """
         self.known.append(failure)
         before = self.code.read()
         first = jnp.logical_and(condition, before == 0)
@@ -148,7 +152,8 @@ class Failures:
         for value in failure.values:
             name, slot = self._free(value, failure.slots)
             failure.slots.append(list(self._values).index(name))
-            state.write(slot, jnp.where(first, jax.lax.stop_gradient(value), slot.read()))
+            value = value if is_caught else jax.lax.stop_gradient(value)
+            state.write(slot, jnp.where(first, value, slot.read()))
         failure.values = []
 
     def _free(self, value: jax.Array, taken: Sequence[int]) -> tuple[str, Aside]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +32,12 @@ def method(function: Any) -> Function | None:
     """What stands for a method of a file or a logger that writes; None where this is no such method."""
     owner, name = function.__self__, function.__name__
     if isinstance(owner, _FILE):
-        return _writing(function) if name in ("write", "writelines") and not isinstance(owner, _IN_MEMORY) else None
+        if name not in ("write", "writelines"):
+            return None
+        stream = next((stream for stream in ("stdout", "stderr") if owner is getattr(sys, stream)), None)
+        if stream is not None:
+            return _writing(function, lambda content: getattr(getattr(sys, stream), name)(content))
+        return _writing(function, function) if not isinstance(owner, _IN_MEMORY) else None
     if isinstance(owner, logging.Logger | logging.LoggerAdapter) and name in (*_LEVELS, "log"):
         return _logging(function, owner)
     return None
@@ -41,12 +47,14 @@ def _is_later(values: Any) -> bool:
     return bool(state.traces()) or texts.is_open(values)
 
 
-def _writing(write: Function) -> Function:
+def _writing(write: Function, later: Function) -> Function:
+    """`later` is what is called at run time: Python's own streams may be others by then."""
+
     def apply(content: Any) -> Any:
         if not _is_later((content,)):
             return write(content)
         content = list(content) if write.__name__ == "writelines" else content
-        printing.at_run_time(lambda known: write(_python(known[0])), (content,))
+        printing.at_run_time(lambda known: later(_python(known[0])), (content,))
         return len(content) if isinstance(content, str | bytes) and write.__name__ == "write" else None
 
     return apply

@@ -15,15 +15,24 @@ import numpy as np
 
 from autograph_jax.operators.effects import ordered, texts
 from autograph_jax.operators.tracing import kept, state
+from autograph_jax.operators.values.choices import Choice
 
 
 def print_(*values: Any, **options: Any) -> None:
     """Python's print; at run time inside a staged block, or where a value is traced."""
     values = tuple(texts.of_objects(value, "s") for value in values)
-    if not state.traces() and not texts.is_open(values):
+    if not state.traces() and not texts.is_open(values, options):
         builtins.print(*values, **options)
         return
-    at_run_time(lambda known: builtins.print(*known, **options), values)
+    others = {name: value for name, value in options.items() if not isinstance(value, texts.Text | Choice)}
+    open_ = {name: value for name, value in options.items() if name not in others}  # `end` and `sep`
+
+    def write(known: Any) -> None:
+        values, own = known
+        options: dict[str, Any] = others | {name: str(text) for name, text in own.items()}
+        builtins.print(*values, **options)
+
+    at_run_time(write, (values, open_))
 
 
 def at_run_time(action: Any, values: Sequence[Any]) -> None:

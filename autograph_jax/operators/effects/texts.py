@@ -73,6 +73,12 @@ class Text:
         parts = self.parts.value if isinstance(self.parts, Choice) else self.parts
         return "".join(part.text() if isinstance(part, Field) else str(part) for part in parts)
 
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
     def __bool__(self) -> bool:
         if not any(part if isinstance(part, str) else _has_characters(part) for part in self._own() if part is not self):
             raise _unknown("bool")
@@ -146,12 +152,17 @@ def _with_texts(part: Field) -> str | Field | Text:
     if part.conversion not in ("", "s", "r") or part.spec != "":
         return part
     value = of_objects(part.value, part.conversion or "s")
-    is_text = value is not part.value and isinstance(value, str | Text)
-    return value if is_text else Field(value, part.conversion)
+    if value is not part.value and isinstance(value, str | Text | Choice):
+        return Field(value) if isinstance(value, Choice) else value
+    return Field(value, part.conversion)
 
 
 def of_objects(value: Any, conversion: str) -> Any:
     """The value, where objects are what they are shown as, a Text: when the program runs they hold something else."""
+    if _is_choice(value) and any(map(_is_error, value._options)):
+        return value._map(lambda option: of_objects(option, conversion))
+    if _is_error(value) and (state.traces() or reach.holds_traced((value.args, vars(value)))):
+        return _text_of_error(value, conversion)
     if _is_shown_later(value) or not (state.traces() or reach.holds_traced(value)):
         return value
     if type(value) in (list, tuple):
@@ -161,13 +172,17 @@ def of_objects(value: Any, conversion: str) -> Any:
     return _text_of(value, conversion) if jax.tree_util.all_leaves([value]) else value
 
 
+def _is_error(value: Any) -> bool:
+    return isinstance(value, BaseException)
+
+
 def _is_shown_later(value: Any) -> bool:
     return isinstance(value, (*reach.ATOMS, jax.Array, Choice, Text, Shown, Items))
 
 
 def _in_container(value: Any) -> Any:
     found = of_objects(value, "r")
-    return Shown(found) if found is not value and isinstance(found, str | Text) else found
+    return Shown(found) if found is not value and isinstance(found, str | Text | Choice) else found
 
 
 def _text_of(value: Any, conversion: str) -> Any:
@@ -182,6 +197,19 @@ def _text_of(value: Any, conversion: str) -> Any:
         texts = [text(f"{field.name}=", Field(getattr(value, field.name), "r")) for field in fields]
         return text(f"{kind.__qualname__}(", _joined(", ", texts), ")")
     return hooks.call(function)(value)
+
+
+def _text_of_error(error: BaseException, conversion: str) -> str | Text | Choice:
+    """An exception as Python shows it: by the functions of its class, or by its arguments."""
+    kind = type(error)
+    function = kind.__str__ if conversion == "s" else kind.__repr__
+    if isinstance(function, types.FunctionType):
+        return hooks.call(function)(error)
+    name = "" if conversion == "s" else kind.__name__
+    if len(error.args) != 1:
+        return text(name, Field(error.args, "r")) if name or error.args else ""
+    shown = Field(error.args[0], "s" if conversion == "s" and not issubclass(kind, KeyError) else "r")
+    return text(f"{name}(", shown, ")") if name else text(shown)
 
 
 def _with(part: str | Field | Text, choice: Choice, option: str) -> str | Field | Text:
@@ -201,7 +229,7 @@ def is_open(*values: Any) -> bool:
         leaves = jax.tree.leaves(values, is_leaf=_is_choice)
     except ValueError:  # a dict whose keys have no order
         return reach.holds_traced(values)
-    return any(map(is_traced, leaves))
+    return any(is_traced(leaf) or isinstance(leaf, BaseException) and reach.holds_traced(leaf.args) for leaf in leaves)
 
 
 # Python's own of the same names
@@ -219,7 +247,7 @@ def str_(*arguments: Any, **keywords: Any) -> Any:
 
 def repr_(value: Any, /) -> Any:
     shown = of_objects(value, "r")
-    if shown is not value and isinstance(shown, str | Text):
+    if shown is not value and isinstance(shown, str | Text | Choice):
         return shown
     return text(Field(shown, "r")) if is_open(shown) else objects.asked(value, "__repr__", builtins.repr)
 
@@ -287,5 +315,7 @@ def percent(template: Any, values: Any) -> Any:
             parts.append("%")
             continue
         value = values[found["key"]] if found["key"] is not None and isinstance(values, Mapping) else next(given)
-        parts.append(Field(value, "%", f"%{found['how']}{found['kind']}"))
+        shown = of_objects(value, found["kind"]) if found["kind"] in "rs" else value
+        kind = found["kind"] if shown is value else "s"
+        parts.append(Field(shown, "%", f"%{found['how']}{kind}"))
     return text(*parts, template[end:])
