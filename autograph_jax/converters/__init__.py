@@ -99,7 +99,7 @@ def convert_tree(
     if has.any(gast.Pow):
         tree = powers.convert(tree)
     if has.any(gast.BinOp, gast.UnaryOp):
-        tree = truths.convert(tree)
+        tree = truths.convert(tree, free)
     if has.any(gast.Try, gast.TryStar, gast.With, gast.Raise, gast.Assert):
         tree = raising.convert(tree, names)
     tree = expressions.convert(tree, facts, names, ported=ported)

@@ -6,16 +6,20 @@ Before:
 After:
     count = ag__.number(not a) + ag__.number(k in keys)
 
-So it is with `any`, `all` and `bool`, and with variables that are assigned such a thing. What compares arrays,
+So it is with `any`, `all` and `bool`, and with variables that are assigned nothing else. What compares arrays,
 `(a > 0) + (b > 0)`, is JAX's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import gast
 
+from autograph_jax.analysis import writes
+from autograph_jax.analysis.collect import parameters
 from autograph_jax.converters.base import Pass
-from autograph_jax.converters.tables import assigned, closure
+from autograph_jax.converters.tables import assigned
 from autograph_jax.syntax.template import Template
 from autograph_jax.syntax.walk import walk
 
@@ -25,11 +29,24 @@ _ARITHMETIC = (gast.Add, gast.Sub, gast.Mult, gast.Div, gast.FloorDiv, gast.Mod,
 Names = frozenset[str]
 
 
-def convert(tree: gast.AST) -> gast.AST:
-    bound = {name.id for name in walk(tree) if isinstance(name, gast.Name) and not isinstance(name.ctx, gast.Load)}
-    if bound & _GIVING_BOOLS or not any(_is_bool(node, frozenset()) for node in walk(tree)):
+def convert(tree: gast.AST, free: Collection[str] = ()) -> gast.AST:
+    """`free` are the names that the function takes from a function around it."""
+    nodes = walk(tree)
+    functions = [node for node in nodes if isinstance(node, gast.FunctionDef | gast.Lambda)]
+    given = {parameter.id for function in functions for parameter in parameters(function)}
+    bound = given.union(free, *(writes(function.body) for function in functions))
+    if bound & _GIVING_BOOLS or not any(_is_bool(node, frozenset()) for node in nodes):
         return tree
-    return _Truths(closure(list(assigned(tree)), _is_bool)).visit(tree)
+    return _Truths(_bools(tree, given)).visit(tree)
+
+
+def _bools(tree: gast.AST, given: Collection[str]) -> Names:
+    """The variables that are assigned nothing but bools."""
+    pairs = list(assigned(tree))
+    known = frozenset(name for name, _ in pairs if name not in given)
+    while others := {name for name, value in pairs if name in known and not _is_bool(value, known)}:
+        known -= others
+    return known
 
 
 class _Truths(Pass):
@@ -41,6 +58,15 @@ class _Truths(Pass):
         if isinstance(node.op, _ARITHMETIC):
             node.left, node.right = self._number(node.left), self._number(node.right)
         return node
+
+    def visit_AugAssign(self, node: gast.AugAssign) -> gast.AST:
+        self.generic_visit(node)
+        target = node.target
+        if not isinstance(node.op, _ARITHMETIC) or not isinstance(target, gast.Name) or target.id not in self._bools:
+            return node
+        before = self._number(gast.copy_location(gast.Name(target.id, gast.Load(), None, None), target))
+        total = gast.copy_location(gast.BinOp(before, node.op, self._number(node.value)), node)
+        return gast.copy_location(gast.Assign([target], total, None), node)
 
     def visit_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:
         self.generic_visit(node)
@@ -65,7 +91,7 @@ def _is_bool(node: gast.AST, known: Names) -> bool:
         case gast.BoolOp(values=values):
             return all(_is_bool(value, known) for value in values)
         case gast.IfExp(body=first, orelse=second):
-            return _is_bool(first, known) or _is_bool(second, known)
+            return _is_bool(first, known) and _is_bool(second, known)
         case gast.NamedExpr(value=value):
             return _is_bool(value, known)
     return False

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograph_jax.loops import guards
-from autograph_jax.loops.evaluation import called, is_call
+from autograph_jax.loops.evaluation import programs_of
 from autograph_jax.loops.kernels import BY_ELEMENT
+
+_OF_EQUALS = frozenset("reduce_max reduce_min reduce_and reduce_or".split())
 
 
 def tells(closed: Any, spread: Sequence[bool]) -> bool:
@@ -35,13 +37,16 @@ def _walked(jaxpr: Any, spread: Sequence[bool]) -> list[bool] | None:
 
 def _left_by(equation: Any, given: list[bool]) -> list[bool] | None:
     name = equation.primitive.name
-    if is_call(equation) and len(called(equation).jaxpr.invars) == len(given):
-        return _walked(called(equation).jaxpr, given)
     if name == "cond":
         found = [_walked(branch.jaxpr, given[1:]) for branch in equation.params["branches"]]
         return None if given[0] or None in found else [any(column) for column in zip(*found, strict=True)]
     if name == "scan":
         return _left_by_scan(equation.params, given)
+    inner = programs_of(equation.params)
+    if len(inner) == 1 and len(inner[0].invars) == len(given) and len(inner[0].outvars) == len(equation.outvars):
+        return _walked(inner[0], given)  # of a call, a custom rule, a checkpoint
+    if name in _OF_EQUALS and equation.outvars[0].aval.shape == ():  # the largest of equal numbers is that number
+        return [False]
     if name in BY_ELEMENT or name in ("select_n", "broadcast_in_dim"):
         others = (atom for atom, one in zip(equation.invars, given, strict=True) if not one)
         return [all(atom.aval.shape == () for atom in others)]

@@ -7,6 +7,7 @@ import collections
 import functools
 import math
 import operator
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -223,8 +224,14 @@ def operator_not(value: Any) -> Any:
 
 
 def number(value: Any) -> Any:
-    """A bool of Python's in arithmetic: `True + True` is 2."""
-    return as_number(value, int) if is_traced(value) and value.dtype == bool and value.size == 1 else value
+    """A bool of Python's in arithmetic: `True + True` is 2. Not what a function of JAX's of a builtin's name gives."""
+    if not is_traced(value) or value.dtype != bool or value.ndim:
+        return value
+    names = sys._getframe(1).f_globals
+    return value if any(names.get(name, own) is not own for name, own in _GIVING_BOOLS.items()) else as_number(value, int)
+
+
+_GIVING_BOOLS = {"any": any, "all": all, "bool": bool}
 
 
 def round_(number: Any, ndigits: Any = None) -> Any:

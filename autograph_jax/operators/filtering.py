@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -100,7 +101,13 @@ def _and_then(so_far: Any, test: Test, value: Any) -> Any:
     """`so_far and test(value)`, as a bool or a traced one; nothing is asked once it is False."""
     if so_far is False:
         return False
-    return _as_bool(if_expr(so_far, lambda: _as_bool(test(value)), lambda: False))
+
+    def asked() -> Any:
+        if isinstance(test, types.FunctionType):
+            hooks.note_variables(test)
+        return _as_bool(test(value))
+
+    return _as_bool(if_expr(so_far, asked, lambda: False))
 
 
 def _as_bool(condition: Any) -> Any:

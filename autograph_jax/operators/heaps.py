@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from autograph_jax.operators import comparisons, hooks
-from autograph_jax.operators.ordering import sort, sorted_
+from autograph_jax.operators.ordering import is_compared_at_run_time, sort, sorted_
 from autograph_jax.operators.sequences.bounded import Bounded, as_python_int
 from autograph_jax.operators.values.traced import is_traced
 
@@ -43,11 +43,11 @@ def heappushpop(heap: Any, item: Any) -> Any:
 
 
 def nsmallest(n: int, iterable: Iterable[Any], key: Any = None) -> Any:
-    return sorted_(iterable, key=key)[:n]
+    return sorted_(iterable, key=key)[: max(n, 0)]
 
 
 def nlargest(n: int, iterable: Iterable[Any], key: Any = None) -> Any:
-    return sorted_(iterable, key=key, reverse=True)[:n]
+    return sorted_(iterable, key=key, reverse=True)[: max(n, 0)]
 
 
 def _bisecting(side: str) -> Callable[..., Any]:
@@ -63,20 +63,21 @@ def _bisecting(side: str) -> Callable[..., Any]:
     return place
 
 
-def insort_left(a: Any, x: Any, *, key: Any = None) -> None:
-    a[:] = sorted_([x, *a], key=key)
+def insort_left(a: Any, x: Any, lo: int = 0, hi: int | None = None, *, key: Any = None) -> None:
+    a[lo:hi] = sorted_([x, *a[lo:hi]], key=key)
 
 
-def insort_right(a: Any, x: Any, *, key: Any = None) -> None:
-    a[:] = sorted_([*a, x], key=key)
+def insort_right(a: Any, x: Any, lo: int = 0, hi: int | None = None, *, key: Any = None) -> None:
+    if isinstance(a, Bounded) and key is None and lo == 0 and hi is None:
+        heappush(a, x)  # an order is stable
+    else:
+        a[lo:hi] = sorted_([*a[lo:hi], x], key=key)
 
 
 def _where_traced(function: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
     def apply(*arguments: Any, **keywords: Any) -> Any:
         parts = (*arguments, *keywords.values())
-        is_plain = not any(
-            isinstance(part, Bounded | types.FunctionType) or comparisons.has_traced_parts(part) for part in parts
-        )
+        is_plain = not any(isinstance(part, Bounded | types.FunctionType) or is_compared_at_run_time(part) for part in parts)
         return (function if is_plain else ours)(*arguments, **keywords)
 
     return apply

@@ -15,7 +15,7 @@ from autograph_jax.operators import comparisons, hooks, jax_private
 from autograph_jax.operators.comprehensions import Kept
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.sequences import bounded
-from autograph_jax.operators.tracing import aliasing, views
+from autograph_jax.operators.tracing import aliasing, same_containers, views
 from autograph_jax.operators.values import joins, objects, selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced, truth
@@ -49,7 +49,7 @@ def _extreme(
         return extreme_of_array(values, reduce)
     elements = list(views.rows(values))
     keys = elements if key is None else [hooks.call(key)(element) for element in elements]
-    if not any(map(_is_compared_at_run_time, keys)):
+    if not any(map(is_compared_at_run_time, keys)):
         if key is None:
             return builtin(elements, **given)
         order = {id(element): k for element, k in zip(elements, keys, strict=True)}
@@ -62,10 +62,12 @@ def _extreme(
     return best
 
 
-def _is_compared_at_run_time(key: Any) -> bool:
+def is_compared_at_run_time(key: Any) -> bool:
     """Is it traced, in a part of it at least, or of a class that compares by a function of the user's?"""
     if not jax_private.tracing():
         return is_traced(key)
+    if type(key) in (tuple, list):
+        return any(map(is_compared_at_run_time, key))
     return comparisons.has_traced_parts(key) or objects.has_own(key, "__lt__") or objects.has_own(key, "__gt__")
 
 
@@ -100,18 +102,29 @@ def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False
         return bounded.in_order(iterable, reverse=bool(reverse))
     elements = list(map(_in_one_piece, views.rows(iterable)))
     keys = elements if key is None else [hooks.call(key)(element) for element in elements]
-    if not any(map(_is_compared_at_run_time, keys)):
+    if not any(map(is_compared_at_run_time, keys)):
         order = builtins.sorted(range(len(elements)), key=keys.__getitem__, reverse=reverse)
         return [elements[position] for position in order]
     columns = _columns(keys)
     places = _places_by_pairs(keys, reverse) if columns is None else _places(columns, reverse)
-    if not all(isinstance(leaf, _NUMERIC) for leaf in jax.tree.leaves(elements)):
+    if not _are_of_one_kind(elements):
         return [selection.pick(places[position], elements) for position in range(len(elements))]
     columns = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves])[places], *elements)
     ordered = [jax.tree.map(lambda column, n=n: column[n], columns) for n in range(len(elements))]
     for element in ordered:
         aliasing.doubt_arrays(element, elements)
+        for one in elements:
+            same_containers.doubt_container(element, one)
     return ordered
+
+
+def _are_of_one_kind(elements: list[Any]) -> bool:
+    """Are these numbers and arrays, or containers of such, all of one structure and shape?"""
+    leaves = [jax.tree.leaves(element) for element in elements]
+    if not all(isinstance(leaf, _NUMERIC) for row in leaves for leaf in row):
+        return False
+    shapes = {(jax.tree.structure(element), *map(np.shape, row)) for element, row in zip(elements, leaves, strict=True)}
+    return len(shapes) == 1
 
 
 def sort(values: list[Any], **options: Any) -> None:
@@ -130,10 +143,11 @@ def _places_by_pairs(keys: list[Any], reverse: Any) -> jax.Array:
     """The same by comparing each with each, of what has an order of its own: how many come before it is an element's place."""
     rank: list[Any] = [0] * len(keys)
     for i, j in itertools.combinations(range(len(keys)), 2):
-        overtakes = truth(_less(keys[i], keys[j]) if reverse else _less(keys[j], keys[i]))
-        rank[i] += jnp.where(overtakes, 1, 0)
-        rank[j] += jnp.where(overtakes, 0, 1)
-    return jnp.argsort(jnp.stack(rank))
+        overtakes = _less(keys[i], keys[j]) if reverse else _less(keys[j], keys[i])
+        overtakes = jnp.where(truth(overtakes), 1, 0) if is_traced(overtakes) else int(bool(overtakes))
+        rank[i] += overtakes
+        rank[j] += 1 - overtakes
+    return jnp.argsort(jnp.stack(list(map(jnp.asarray, rank))))
 
 
 def _in_one_piece(element: Any) -> Any:
@@ -149,7 +163,7 @@ def _in_one_piece(element: Any) -> Any:
 
 def _columns(keys: list[Any]) -> list[list[Any]] | None:
     """What is compared first, then where that is equal, ...; None where the keys are not numbers, or rows of these."""
-    if any(map(is_traced, keys)) and not any(isinstance(key, Choice) for key in keys):
+    if all(map(_is_number, keys)):
         return [keys]
     if not all(type(key) in (tuple, list) for key in keys):
         return None
@@ -158,17 +172,35 @@ def _columns(keys: list[Any]) -> list[list[Any]] | None:
     return [list(column) for column in zip(*rows, strict=True)] if alike else None
 
 
+def _is_number(key: Any) -> bool:
+    return type(key) is not Choice and (is_scalar(key) or is_traced(key) and np.ndim(key) == 0)
+
+
 class _Compared:
     """A key of `functools.cmp_to_key`, ordered by what a function says about two values: a number below, at or above zero."""
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __init__(self, compare: Callable[[Any, Any], Any], value: Any) -> None:
         self._compare, self._value = compare, value
 
+    def _to(self, other: _Compared) -> Any:
+        return hooks.call(self._compare)(self._value, other._value)
+
     def __lt__(self, other: _Compared) -> Any:
-        return hooks.call(self._compare)(self._value, other._value) < 0
+        return self._to(other) < 0
+
+    def __le__(self, other: _Compared) -> Any:
+        return self._to(other) <= 0
 
     def __gt__(self, other: _Compared) -> Any:
-        return hooks.call(self._compare)(self._value, other._value) > 0
+        return self._to(other) > 0
+
+    def __ge__(self, other: _Compared) -> Any:
+        return self._to(other) >= 0
+
+    def __eq__(self, other: Any) -> Any:
+        return self._to(other) == 0
 
 
 def cmp_to_key(mycmp: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:

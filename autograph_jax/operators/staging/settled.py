@@ -186,10 +186,7 @@ class Settled:
 
     def tells_numbers_spread(self) -> bool:
         """Is a number that it begins with carried as an array, and does a turn compute by it what is not that of a number?"""
-        spread = []
-        for entry, form in zip(self.entries, self.forms, strict=True):
-            becomes_array = isinstance(form, Array) and form.shape != () and isinstance(entry, Number)
-            spread += [True] if becomes_array else [False] * len(array_forms(form))
+        spread = [one for entry, form in zip(self.entries, self.forms, strict=True) for one in _spread(entry, form)]
         rest = len(self.traced.jaxpr.in_avals) - len(spread)
         return any(spread) and tells(self.traced.jaxpr, spread + [False] * rest)
 
@@ -410,6 +407,15 @@ class Settled:
 
 def _both(first: Any, second: Any) -> Any:
     return second if first is True else jnp.logical_and(first, second)
+
+
+def _spread(entry: Any, form: Form) -> list[bool]:
+    """Of each leaf of a Form: is it an array for which the entry has a number?"""
+    if isinstance(form, Array):
+        return [form.shape != () and isinstance(entry, Number)]
+    if isinstance(form, Tree) and type(entry) in (tuple, list) and len(entry) == len(form.children):
+        return [one for part, child in zip(entry, form.children, strict=True) for one in _spread(part, child)]
+    return [False] * len(array_forms(form))
 
 
 def _after_a_turn(value: Any, end: Form) -> Any:
