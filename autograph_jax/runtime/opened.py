@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.core
 
-from autograph_jax.errors import StructureError
+from autograph_jax.errors import StructureError, user_location
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.values.array_likes import is_array_like
 from autograph_jax.runtime.array_likes import array_of
@@ -141,7 +141,11 @@ def inside(values: Any) -> tuple[Any, list[tuple[Any, Opened]]]:
 def closed(result: Any, made: Sequence[tuple[Any, Opened]]) -> Any:
     """A result with objects as pytrees, where an attribute holds their array and the others hold nothing of a trace."""
     if reach.is_circular(result):
-        raise StructureError("a list, tuple or dict that holds itself is returned, which JAX would follow without end")
+        raise StructureError(
+            "a list, tuple or dict that holds itself is returned, which JAX would follow without end",
+            location=user_location(),
+            help="return what it holds",
+        )
     leaves, structure = jax.tree.flatten(result)
     if not any(map(is_array_like, leaves)):
         return result
