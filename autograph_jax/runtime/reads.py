@@ -63,6 +63,7 @@ SPECIAL_NAMES = frozenset({"__bool__", "__len__"}.union(*_SPECIAL.values()))
 _GLOBAL, _FREE = ("LOAD_GLOBAL", "LOAD_NAME"), ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
 _GIVEN_NAMES = frozenset({"getattr", "hasattr", "attrgetter", "methodcaller"})  # of attributes, as strings
 _ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD")
+_OTHER_ATTRIBUTE = ("IMPORT_FROM", "LOAD_SUPER_ATTR", "LOAD_SUPER_METHOD")  # of what is no variable
 
 
 class _Finder:
@@ -86,7 +87,7 @@ class _Finder:
         for instruction in Origins(variable).follow(code):
             name: Any = instruction.argval
             operation = instruction.opname
-            if operation in _ATTRIBUTE or operation == "IMPORT_FROM":
+            if operation in _ATTRIBUTE or operation in _OTHER_ATTRIBUTE:
                 found.add(str(name))
             if operation == "IMPORT_NAME":
                 self.imports.add(str(name))
