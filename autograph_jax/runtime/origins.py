@@ -73,7 +73,7 @@ class Origins:
             self._item(operation)
         elif operation == "LOAD_CONST":
             self._stack.append(Constant(name))
-        elif operation == "COPY":  # of `self.count += 1`, which reads what it assigns: that is state
+        elif operation in ("PUSH_NULL", "COPY"):  # COPY of `self.count += 1`, which reads what it assigns: that is state
             self._stack.append(None)
         elif operation == "SWAP":
             self._swap(instruction.arg or 1)
