@@ -7,6 +7,8 @@ import collections
 import enum
 import functools
 import gc
+import operator
+import sys
 import types
 from collections.abc import Container
 from typing import Any
@@ -310,6 +312,7 @@ class Collector:
         if name:  # a callee
             self._code_stays(function)
         self._variables(function, reads, prefix)
+        self._imports(function, reads, prefix)
         self.shared = self.shared and not reads.stores
         if own is not None:
             self._attributes(own[0], {a: reads.own[a] for a in reads.own if state or a not in reads.stored}, *own[1:])
@@ -349,6 +352,18 @@ class Collector:
             else:  # a builtin function, which a variable of this name would hide
                 self._holds(f"{name!r} not in {text}")
 
+    def _imports(self, function: types.FunctionType, reads: Reads, prefix: str) -> None:
+        """Modules that are imported in the function are read by the names of attributes, as objects are that it is handed."""
+        package, loaded = function.__globals__.get("__package__"), self.root(sys.modules)
+        for given in sorted(reads.imports):
+            name = next((name for name in (given, f"{package}.{given}") if name in sys.modules), None)
+            if name is None:
+                self._holds(f"{given!r} not in {loaded}")
+            elif not is_library(module := sys.modules[name]):
+                text = f"{loaded}[{name!r}]"
+                self.read(module, {}, prefix + given, text, Global(vars(sys)["modules"], name))
+                self._objects.setdefault(id(module), (module, prefix + given, text))
+
     def _method(self, method: types.MethodType, name: str, text: str) -> Any:
         target = method.__self__
         function = unwrapped(method.__func__)
@@ -366,6 +381,8 @@ class Collector:
         self.holds = self.holds or not isinstance(value, types.ModuleType) and not of_library
         if is_of_user(type(value)) or type(value) is types.SimpleNamespace:
             self._objects.setdefault(id(value), (value, name, text))
+        if type(value) is operator.attrgetter:
+            self._names.update(*(path.split(".") for path in value.__reduce__()[1]))
         for kind, kept in _AROUND.items():
             if isinstance(value, kind):
                 self._attributes(value, {kept: {}}, name, text)
@@ -382,7 +399,10 @@ class Collector:
 
     def _attributes(self, target: Any, attributes: Attributes, name: str, text: str) -> None:
         for attribute, inner in attributes.items():
-            value = EMPTY if isinstance(target, type) else reach.attribute(target, attribute, EMPTY)
+            if attribute == "__dict__":
+                value = own if isinstance(own := getattr(target, attribute, None), dict) else EMPTY
+            else:
+                value = EMPTY if isinstance(target, type) else reach.attribute(target, attribute, EMPTY)
             if value is not EMPTY and not (type(value) is Escaped and members.is_cached(type(target), attribute)):
                 self.read(value, inner, f"{name}.{attribute}", f"{text}.{attribute}", Attribute(target, attribute))
                 if f"{name}.{attribute}" in self.lifted and not reach.has_slot(target, attribute):

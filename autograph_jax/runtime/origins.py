@@ -25,6 +25,8 @@ _ASSIGNS = {"set_item": 1, "put_item": 1, "set_path": 1, "put_path": 1, "del_ite
 _ASSIGNS |= dict.fromkeys(("update", "update_item", "put_update", "update_path", "put_update_path"), 0)
 # Functions that are given the name of an attribute, and whether they give its value.
 LOOKS = {"getattr": True, "hasattr": False}
+_DICTS = ("vars", "dict_of")  # in converted code `x.__dict__` is `ag__.dict_of(x)`
+_NAMED = (*LOOKS, "vars")
 
 
 def item_of(key: Any) -> str:
@@ -71,7 +73,7 @@ class Origins:
             self._item(operation)
         elif operation == "LOAD_CONST":
             self._stack.append(Constant(name))
-        elif operation == "COPY":  # of `self.count += 1`, which reads what it assigns: that is state
+        elif operation in ("PUSH_NULL", "COPY"):  # COPY of `self.count += 1`, which reads what it assigns: that is state
             self._stack.append(None)
         elif operation == "SWAP":
             self._swap(instruction.arg or 1)
@@ -97,7 +99,7 @@ class Origins:
     def _attribute(self, instruction: dis.Instruction, name: str) -> None:
         target = self._pop()
         found = target.setdefault(name, {}) if isinstance(target, dict) else None
-        self._stack.append(_Called(name) if found is None and name in _ASSIGNS else found)
+        self._stack.append(_Called(name) if found is None and (name in _ASSIGNS or name in _DICTS) else found)
         if _effect(instruction):
             self._stack.append(None)
 
@@ -115,7 +117,9 @@ class Origins:
         operands = [self._pop() for _ in range(count)][::-1]
         found = operands[0] if count == 1 and isinstance(operands[0], _Called) else None  # `ag__.call(getattr)`
         for called in (self._pop(), self._pop()):
-            if isinstance(called, _Called) and called.name in LOOKS:
+            if isinstance(called, _Called) and called.name in _DICTS:
+                found = _looked_up(operands[0], Constant("__dict__")) if count == 1 else None
+            elif isinstance(called, _Called) and called.name in LOOKS:
                 found = _looked_up(*operands) if count > 1 and LOOKS[called.name] else None
             elif isinstance(called, _Called) and (position := _ASSIGNS[called.name]) < count:
                 _change(operands[position])
@@ -138,7 +142,7 @@ class Origins:
         if operation.startswith("LOAD_") and isinstance(instruction.argval, str):
             self._stack += [None] * (effect - 1)
             origin = self._variable(operation, instruction.argval)
-            is_look = operation == "LOAD_GLOBAL" and instruction.argval in LOOKS
+            is_look = operation == "LOAD_GLOBAL" and instruction.argval in _NAMED
             self._stack.append(_Called(instruction.argval) if is_look else origin)
             return
         if self._stack and not jumps and not operation.startswith(_TAKES):

@@ -20,6 +20,7 @@ class Reads:
     names: frozenset[str]  # of all attributes that are read of anything
     stored: frozenset[str]  # of all that are assigned
     looked_for: frozenset[str]  # of all that may not be there: `hasattr(x, "rate")`, `except AttributeError`
+    imports: frozenset[str]  # modules that it imports itself
     stores: bool  # does it assign variables of functions around?
     stores_globals: bool
 
@@ -33,7 +34,7 @@ def reads_of(code: types.CodeType) -> Reads:
     globals_ = {name: found for name, found in finder.globals.items() if name not in finder.assigned_globals}
     assigns = bool(finder.assigned), bool(finder.assigned_globals)
     names, stored, looked_for = map(frozenset, (finder.names, finder.stored, finder.looked_for))
-    return Reads(free, globals_, finder.own, names, stored, looked_for, *assigns)
+    return Reads(free, globals_, finder.own, names, stored, looked_for, frozenset(finder.imports), *assigns)
 
 
 _ARITHMETIC = "add sub mul matmul truediv floordiv mod pow lshift rshift and or xor".split()
@@ -60,7 +61,9 @@ _SPECIAL = {
 }
 SPECIAL_NAMES = frozenset({"__bool__", "__len__"}.union(*_SPECIAL.values()))
 _GLOBAL, _FREE = ("LOAD_GLOBAL", "LOAD_NAME"), ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
+_GIVEN_NAMES = frozenset({"getattr", "hasattr", "attrgetter", "methodcaller"})  # of attributes, as strings
 _ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD")
+_OTHER_ATTRIBUTE = ("IMPORT_FROM", "LOAD_SUPER_ATTR", "LOAD_SUPER_METHOD")  # of what is no variable
 
 
 class _Finder:
@@ -73,6 +76,7 @@ class _Finder:
         self.names: set[str] = set()
         self.stored: set[str] = set()
         self.looked_for: set[str] = set()
+        self.imports: set[str] = set()
         self.assigned: set[str] = set()
         self.assigned_globals: set[str] = set()
 
@@ -83,8 +87,10 @@ class _Finder:
         for instruction in Origins(variable).follow(code):
             name: Any = instruction.argval
             operation = instruction.opname
-            if operation in _ATTRIBUTE:
+            if operation in _ATTRIBUTE or operation in _OTHER_ATTRIBUTE:
                 found.add(str(name))
+            if operation == "IMPORT_NAME":
+                self.imports.add(str(name))
             called = str(name) if operation in _ATTRIBUTE or operation in _GLOBAL else operation
             self.names.update(_SPECIAL.get(called, ()))
             if operation in ("STORE_ATTR", "DELETE_ATTR"):
@@ -100,9 +106,10 @@ class _Finder:
             found.update(
                 name for constant in code.co_consts if isinstance(constant, tuple) for name in filter(is_name, constant)
             )
-        if not LOOKS.keys().isdisjoint(code.co_names):
-            given = set(filter(is_name, code.co_consts))
+        given = set(filter(is_name, code.co_consts))
+        if not _GIVEN_NAMES.isdisjoint(code.co_names):
             found |= given
+        if not LOOKS.keys().isdisjoint(code.co_names):
             self.looked_for |= given
         if "AttributeError" in code.co_names:
             self.looked_for |= found

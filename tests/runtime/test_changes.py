@@ -9,6 +9,7 @@ import dataclasses
 import enum
 import functools
 import operator
+import sys
 import types
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -91,6 +92,7 @@ def _globals_are_left_as_found():
     yield
     globals().update(before)
     globals().pop("abs", None)
+    sys.modules.pop("settings_of_test_changes", None)
 
 
 @row
@@ -686,6 +688,52 @@ def a_rule_of_jax():
 
     f.defvjp(lambda x: (f(x), None), lambda kept, cotangent: (cotangent * rates[0],))
     return lambda x: jax.grad(f)(x), lambda: rates.__setitem__(0, 5.0)
+
+
+# ------------------------------------------------------------------ attributes by other ways
+
+
+@row
+def an_attribute_in_the_dict_of_an_object():
+    one = Thing(rate=1.0)
+    return lambda x: x * one.__dict__["rate"], lambda: setattr(one, "rate", 5.0)
+
+
+@row
+def an_attribute_in_vars_of_an_object():
+    one = Thing(rate=1.0)
+    return lambda x: x * vars(one)["rate"], lambda: setattr(one, "rate", 5.0)
+
+
+@row
+def an_attribute_that_an_attrgetter_gets():
+    one, get = Thing(rate=1.0), operator.attrgetter("rate")
+    return lambda x: x * get(one), lambda: setattr(one, "rate", 5.0)
+
+
+@row
+def attributes_that_an_attrgetter_gets():
+    things: list[Any] = [Thing(rate=1.0), Thing(rate=2.0)]
+    return lambda x: x * sum(map(operator.attrgetter("rate"), things)), lambda: setattr(things[1], "rate", 5.0)
+
+
+def imported(statement, read):
+    module: Any = types.ModuleType("settings_of_test_changes")
+    module.rate = 1.0
+    sys.modules[module.__name__] = module
+    space: dict[str, Any] = {"__name__": __name__}
+    exec(f"def f(x):\n    {statement}\n    return x * {read}\n", space)
+    return space["f"], lambda: setattr(module, "rate", 5.0)
+
+
+@row
+def a_module_that_is_imported_in_the_function():
+    return imported("import settings_of_test_changes as settings", "settings.rate")
+
+
+@row
+def a_name_that_is_imported_in_the_function():
+    return imported("from settings_of_test_changes import rate", "rate")
 
 
 # ------------------------------------------------------------------ static arguments
