@@ -138,7 +138,7 @@ def of_linear(primitive: Primitive) -> Batcher:
 def of_sweep_tangent(primitive: Primitive) -> Batcher:
     """Operands: those of the loop, w, b', x', w'."""
 
-    def batch(data: Any, operands: Sequence[Any], dims: Sequence[Dim], *, loop: Loop, masks: Any) -> Any:
+    def batch(data: Any, operands: Sequence[Any], dims: Sequence[Dim], *, loop: Loop, masks: Any, by_rules: bool) -> Any:
         count, consts = len(loop.in_avals), sum(masks[0])
         primals, primal_dims = _all_that_is_differentiated(loop, masks, data, operands[:count], dims[:count])
         new, carry_dims = batch_of(loop, data, primal_dims)
@@ -147,7 +147,7 @@ def of_sweep_tangent(primitive: Primitive) -> Batcher:
         const_places: list[Dim] = [0] * consts
         places = [*carry_places, *const_places, *carry_places, *carry_places]
         linear = [_to(x, d, p, data.size) for x, d, p in zip(operands[count:], dims[count:], places, strict=True)]
-        out = primitive.bind(*moved, *linear, loop=new, masks=masks)
+        out = primitive.bind(*moved, *linear, loop=new, masks=masks, by_rules=by_rules)
         return out, [*const_places, *carry_places]
 
     return batch
@@ -180,7 +180,7 @@ def of_sweep_with_tangents(value: Primitive, tangent: Primitive) -> Batcher:
 
     def batch(data: Any, operands: Sequence[Any], dims: Sequence[Dim], *, loop: Loop, masks: Any) -> Any:
         known = len(loop.in_avals) + sum(masks[1])
-        first, places = of_sweep_tangent(tangent)(data, operands, dims, loop=loop, masks=masks)
+        first, places = of_sweep_tangent(tangent)(data, operands, dims, loop=loop, masks=masks, by_rules=loop.has_rules)
         if all(dim is None for dim in dims[:known]):
             out = value.bind(*operands[:known], loop=loop, masks=masks, **params)
             return [*out, *first], [*(None for _ in out), *places]

@@ -9,10 +9,22 @@ from typing import Any
 import jax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
+from autograph_jax.errors import RuleError, user_location
 from autograph_jax.loops.axes import axes_of_type, struct, vary
 from autograph_jax.loops.branches import seen_through
 from autograph_jax.loops.evaluation import inlined
-from autograph_jax.loops.loop import Axis, Loop, Mask, chosen, depends, holds_custom_vjp, merged, split, traced
+from autograph_jax.loops.loop import (
+    Axis,
+    Loop,
+    Mask,
+    chosen,
+    depends,
+    holds_custom_vjp,
+    holds_pushed_vjp,
+    merged,
+    split,
+    traced,
+)
 from autograph_jax.loops.stops import run_linear
 from autograph_jax.loops.writes import writes_last
 
@@ -25,6 +37,8 @@ class Linearized:
 
     def __init__(self, loop: Loop, const_mask: Mask, carry_mask: Mask) -> None:
         self._loop, self._const_mask, self._carry_mask = loop, const_mask, carry_mask
+        if holds_pushed_vjp(loop.body.jaxpr):
+            raise _rule_differentiated()
         self.has_rules = holds_custom_vjp(loop.body.jaxpr)
         consts = len(loop.const_avals)
         trees: list[Any] = []
@@ -90,6 +104,15 @@ class Linearized:
         avals = chosen(self._loop.const_avals, self._const_mask), chosen(self._loop.carry_avals, self._carry_mask)
         sums, new = transposed(functools.partial(self.push, invariants, residuals), *avals)(list(cotangents))
         return [jax.lax.select(jax.lax.broadcast(active, s.shape), s, jax.lax.full_like(s, 0)) for s in sums], new
+
+
+def _rule_differentiated() -> RuleError:
+    return RuleError(
+        "a loop that calls a function with a `custom_vjp` is differentiated twice",
+        location=user_location(),
+        details=["How often it turns is only known at run time; its second derivative needs the rule of forward mode."],
+        help="give the function a `custom_jvp`; or let the number of turns be known: `for _ in range(3)`",
+    )
 
 
 class LinearizedLanes:

@@ -97,6 +97,11 @@ class Loop:
         """Does it hold primitives that newer versions of JAX take apart before they compile a program (jnp.searchsorted)?"""
         return any(getattr(getattr(closed, "jaxpr", closed), "is_high", False) for closed in (self.cond, self.body))
 
+    @property
+    def has_rules(self) -> bool:
+        """Does a user's rule, or one of a library's, say what the derivative of something in the body is?"""
+        return self.derived("rules", lambda: holds_rules(self.body.jaxpr))
+
     def lowered(self) -> Loop:
         """The loop with these taken apart."""
         return self.derived("lowered", self._lowered) if self.is_high else self
@@ -271,16 +276,28 @@ def depends(jaxpr: Any, inputs: Sequence[bool], *, tangents: bool = False) -> li
 
 def holds_custom_vjp(jaxpr: Any) -> bool:
     """Is there a function with a rule for reverse mode alone, also in branches, inner loops and calls?"""
-    return any("custom_vjp" in e.primitive.name or any(map(_inside, e.params.values())) for e in jaxpr.eqns)
+    # Under jax_custom_vjp3 the rule is a parameter of a call.
+    return _holds(jaxpr, lambda name: "custom_vjp" in name, lambda value: "CustomVJP" in type(value).__name__)
 
 
-def _inside(value: Any) -> bool:
-    if type(value) is tuple:
-        return any(map(_inside, value))
-    if "CustomVJP" in type(value).__name__:  # under jax_custom_vjp3 the rule is a parameter of a call
-        return True
-    jaxpr = getattr(value, "jaxpr", value)
-    return hasattr(jaxpr, "eqns") and holds_custom_vjp(jaxpr)
+def holds_pushed_vjp(jaxpr: Any) -> bool:
+    """Is there one to which JAX has applied forward mode, which nothing but its transpose can be made of?"""
+    return _holds(jaxpr, lambda name: name == "custom_lin", lambda _: False)
+
+
+def holds_rules(jaxpr: Any) -> bool:
+    """Is there a function with a rule for forward mode, also in branches, inner loops and calls?"""
+    return _holds(jaxpr, lambda name: "custom_jvp" in name, lambda _: False)
+
+
+def _holds(jaxpr: Any, is_rule: Callable[[str], bool], is_in_param: Callable[[Any], bool]) -> bool:
+    def inside(value: Any) -> bool:
+        if type(value) is tuple:
+            return any(map(inside, value))
+        inner = getattr(value, "jaxpr", value)
+        return is_in_param(value) or hasattr(inner, "eqns") and _holds(inner, is_rule, is_in_param)
+
+    return any(is_rule(e.primitive.name) or any(map(inside, e.params.values())) for e in jaxpr.eqns)
 
 
 def _is_variable(atom: Any) -> bool:

@@ -9,7 +9,8 @@
 
 c and b are the constants of the condition and of the body, x is the carry. The derivative of the sweep is the sweep of the loop
 that carries tangents: second derivatives are symmetric. So every order comes out of these, and none differentiates through
-checkpoints.
+checkpoints. What a user's rule says need not be a derivative, and need not have symmetric ones: there it is the sweep of the
+loop that carries tangents of tangents.
 """
 
 from __future__ import annotations
@@ -254,6 +255,11 @@ ad.primitive_transposes[while_cotangent_p] = _cotangent_transpose
 
 
 def _run_sweep_with_tangents(*operands: Any, loop: Loop, masks: Masks) -> list[Any]:
+    return (_run_sweep_by_rules if loop.has_rules else _run_sweep_by_symmetry)(*operands, loop=loop, masks=masks)
+
+
+def _run_sweep_by_symmetry(*operands: Any, loop: Loop, masks: Masks) -> list[Any]:
+    """The sweep by (x, x') of the loop that carries x': what it gives of x is what it should by x'."""
     count, consts, carry = len(loop.in_avals), sum(masks[0]), sum(masks[1])
     primals, cotangents, const_tangents, carry_tangents, moved = split(operands, count, carry, consts, carry)
     cond_consts, body_consts, start = loop.split(primals)
@@ -263,6 +269,24 @@ def _run_sweep_with_tangents(*operands: Any, loop: Loop, masks: Masks) -> list[A
     out = while_cotangent_p.bind(
         *cond_consts, *body_consts, *const_tangents, *start, *carry_tangents, *moved, *cotangents,
         loop=joint, masks=joint_masks, saved=0, many=0,
+    )  # fmt: skip
+    sum_tangents, sums, back_tangents, back = split(out, consts, consts, carry)
+    return [*sums, *back, *sum_tangents, *back_tangents]
+
+
+def _run_sweep_by_rules(*operands: Any, loop: Loop, masks: Masks) -> list[Any]:
+    """The loop that carries s, and the derivatives along x' of both, swept by s and its derivative, in which it is linear."""
+    count, consts, carry = len(loop.in_avals), sum(masks[0]), sum(masks[1])
+    primals, cotangents, const_tangents, carry_tangents, moved = split(operands, count, carry, consts, carry)
+    cond_consts, body_consts, start = loop.split(primals)
+    own_consts, own_carry = [True] * consts, [True] * carry
+    twice = loop.with_tangents(*masks).with_tangents((*masks[0], *own_consts), (*masks[1], *own_carry))
+    no_consts, no_carry = (list(map(jnp.zeros_like, tangents)) for tangents in (const_tangents, carry_tangents))
+    swept = [[*([False] * len(old)), *own, *([False] * len(own)), *own]
+             for old, own in ((body_consts, own_consts), (start, own_carry))]  # fmt: skip
+    out = while_cotangent_p.bind(
+        *cond_consts, *body_consts, *no_consts, *const_tangents, *no_consts, *start, *no_carry, *carry_tangents, *no_carry,
+        *moved, *cotangents, loop=twice, masks=tuple(map(tuple, swept)), saved=0, many=0,
     )  # fmt: skip
     sum_tangents, sums, back_tangents, back = split(out, consts, consts, carry)
     return [*sums, *back, *sum_tangents, *back_tangents]
@@ -280,18 +304,18 @@ ad.primitive_jvps[cotangent_and_tangent_p] = lambda primals, tangents, **params:
 )
 
 
-def _run_sweep_tangent(*operands: Any, loop: Loop, masks: Masks) -> list[Any]:
-    out = _run_sweep_with_tangents(*operands, loop=loop, masks=masks)
+def _run_sweep_tangent(*operands: Any, loop: Loop, masks: Masks, by_rules: bool) -> list[Any]:
+    out = (_run_sweep_by_rules if by_rules else _run_sweep_by_symmetry)(*operands, loop=loop, masks=masks)
     return out[len(out) // 2 :]
 
 
-def _sweep_tangent_avals(*avals: Any, loop: Loop, masks: Masks) -> Any:
+def _sweep_tangent_avals(*avals: Any, loop: Loop, masks: Masks, **_: Any) -> Any:
     out, effects = _sweep_with_tangents_avals(*avals, loop=loop, masks=masks)
     return out[len(out) // 2 :], effects
 
 
-def _sweep_tangent_transpose(cotangents: Sequence[Any], *operands: Any, loop: Loop, masks: Masks) -> list[Any]:
-    """By the symmetry of second derivatives, what this makes of (b', x') is its own transpose."""
+def _sweep_tangent_transpose(cotangents: Sequence[Any], *operands: Any, loop: Loop, masks: Masks, by_rules: bool) -> list[Any]:
+    """By symmetry, what this makes of (b', x') is its own transpose; where there are rules, one of the two is the other's."""
     count, consts, carry = len(loop.in_avals), sum(masks[0]), sum(masks[1])
     known, tangents, moved = split(operands, count + carry, consts + carry)
     if all(type(c) is ad.Zero for c in cotangents):
@@ -299,7 +323,7 @@ def _sweep_tangent_transpose(cotangents: Sequence[Any], *operands: Any, loop: Lo
         return [None] * len(known) + [ad.Zero(u.aval) if ad.is_undefined_primal(u) else None for u in linear]
     given = _instantiated(cotangents)
     zeros = [vary(jnp.zeros(jnp.shape(w), w.dtype), axes_of(w)) for w in known[count:]]
-    second = sweep_tangent_p.bind(*known, *given, *zeros, loop=loop, masks=masks)
+    second = sweep_tangent_p.bind(*known, *given, *zeros, loop=loop, masks=masks, by_rules=loop.has_rules and not by_rules)
     first = while_tangent_p.bind(*known[:count], *given, loop=loop, masks=masks, saved=0, many=0)
     out = zip([*second, *first], [*tangents, *moved], strict=True)
     return [None] * len(known) + [o if ad.is_undefined_primal(u) else None for o, u in out]
@@ -325,7 +349,7 @@ def _split_loop(*known: Any, loop: Loop, masks: Masks) -> tuple[list[Any], Primi
 
 def _split_sweep(*known: Any, loop: Loop, masks: Masks) -> tuple[list[Any], Primitive, list[Any], dict[str, Any]]:
     out = while_cotangent_p.bind(*known, loop=loop, masks=masks, saved=0, many=0)
-    return out, sweep_tangent_p, list(known), {"loop": loop, "masks": masks}
+    return out, sweep_tangent_p, list(known), {"loop": loop, "masks": masks, "by_rules": loop.has_rules}
 
 
 def _keep_loop(*, loop: Loop, masks: Masks) -> tuple[Primitive, dict[str, Any]]:

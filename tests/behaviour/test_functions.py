@@ -3,6 +3,7 @@
 # ruff: noqa: B008, E731  users do give names to lambdas, and call functions in defaults
 
 import functools
+import types
 
 import jax.numpy as jnp
 import numpy as np
@@ -1102,6 +1103,75 @@ def nonlocal_written_through_a_default(x):
 
 
 row(nonlocal_written_through_a_default, [2.0], [-4.0], staged="cond", grad=True, batch=True)
+
+
+def a_partial_of_a_branch(x):
+    if x > 0:
+        f = functools.partial(weighted, x * 2)
+    else:
+        f = functools.partial(weighted, x * 3)
+    return f()
+
+
+row(a_partial_of_a_branch, [2.5], [-1.0], want="either")
+
+
+def a_default_of_a_branch(x):
+    if x > 0:
+        f = lambda y=x * 2: y + 1
+    else:
+        f = lambda y=x * 3: y - 1
+    return f()
+
+
+row(a_default_of_a_branch, [2.5], [-1.0], want="either")
+
+
+def a_namespace_of_a_branch(x):
+    a = types.SimpleNamespace(v=0.0)
+    if x > 0:
+        a = types.SimpleNamespace(v=x * 2)
+    return a.v
+
+
+row(a_namespace_of_a_branch, [2.5], [-1.0], want="either")
+
+
+def a_partial_of_a_turn(x):
+    f = functools.partial(weighted, x)
+    while x < 10:
+        x = x * 2
+        f = functools.partial(weighted, x)
+    return f()
+
+
+row(a_partial_of_a_turn, [2.5], want="either")
+
+
+def a_closure_of_a_branch_over_what_it_writes(x):
+    y = 0.0
+    if x > 0:
+        y = x * 2
+        f = lambda: y + 1
+    else:
+        y = x * 3
+        f = lambda: y - 1
+    return f()
+
+
+row(a_closure_of_a_branch_over_what_it_writes, [2.5], [-1.0], staged="cond", grad=True)
+
+
+def a_partial_of_each_turn(v):
+    f = functools.partial(weighted, v[0])
+    steps = []
+    for e in v:
+        f = functools.partial(weighted, e * 2)
+        steps.append(lambda e=e: e * 3)
+    return f() + sum([step() for step in steps])
+
+
+row(a_partial_of_each_turn, [VECTOR], [-VECTOR])
 
 
 # ------------------------------------------------------------------ generators

@@ -10,6 +10,7 @@ import pytest
 
 import autograph_jax as ag
 from autograph_jax import autograph
+from autograph_jax.errors import RuleError
 
 
 @jax.custom_vjp
@@ -147,6 +148,55 @@ def test_a_rule_for_both_modes(function):
     f = autograph(lambda x: function(x, tripled))
     for derivative in (jax.grad, jax.jacfwd, jax.jacrev):
         assert jax.jit(derivative(f))(0.25) == 15.0 ** TURNS[function]  # 9 times larger in each turn
+
+
+@jax.custom_jvp
+def scaled(x, s):
+    """x, with a slope of s: a rule that is no derivative, and has none that are symmetric."""
+    return x
+
+
+scaled.defjvp(lambda point, moved: (scaled(*point), moved[0] * point[1]))
+
+
+def while_scaled(x, s, n):
+    i = 0
+    while i < n:
+        x, s = jnp.sin(scaled(x, s) * s), s + 0.1 * scaled(x, x)
+        i += 1
+    return x * s
+
+
+TWICE = {f"{a.__name__} of {b.__name__}": (a, b) for a in (jax.jacfwd, jax.jacrev) for b in (jax.jacfwd, jax.jacrev)}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_second_derivatives_by_rules(name, x64):
+    first, second = TWICE[name]
+    ours, plain = [first(second(f, (0, 1)), (0, 1)) for f in (autograph(while_scaled), while_scaled)]
+    want = np.array(plain(0.5, 0.7, 3))
+    np.testing.assert_allclose(np.array(jax.jit(ours)(0.5, 0.7, 3)), want)
+    lanes = jax.jit(jax.vmap(ours))(jnp.array([0.5, 0.5]), jnp.array([0.7, 0.7]), jnp.array([3, 2]))
+    np.testing.assert_allclose(np.array(lanes)[..., 0], want)
+    np.testing.assert_allclose(np.array(lanes)[..., 1], np.array(plain(0.5, 0.7, 2)))
+
+
+@pytest.mark.parametrize("last", [jax.jacfwd, jax.jacrev])
+@pytest.mark.parametrize("name", TWICE)
+def test_third_derivatives_by_rules(name, last, x64):
+    first, second = TWICE[name]
+    ours, plain = [last(first(second(f, (0, 1)), (0, 1)), (0, 1)) for f in (autograph(while_scaled), while_scaled)]
+    np.testing.assert_allclose(np.array(jax.jit(ours)(0.5, 0.7, 2)), np.array(plain(0.5, 0.7, 2)))
+
+
+@pytest.mark.parametrize("compiled", [lambda f: f, jax.jit])
+def test_a_rule_for_reverse_mode_differentiated_again(compiled):
+    def f(x):
+        return ag.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, jnp.sin(clipped(c[1]))), (0, x))[1]
+
+    with pytest.raises(RuleError, match="differentiated twice") as raised:
+        compiled(jax.jacrev(jax.jacrev(f)))(0.5)
+    assert "test_gradients_rules.py" in str(raised.value) and "custom_jvp" in str(raised.value)
 
 
 def counted(x):

@@ -26,7 +26,7 @@ from autograph_jax.operators.values.joins import coerce, join, number_as_array
 
 _MOST_CARRIED = 4  # elements at the end of a list that a turn may read
 _MOST_FURTHER = 500  # stand-ins beyond the elements that a list starts with, one for each that the turns put in
-_PERIOD = 60  # of `if count % 10 == 0`: their number is one more than a multiple
+_PERIOD = 60  # their number is one more than a multiple of this, so that `count % 10 == 0` is seen to depend on it
 
 
 class Earlier:

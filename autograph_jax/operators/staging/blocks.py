@@ -18,6 +18,7 @@ from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.staging.held import Held, held
+from autograph_jax.operators.staging.kept_inside import KeptInside
 from autograph_jax.operators.staging.varied import varied
 from autograph_jax.operators.staging.writes import with_outputs
 from autograph_jax.operators.tracing import (
@@ -36,7 +37,7 @@ from autograph_jax.operators.tracing import (
 )
 from autograph_jax.operators.tracing.cells import noted
 from autograph_jax.operators.tracing.holders import Uncounted
-from autograph_jax.operators.tracing.places import Content, Place, outliving
+from autograph_jax.operators.tracing.places import Cell, Content, Place, outliving
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
@@ -439,6 +440,7 @@ class _Recorder:
         inputs = {place.key for place, _ in self._inputs}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
         heap = [p for p, _ in trace.log.values() if p.found and not references.is_made_since(p.target, trace.serial)]
+        kept_inside = KeptInside(self._functions, _written(trace))
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
             if self.raised and not self.handled and not isinstance(place, Carried):
                 continue
@@ -451,6 +453,7 @@ class _Recorder:
             if place.key in self.ends or is_same:
                 continue
             form, more = flatten_end(value, self.before, is_new, self._apart.at(place.key))
+            kept_inside.check(place, form)
             self.ends[place.key] = (place, form)
             leaves += more
             if place.key not in known:
@@ -507,6 +510,13 @@ def _check_no_circle(value: Any, apart: frozenset[int], around: tuple[int, ...])
     if apart and (id(value) in apart or isinstance(value, list | tuple | dict)):
         for _, part in reach.parts(value):
             _check_no_circle(part, apart, (*around, id(value)))
+
+
+def _written(trace: state.Trace) -> set[int]:
+    """The ids of the variables' cells and of the older objects that a block has written to."""
+    places = [place for place, _ in trace.log.values()]
+    targets = {id(place.target) for place in places if place.target is not None}
+    return {id(place.cell) for place in places if isinstance(place, Cell)} | targets - trace.made.keys()
 
 
 def _made_in(trace: state.Trace) -> Callable[[Any], bool]:

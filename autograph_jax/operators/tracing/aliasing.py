@@ -106,7 +106,7 @@ def _note(array: Any, other: Any) -> None:
 
 def doubtful_with(array: Any) -> list[jax.Array]:
     """The arrays that may be this one."""
-    others = [reference() for reference in _doubtful.get(id(array), {}).values()]
+    others = [reference() for reference in _doubtful.get(id(array), {}).copy().values()]
     return [other for other in others if other is not None and not jax_private.is_lost(other)]
 
 

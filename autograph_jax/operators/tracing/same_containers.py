@@ -108,7 +108,7 @@ class Joining:
 
     def __init__(self, kept: Container[int] = frozenset()) -> None:
         self._kept, self._number = kept, next(_numbers)
-        for key in [key for key, entry in _known.items() if entry.is_over]:
+        for key in [key for key, entry in _known.copy().items() if entry.is_over]:
             _forget(key)
 
     @classmethod
@@ -252,7 +252,7 @@ def write(place: Place, value: Any) -> None:
     """Write what a join has made into a place. A list or dict whose contents it is stays the one that it was."""
     marks: list[_Mark] = []
     if isinstance(place, Content):
-        for (new, old), entry in _known.items():
+        for (new, old), entry in _known.copy().items():  # an entry may go at any time
             marks += [entry.new] if new == id(place.target) and entry.new.is_on(place.target) else []
             marks += [entry.other] if old == id(place.target) and entry.other and entry.other.is_on(place.target) else []
     state.write(place, value)

@@ -1,0 +1,61 @@
+"""What a branch or a turn leaves in a variable must not hide traced values: `f = partial(g, x)`, `f = lambda x=x: x * 2`.
+
+JAX hands on arrays. Inside an object that cannot be taken apart they would be of no use after the block.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Container, Iterator
+from typing import Any
+
+from autograph_jax.errors import StructureError, user_location
+from autograph_jax.operators import jax_private
+from autograph_jax.operators.staging.mismatches import shown
+from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing.cells import cells_of
+from autograph_jax.operators.tracing.places import Cell, Place
+from autograph_jax.operators.values.forms import Form, Options, Static, Tree
+
+
+class KeptInside:
+    """Refuses such a value of one block, which may write the variables and objects that were there before it."""
+
+    def __init__(self, functions: tuple[Callable[..., Any] | None, ...], written: Container[int]) -> None:
+        self._variables = {id(place.cell) for place in cells_of(functions).values()}
+        self._written = written  # the ids of the cells and objects that will hold other values again
+
+    def check(self, place: Place, form: Form) -> None:
+        """Raise StructureError if a variable is left with a traced value of the block inside an object."""
+        if not isinstance(place, Cell):
+            return
+        for value in _statics(form):
+            if self._holds_own(value):
+                raise StructureError(
+                    f"{shown(place)} is a {type(value).__name__} that holds a traced value of a branch or of a loop's turn",
+                    location=user_location(),
+                    details=[
+                        "JAX hands on arrays, also in lists, dicts and objects, but not what is inside of such an object."
+                    ],
+                    help="keep the value in a variable of its own, and make the object after the `if` or the loop",
+                )
+
+    def _holds_own(self, value: Any) -> bool:
+        parts = list(reach.everything(value, skip=self._is_variable))
+        return any(map(jax_private.is_own, parts)) and not any(id(part) in self._written for part in parts)
+
+    def _is_variable(self, holder: Any, key: Any) -> bool:
+        """Is this a variable that a function captures, and that the block hands on by itself?"""
+        if not isinstance(holder, types.FunctionType) or not isinstance(key, str) or key not in holder.__code__.co_freevars:
+            return False
+        cell = id(reach.cell(holder, key))
+        return cell in self._variables or cell in self._written
+
+
+def _statics(form: Form) -> Iterator[Any]:
+    match form:
+        case Static(value):
+            yield value
+        case Tree(_, children) | Options(children):
+            for child in children:
+                yield from _statics(child)
