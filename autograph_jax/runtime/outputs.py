@@ -36,7 +36,7 @@ class Kept:
 
     @property
     def value(self) -> Any:
-        value = unflatten(self.shape.form, iter(self.leaves))
+        value = unflatten(self.shape.form, iter(self.leaves), _string)
         return copy.copy(value) if self.shape.copied else value
 
 
@@ -71,7 +71,8 @@ def packed(box: list[Any]) -> Any:
 
 def _is_jax_type(value: Any) -> bool:
     if isinstance(value, Choice):
-        return not any(reach.holds_traced(leaf) for leaf in jax.tree.leaves(value._options) if not _is_jax_type(leaf))
+        kept = (leaf for leaf in jax.tree.leaves(value._options) if not _is_jax_type(leaf))
+        return all(map(_is_jax_type, jax.tree.leaves(value))) and not any(map(reach.holds_traced, kept))
     if isinstance(value, enum.Enum):
         return False  # also where it is a number
     # An iterator can be read once: to return one from every call would be wrong, and JAX refuses it.
@@ -160,12 +161,18 @@ def _in_text(value: Any) -> Any:
     return plain(value) if isinstance(value, jax.Array) else _value(value)
 
 
+def _string(value: Any) -> Any:
+    """A text whose values are known as what it is by then, a string."""
+    if not isinstance(value, Text) or any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value)):
+        return value
+    return str(jax.tree.map(_in_text, value, is_leaf=_is_in_text))
+
+
 def _value(value: Any) -> Any:
     if isinstance(value, Kept) or is_made(value):
         return value.value
     if isinstance(value, Text):
-        is_known = not any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value))
-        return str(jax.tree.map(_in_text, value, is_leaf=_is_in_text)) if is_known else value
+        return _string(value)
     if not isinstance(value, Choice):
         return value
     option = decided(value._index, value._options)

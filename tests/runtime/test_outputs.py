@@ -124,6 +124,12 @@ PROGRAMS = {
     "a choice in an object": lambda x: Frozen(x, note="up" if x > 0 else "down"),
     "an object chosen": lambda x: Frozen(x) if x > 0 else Frozen(-x),
     "a choice of classes": lambda x: Frozen(x) if x > 0 else Result(x, "r"),
+    "a text or a string": lambda x: f"{x}" if x > 0 else "small",
+    "a text or None": lambda x: {"a": f"{x:.1f}" if x > 0 else None},
+    "a text in a tuple that is chosen": lambda x: (f"{x}", 1) if x > 0 else ("small", 2),
+    "a text in a list or None": lambda x: [f"{x}"] if x > 0 else None,
+    "texts in objects": lambda x: Frozen([f"{x}", None], f"{x:.1f}"),
+    "a text or a string in an object": lambda x: [Frozen(x, note=f"{x:.1f}" if x > 0 else "none")],
     "a loop with a result": lambda x: Result(x, "sum", 2, [x for _ in range(2)]),
 }
 

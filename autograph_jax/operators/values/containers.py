@@ -239,15 +239,15 @@ def _part(value: Any, name: str) -> Any:
     return Content(value).read() if name == CONTENT else reach.attribute(value, name, UNBOUND)
 
 
-def unflatten(form: Form, leaves: Iterator[Any]) -> Any:
-    """The value of a Form with these leaves; containers are new objects."""
+def unflatten(form: Form, leaves: Iterator[Any], finish: Callable[[Any], Any] = lambda value: value) -> Any:
+    """The value of a Form with these leaves; containers are new objects, of each of which `finish` gives what stands for it."""
     match form:
         case Static(value):
             return value
         case Array():
             return next(leaves)
         case Tree(kind, children):
-            return kind.build([unflatten(child, leaves) for child in children])
+            return finish(kind.build([unflatten(child, leaves, finish) for child in children]))
         case Options(forms):
             index = next(leaves)
-            return decided(index, tuple(unflatten(option, leaves) for option in forms))
+            return decided(index, tuple(unflatten(option, leaves, finish) for option in forms))
