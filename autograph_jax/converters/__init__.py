@@ -98,7 +98,7 @@ def convert_tree(
         tree = products.convert(tree)
     if has.any(gast.Pow):
         tree = powers.convert(tree)
-    if has.any(gast.BinOp, gast.UnaryOp):
+    if has.any(gast.BinOp, gast.UnaryOp, gast.AugAssign):
         tree = truths.convert(tree, free)
     if has.any(gast.Try, gast.TryStar, gast.With, gast.Raise, gast.Assert):
         tree = raising.convert(tree, names)

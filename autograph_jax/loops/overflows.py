@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from autograph_jax.loops import guards, ranges
 from autograph_jax.loops.evaluation import called, is_call
@@ -17,9 +17,24 @@ from autograph_jax.loops.ranges import Range
 Known = tuple[Range | None, Any]
 
 
-def overflowing(closed: Any, known: Sequence[Range | None]) -> Any:
+def overflowing(closed: Any, known: Sequence[Range | None], *, in_branches: bool = True) -> Any:
     """An equation whose result, an integer of Python's, may have no room in its type, and is used; None if there is none."""
-    return _first([equation for _, equation in _through(closed, [(one, None) for one in known])])
+    found = [equation for _, equation in _through(closed, [(one, None) for one in known])]
+    return _first([one for one in found if in_branches or not isinstance(one, _InBranch)])
+
+
+class _InBranch(NamedTuple):
+    """An equation of a branch, or of what is selected: not all turns take it."""
+
+    equation: Any
+
+    @property
+    def outvars(self) -> Any:
+        return self.equation.outvars
+
+    @property
+    def source_info(self) -> Any:
+        return self.equation.source_info
 
 
 def _through(closed: Any, inputs: Sequence[Known]) -> list[Known]:
@@ -40,16 +55,21 @@ def _left_by(equation: Any, given: list[Known]) -> list[Known]:
     if is_call(equation) and name != "turn":
         return _through(called(equation), given)
     if name == "select_n":
-        return [(ranges.of_result(equation, known), _first(_origins(ranges.cases(given, known[0]))) or given[0][1])]
+        origin = _first(_origins(ranges.cases(given, known[0])))
+        return [(ranges.of_result(equation, known), given[0][1] or _in_branch(origin))]
     origin = _first(_origins(given))
     if origin is None and name == "scan":
         origin = overflowing(equation.params["jaxpr"], guards.in_scan(equation.params, known)[1])
     elif origin is None and name == "cond":
-        origin = _first([overflowing(branch, known[1:]) for branch in equation.params["branches"]])
+        origin = _in_branch(_first([overflowing(branch, known[1:]) for branch in equation.params["branches"]]))
     elif origin is None and ranges.overflows(equation, known) and equation.outvars[0].aval.weak_type:
         origin = equation
     spans = left_by(equation, known) or [None] * len(equation.outvars)
     return [(span, origin) for span in spans]
+
+
+def _in_branch(equation: Any) -> Any:
+    return equation if equation is None or isinstance(equation, _InBranch) else _InBranch(equation)
 
 
 def _origins(given: Sequence[Known]) -> list[Any]:

@@ -45,6 +45,7 @@ from autograph_jax.operators.tracing import holders, impure, reach, state
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import Content
 from autograph_jax.operators.values import objects
+from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.forms import Static
 from autograph_jax.operators.values.joins import number_as_array
 from autograph_jax.operators.values.traced import is_traced
@@ -166,7 +167,7 @@ def _turns_in_python(
             places = overtaken.places(elements)
             rest = functools.partial(_rest, _again(elements), body, names, orelse, options)
             left = leave(exit, standing_for(lambda rest=rest: rest(), body, orelse), names)
-            overtaken.give_up(places)
+            overtaken.give_up(places, returned=type(exit) is Choice and BREAK not in exit._options)
             return left
     return orelse() if orelse is not None else None
 
@@ -297,7 +298,7 @@ def _staged_for(
         left_to_python(body, "a number that it begins with becomes an array, and is summed, measured or the like before")
         return PYTHON
     settled.count_to(rows.length)
-    if (equation := settled.overflowing()) is not None:
+    if (equation := settled.overflowing(in_branches=rows.length <= _UNROLL_LIMIT)) is not None:
         if must or rows.length > _UNROLL_LIMIT:
             raise _no_room(equation)
         left_to_python(body, "an integer is computed from its counter, which would overflow when staged")

@@ -595,6 +595,26 @@ def one_of_two_slices(x, n):
 row(one_of_two_slices, [np.array([1.0, 2.0, 3.0]), 1], [np.array([-1.0, 2.0, 3.0]), 1], want="either")
 
 
+def bools_and_arrays_of_one_name(v):
+    positive = not v[0] <= 0
+    total = positive + positive
+    marked = v[:1] > 0
+    marked = marked if v[1] > 0 else v[1:2] > 0
+    both = any(e > 1.5 for e in v)
+    both += any(e < 0 for e in v)
+    return marked + marked, total, both
+
+
+row(bools_and_arrays_of_one_name, [VECTOR], [-VECTOR], batch=True)
+
+
+def of_whole_numbers(n, k):
+    return max(3, n), min([n, 2, k]), max(n, k, 7), min(n, k)
+
+
+row(of_whole_numbers, [3, 1], [-2, 9], batch=True)
+
+
 @table.each_way
 def test_builtins(row, way, record_property):
     check(row, way, record_property)

@@ -864,6 +864,17 @@ def iterators_that_nobody_reads_again(n):
 table.row(iterators_that_nobody_reads_again, [0.0], [2.5], [9.0], staged="cond")
 
 
+def rest_after_a_return(n):
+    elements = iter(FIVE)
+    for e in elements:
+        if e * n > 4:
+            return e
+    return sum(elements)
+
+
+table.row(rest_after_a_return, [0.5], [2.5], [9.0], staged="cond")
+
+
 @table.each_way
 def test_iterators(row, way, record_property):
     check(row, way, record_property)

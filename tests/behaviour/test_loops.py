@@ -4,6 +4,9 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
+
+import autograph_jax as ag
 
 from .harness import Table, check
 
@@ -1011,16 +1014,6 @@ def two_to_a_counter(x):
 row(two_to_a_counter, [1.0], [2.5], staged="loop", grad=True)
 
 
-def cube_of_a_large_counter(x):
-    s = 0.0
-    for i in range(10000):
-        s = s + x * (i * i * i % 7)
-    return s
-
-
-row(cube_of_a_large_counter, [1.0], want="either")
-
-
 # ------------------------------------------------------------------ scalars that become arrays, and arrays that become scalars
 def mean_of_the_mean(v):
     r = v
@@ -1125,6 +1118,40 @@ def a_test_that_prints(x):
 row(a_test_that_prints, [2.0], prints=True, own_jit=True)
 
 
+def counter_within_bounds(x):
+    s = 0.0
+    for i in range(200):
+        s = s + x * (min(i, 10) ** 8 % 97)
+    return s
+
+
+row(counter_within_bounds, [1.0], [2.5], staged="loop", grad=True)
+
+
+def pairs_of_arrays(v):
+    s, pair, total = 0.0, (1.0, 2.0), 0.0
+    for e in v:
+        s = jnp.maximum(s, 0.0) + v * e
+        total = total + jnp.sum(pair[0])
+        pair = v * e, pair[0]
+    return s, total
+
+
+row(pairs_of_arrays, [np.array([1.0, 2.0, 4.0])], [np.array([3.0, -1.0, 1.0])], batch=True)
+
+
 @table.each_way
 def test_loops(row, way, record_property):
     check(row, way, record_property)
+
+
+def test_an_integer_that_has_no_room_is_refused_where_python_would_take_too_long():
+    @ag.jit
+    def cubes(x):
+        s = 0.0
+        for i in range(100_000):
+            s = s + x * (i * i * i % 7)
+        return s
+
+    with pytest.raises(ag.StagingError, match="may have no room in int32"):
+        cubes(1.0)

@@ -210,6 +210,58 @@ def those_that_pass(v):
 row(those_that_pass, *CALLS, batch=True)
 
 
+def sorted_where_a_part_is_known(v):
+    by_rank = [e for _, e, _ in sorted([(2, v[0], "a"), (1, v[1], "b"), (2, v[2], "c")])]
+    pairs = [("q", v[0]), ("p", v[1]), ("q", v[2])]
+    pairs.sort(key=lambda pair: (pair[0], -pair[1]))
+    return by_rank, [e for _, e in pairs], heapq.nsmallest(1, [("q", v[0]), ("p", v[1])])[0][1], len(heapq.nsmallest(-1, v))
+
+
+row(sorted_where_a_part_is_known, *CALLS, batch=True)
+
+
+def sorted_arrays_of_one(v):
+    return [e[0] for e in sorted([v[0:1], v[1:2], v[2:3]])]
+
+
+row(sorted_arrays_of_one, *CALLS, batch=True)
+
+
+def written_after_a_sort(v):
+    a, b = [v[0], 0.0], [v[1], 0.0]
+    rows = [a, b]
+    rows.sort(key=lambda r: r[0])
+    rows[0][1] = 7.0
+    return a, b
+
+
+row(written_after_a_sort, *CALLS, want="error")
+
+
+def inserted_in_a_part(v):
+    values, key = [0.0, 1.5, 9.0, 2.5], functools.cmp_to_key(by_a_comparison)
+    bisect.insort(values, v[0], 0, 3)
+    return values, key(v[0]) <= key(v[1]), key(v[0]) == key(v[2])
+
+
+row(inserted_in_a_part, *CALLS, batch=True)
+
+
+def count_of_what_takewhile_asks(v):
+    count = 0
+
+    def below(e):
+        nonlocal count
+        count += 1
+        return e < 2.5
+
+    taken = sum(itertools.takewhile(below, v)), len(list(itertools.dropwhile(below, v)))
+    return taken, count
+
+
+row(count_of_what_takewhile_asks, *CALLS, batch=True)
+
+
 def lookup(table: list[float], i):
     return table[i]
 

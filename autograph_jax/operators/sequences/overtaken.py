@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from autograph_jax.errors import StagingError, user_location
@@ -27,14 +28,17 @@ def _place(iterator: Any) -> Place:
     return position(iterator), position(inner) if inner is not None else None
 
 
-def give_up(before: list[tuple[Any, Place]]) -> None:
-    """More was taken of these than Python may have taken: what is left is unknown, and must not be asked for."""
+def give_up(before: list[tuple[Any, Place]], *, returned: bool = False) -> None:
+    """More was taken of these than Python may have taken: what is left is unknown, and must not be asked for.
+
+    `returned` says that the function returns where less was taken, so that what follows in it finds nothing left.
+    """
     for iterator, place in before:
         if _place(iterator) == place:
             continue
         if hasattr(iterator, "lose"):
             iterator.lose()
-        elif _is_read_later(iterator):
+        elif _is_read_later(iterator, outside=returned):
             raise StagingError(
                 "an iterator is used after a loop, `any`, `all`, `next` or `in` that stops where traced data says",
                 location=user_location(),
@@ -43,8 +47,8 @@ def give_up(before: list[tuple[Any, Place]]) -> None:
             )
 
 
-def _is_read_later(iterator: Any) -> bool:
-    for running in holders.running_functions():
+def _is_read_later(iterator: Any, *, outside: bool) -> bool:
+    for running in itertools.islice(holders.running_functions(), int(outside), None):
         for name in running.names & running.variables.keys():
             if reach.holds(running.variables[name], lambda part: part is iterator):
                 return True

@@ -179,10 +179,17 @@ class Settled:
         self._body.known = (*self._body.known[:position], (0, max(most - 1, 0)), *self._body.known[position + 1 :])
         self._most = most - 1 if isinstance(turns, int) else None
 
-    def overflowing(self) -> Any:
-        """An equation that computes an integer of Python's from the counter, for which there is no room."""
+    def overflowing(self, *, in_branches: bool) -> Any:
+        """An equation that computes an integer of Python's from the counter, for which there is no room.
+
+        What stands in a branch only, not all turns compute.
+        """
         closed = self.traced.jaxpr
-        return overflowing(closed, self._body.known[len(closed.consts) :]) if self._most is not None else None
+        return (
+            overflowing(closed, self._body.known[len(closed.consts) :], in_branches=in_branches)
+            if self._most is not None
+            else None
+        )
 
     def tells_numbers_spread(self) -> bool:
         """Is a number that it begins with carried as an array, and does a turn compute by it what is not that of a number?"""
