@@ -265,7 +265,9 @@ def _builtin(function: types.BuiltinMethodType) -> Function:
         return _viewing(function)
     if (type(function.__self__), function.__name__) in _UNGUARDED and not is_porting():
         return _guarded(function)
-    return _numeric(function) if is_numeric_function(function) else foreign.guarded(function)
+    if is_numeric_function(function):
+        return _numeric(function)
+    return foreign.guarded(function) if state.traces() else function
 
 
 def _numeric(function: Function) -> Function:
