@@ -34,6 +34,7 @@ _BY_REASON = {
         test.test_typing.ProtocolTests.test_protocols_support_register
     """,
     _DEPTH: """
+        test.test_exceptions.ExceptionTests.test_recursion_in_except_handler
         test.test_tomllib.test_misc.TestMiscellaneous.test_inline_array_recursion_limit
         test.test_tomllib.test_misc.TestMiscellaneous.test_inline_table_recursion_limit
     """,
