@@ -55,8 +55,8 @@ def _extreme(
             return builtin(elements, **given)
         order = {id(element): k for element, k in zip(elements, keys, strict=True)}
         return builtin(elements, key=lambda element: order[id(element)], **given)
-    if key is None and all(map(_is_whole, elements)):
-        return functools.reduce(jnp.maximum if builtin is builtins.max else jnp.minimum, _alike(elements))
+    if key is None and all(map(_is_default_integer, elements)):
+        return functools.reduce(jnp.maximum if builtin is builtins.max else jnp.minimum, elements)
     best, best_key = elements[0], keys[0]
     for element, its_key in zip(elements[1:], keys[1:], strict=True):
         wins = better(its_key, best_key)
@@ -81,14 +81,12 @@ def extreme_of_array(array: jax.Array, reduce: Callable[[jax.Array], jax.Array])
     return jnp.where(jnp.isnan(array[0]), array[0], reduce(array))
 
 
-def _is_whole(value: Any) -> bool:
-    return is_scalar(value) and jnp.issubdtype(jnp.result_type(value), jnp.integer)
-
-
-def _alike(numbers: list[Any]) -> list[Any]:
-    """In the type that holds all of them."""
-    first = functools.reduce(lambda one, other: joins.alike(one, other)[0], numbers)
-    return [joins.alike(first, number)[1] for number in numbers]
+def _is_default_integer(value: Any) -> bool:
+    """Is it of JAX's type for Python's integers, or one of these that has room in it?"""
+    default = jnp.iinfo(jax.dtypes.canonicalize_dtype(int))
+    if isinstance(value, jax.Array):
+        return value.ndim == 0 and value.dtype == default.dtype
+    return type(value) is int and default.min <= value <= default.max
 
 
 def _choose(predicate: Any, first: Any, second: Any) -> Any:

@@ -931,7 +931,7 @@ def docstring_and_name_of_a_nested_function(x):
         """Half."""
         return v / 2 if v > 1 else v
 
-    return step(x), len(step.__doc__ + step.__name__ + step.__qualname__)
+    return step(x), len((step.__doc__ or "") + step.__name__ + step.__qualname__)
 
 
 row(docstring_and_name_of_a_nested_function, [2.0], [0.5], staged="cond", batch=True)

@@ -10,7 +10,7 @@ import jax
 import pytest
 
 from autograph_jax import autograph, jit
-from autograph_jax.errors import StagingError, StructureError
+from autograph_jax.errors import StagingError
 
 
 def fields(x, n):
@@ -62,7 +62,7 @@ def is_a_string(x, n):
 
 
 PROGRAMS = (
-    fields, by_format, nested_format, by_percent, by_functions, joined, chosen, grown_in_a_loop, of_plain_values, is_a_string
+    fields, by_format, nested_format, by_percent, by_functions, joined, chosen, of_two_paths, grown_in_a_loop, of_plain_values, is_a_string
 )  # fmt: skip
 
 
@@ -82,11 +82,6 @@ def test_print(program, capsys):
     jit(printing)(0.5, 3)
     jax.effects_barrier()
     assert capsys.readouterr().out == wanted
-
-
-def test_two_texts_are_no_text():
-    with pytest.raises(StructureError, match="two structures"):
-        jit(of_two_paths)(0.5, 3)
 
 
 USES = {

@@ -292,3 +292,11 @@ def test_a_part_that_others_hold_is_that_object():
     log, traced = Log(), []
     f = ag.jit(lambda x: (traced.append(x), Logged(2 * x, log))[1])
     assert [f(x).log is log for x in (1.0, 2.0, 3.0)] == [True] * 3 and len(traced) == 1
+
+
+def test_numbers_of_two_texts_keep_their_types():
+    @ag.jit
+    def shown(n, x, first):
+        return f"n={n}" if first else f"x={x}"
+
+    assert [shown(4, 2.5, True), shown(4, 2.5, False)] == ["n=4", "x=2.5"]

@@ -12,7 +12,7 @@ import re
 import string
 import types
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 
@@ -59,6 +59,7 @@ class Text:
     """A string that holds traced values; it becomes a str at run time, in a print, an exception or a result."""
 
     parts: Any  # a tuple of str, Field and Text; a Choice of such where two paths have made two texts
+    is_of_text: ClassVar = True  # its numbers are not joined with others: 4 is not 4.0
 
     def __add__(self, other: Any) -> Text:
         return Text((*self._own(), other))

@@ -138,6 +138,12 @@ class _Node:
     def build(self, children: Sequence[Any]) -> Any:
         return self.treedef.unflatten(children)
 
+    @property
+    def is_of_text(self) -> bool:
+        """Is it a text, which keeps the types of its numbers?"""
+        data = self.treedef.node_data()
+        return data is not None and getattr(data[0], "is_of_text", False)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Node) and bool(self.treedef == other.treedef)
 

@@ -96,13 +96,19 @@ def _may_be_option(form: Form) -> bool:
 
 
 def _are_apart(first: Form, second: Form) -> bool:
-    """Objects of two classes, and in ported code tuples of two lengths: one of them is chosen."""
+    """Objects of two classes, numbers of two types in a text, and in ported code tuples of two lengths: one is chosen."""
     if not isinstance(first, Tree) or not isinstance(second, Tree):
         return False
     if isinstance(first.kind, Record) and isinstance(second.kind, Record):
         return first.kind.type is not second.kind.type
+    if all(getattr(form.kind, "is_of_text", False) for form in (first, second)):
+        return _types(first) != _types(second)
     are_tuples = all(getattr(form.kind, "type", None) is tuple for form in (first, second))
     return are_tuples and len(first.children) != len(second.children) and hooks.is_porting()
+
+
+def _types(form: Form) -> list[Any]:
+    return [leaf.dtype for leaf in array_forms(form)]
 
 
 def _join_statics(first: Static, second: Static) -> Form:
