@@ -62,7 +62,8 @@ def is_a_string(x, n):
 
 
 PROGRAMS = (
-    fields, by_format, nested_format, by_percent, by_functions, joined, chosen, of_two_paths, grown_in_a_loop, of_plain_values, is_a_string
+    fields, by_format, nested_format, by_percent, by_functions, joined,
+    chosen, of_two_paths, grown_in_a_loop, of_plain_values, is_a_string,
 )  # fmt: skip
 
 
