@@ -6,7 +6,7 @@ JAX hands on arrays. Inside an object that cannot be taken apart they would be o
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container
 from typing import Any
 
 from autograph_jax.errors import StructureError, user_location
@@ -15,7 +15,7 @@ from autograph_jax.operators.staging.mismatches import shown
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.cells import cells_of
 from autograph_jax.operators.tracing.places import Cell, Place
-from autograph_jax.operators.values.forms import Form, Options, Static, Tree
+from autograph_jax.operators.values.forms import statics
 
 
 class KeptInside:
@@ -29,7 +29,7 @@ class KeptInside:
         """Raise StructureError if a variable is left with a traced value of the block inside an object."""
         if not isinstance(place, Cell):
             return
-        for value in _statics(form):
+        for value in statics(form):
             if self._holds_own(value):
                 raise StructureError(
                     f"{shown(place)} is a {type(value).__name__} that holds a traced value of a branch or of a loop's turn",
@@ -50,12 +50,3 @@ class KeptInside:
             return False
         cell = id(reach.cell(holder, key))
         return cell in self._variables or cell in self._written
-
-
-def _statics(form: Form) -> Iterator[Any]:
-    match form:
-        case Static(value):
-            yield value
-        case Tree(_, children) | Options(children):
-            for child in children:
-                yield from _statics(child)
