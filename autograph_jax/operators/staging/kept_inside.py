@@ -15,7 +15,7 @@ from autograph_jax.operators.staging.mismatches import shown
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.cells import cells_of
 from autograph_jax.operators.tracing.places import Cell, Place
-from autograph_jax.operators.values.forms import statics
+from autograph_jax.operators.values.forms import Form, statics
 
 
 class KeptInside:
