@@ -51,6 +51,8 @@ def _computed(equation: Any, given: Sequence[Range | None]) -> Range | None:
     name = equation.primitive.name
     if any(one is None for one in given):
         return None
+    if equation.outvars[0].aval.dtype == bool and name in _LOGIC:
+        return _LOGIC[name](*given)
     if name == "concatenate" and given:
         return union(given)
     if name == "integer_pow":
@@ -162,7 +164,43 @@ def _shifted_left(a: Range, by: Range) -> Range | None:
 
 
 def _shifted_right(a: Range, by: Range) -> Range | None:
-    return (a[0] >> min(by[1], _MOST_BITS), a[1] >> by[0]) if a[0] >= 0 and by[0] >= 0 else None
+    """Of a logical one, whose operand may not be negative."""
+    return _shifted_with_sign(a, by) if a[0] >= 0 else None
+
+
+def _shifted_with_sign(a: Range, by: Range) -> Range | None:
+    if by[0] < 0:
+        return None
+    found = [edge >> min(bits, _MOST_BITS) for edge in a for bits in by]
+    return min(found), max(found)
+
+
+def _quotients(a: Range, b: Range) -> Range | None:
+    """Towards zero, as the processor divides."""
+    if b[0] <= 0 <= b[1]:
+        return None
+    found = [abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) for x in a for y in b]
+    return min(found), max(found)
+
+
+def _absolute(a: Range) -> Range:
+    return (min(map(abs, a)), max(map(abs, a))) if a[0] >= 0 or a[1] <= 0 else (0, max(map(abs, a)))
+
+
+def _sign(a: Range) -> Range:
+    least, largest = ((edge > 0) - (edge < 0) for edge in a)
+    return least, largest
+
+
+def _with_bits_of_both(a: Range, b: Range) -> Range | None:
+    """Of `or` and `xor`."""
+    return (0, (1 << max(a[1], b[1]).bit_length()) - 1) if a[0] >= 0 and b[0] >= 0 else None
+
+
+def _with_bits_of_each(a: Range, b: Range) -> Range | None:
+    """Of `and`: not greater than any of the two that is not negative."""
+    bounds = [edges[1] for edges in (a, b) if edges[0] >= 0]
+    return (0, min(bounds)) if bounds else None
 
 
 _MOST_BITS = 4096
@@ -177,10 +215,16 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
     "mul": _products,
     "neg": lambda a: (-a[1], -a[0]),
-    "and": lambda a, b: (0, min(a[1], b[1])) if a[0] >= 0 and b[0] >= 0 else None,
+    "div": _quotients,
+    "abs": _absolute,
+    "sign": _sign,
+    "and": _with_bits_of_each,
+    "or": _with_bits_of_both,
+    "xor": _with_bits_of_both,
+    "not": lambda a: (~a[1], ~a[0]),
     "shift_left": _shifted_left,
     "shift_right_logical": _shifted_right,
-    "shift_right_arithmetic": _shifted_right,
+    "shift_right_arithmetic": _shifted_with_sign,
     "max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
     "min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
     "clamp": lambda low, x, high: (min(max(x[0], low[0]), high[0]), min(max(x[1], low[1]), high[1])),
