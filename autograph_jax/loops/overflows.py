@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -64,8 +65,8 @@ def _left_by(equation: Any, given: list[Known]) -> list[Known]:
         origin = _in_branch(_first([overflowing(branch, known[1:]) for branch in equation.params["branches"]]))
     elif origin is None and ranges.overflows(equation, known) and equation.outvars[0].aval.weak_type:
         origin = equation
-    spans = left_by(equation, known) or [None] * len(equation.outvars)
-    return [(span, origin) for span in spans]
+    spans = itertools.chain(left_by(equation, known), itertools.repeat(None))  # of a scan, only what it carries
+    return [(span, origin) for _, span in zip(equation.outvars, spans, strict=False)]
 
 
 def _in_branch(equation: Any) -> Any:

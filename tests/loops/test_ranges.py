@@ -63,3 +63,15 @@ def test_integers_from_a_counter_do_not_overflow(name):
         return s
 
     assert ag.jit(total)(1.0) == total(1.0)
+
+
+def test_a_loop_may_hold_a_scan():
+    @ag.jit
+    def total(x):
+        s = 0.0
+        for i in range(3):
+            carry, rows = jax.lax.scan(lambda c, y: (c + 1, c * y), i, x)
+            s = s + rows.sum() + carry
+        return s
+
+    assert total(jnp.ones(4)) == sum(i + i + 1 + i + 2 + i + 3 + i + 4 for i in range(3))
