@@ -12,30 +12,29 @@ from typing import Any, NamedTuple
 from autograph_jax.loops import guards, ranges
 from autograph_jax.loops.evaluation import called, is_call
 from autograph_jax.loops.noted import left_by
-from autograph_jax.loops.ranges import Range
+from autograph_jax.loops.ranges import Range, Ranges
 
 # Of a value: its range, if that is known, and the equation that has given too large a number for it, if one has.
 Known = tuple[Range | None, Any]
 
 
 def overflowing(closed: Any, known: Sequence[Range | None], *, in_branches: bool = True) -> Any:
-    """An equation whose result, an integer of Python's, may have no room in its type, and is used; None if there is none."""
-    found = [equation for _, equation in _through(closed, [(one, None) for one in known])]
-    return _first([one for one in found if in_branches or not isinstance(one, _InBranch)])
+    """An equation whose result, an integer of Python's, may have no room in its type, and is used; None if there is none.
+
+    Without `in_branches`, none of those that stand in a branch, or are selected: not all turns take them.
+    """
+    found = _found(closed, known)
+    certain = [one for one in found if not isinstance(one, _InBranch)]
+    equation = _first(found if in_branches else certain)
+    return equation.equation if isinstance(equation, _InBranch) else equation
 
 
 class _InBranch(NamedTuple):
-    """An equation of a branch, or of what is selected: not all turns take it."""
-
     equation: Any
 
-    @property
-    def outvars(self) -> Any:
-        return self.equation.outvars
 
-    @property
-    def source_info(self) -> Any:
-        return self.equation.source_info
+def _found(closed: Any, known: Sequence[Range | None]) -> list[Any]:
+    return _origins(_through(closed, [(one, None) for one in known]))
 
 
 def _through(closed: Any, inputs: Sequence[Known]) -> list[Known]:
@@ -53,20 +52,34 @@ def _through(closed: Any, inputs: Sequence[Known]) -> list[Known]:
 
 def _left_by(equation: Any, given: list[Known]) -> list[Known]:
     name, known = equation.primitive.name, tuple(one for one, _ in given)
-    if is_call(equation) and name != "turn":
+    if is_call(equation):
         return _through(called(equation), given)
     if name == "select_n":
         origin = _first(_origins(ranges.cases(given, known[0])))
         return [(ranges.of_result(equation, known), given[0][1] or _in_branch(origin))]
     origin = _first(_origins(given))
-    if origin is None and name == "scan":
-        origin = overflowing(equation.params["jaxpr"], guards.in_scan(equation.params, known)[1])
-    elif origin is None and name == "cond":
-        origin = _in_branch(_first([overflowing(branch, known[1:]) for branch in equation.params["branches"]]))
+    if origin is None and name in _INNER:
+        origin = _first(_INNER[name](equation.params, known))
     elif origin is None and ranges.overflows(equation, known) and equation.outvars[0].aval.weak_type:
         origin = equation
     spans = itertools.chain(left_by(equation, known), itertools.repeat(None))  # of a scan, only what it carries
     return [(span, origin) for _, span in zip(equation.outvars, spans, strict=False)]
+
+
+def _in_while(params: dict[str, Any], known: Ranges) -> list[Any]:
+    of_test, of_turn = guards.in_while(params, known)
+    return [*_found(params["cond_jaxpr"], of_test), *_found(params["body_jaxpr"], of_turn)]
+
+
+def _in_scan(params: dict[str, Any], known: Ranges) -> list[Any]:
+    return _found(params["jaxpr"], guards.in_scan(params, known)[1])
+
+
+def _in_cond(params: dict[str, Any], known: Ranges) -> list[Any]:
+    return [_in_branch(one) for branch in params["branches"] for one in _found(branch, known[1:])]
+
+
+_INNER = {"while": _in_while, "scan": _in_scan, "cond": _in_cond}
 
 
 def _in_branch(equation: Any) -> Any:

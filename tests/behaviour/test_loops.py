@@ -1140,6 +1140,40 @@ def pairs_of_arrays(v):
 row(pairs_of_arrays, [np.array([1.0, 2.0, 4.0])], [np.array([3.0, -1.0, 1.0])], batch=True)
 
 
+def power_of_an_outer_counter(x):
+    s, t = 0.0, 0.0
+    for i in range(60):
+        for j in range(5):
+            if x * j > 3:
+                break
+            s = s + x * ((i**6) % 7)
+        k = 0.0
+        while k < x:
+            k = k + 1.0
+            t = t + ((i**5) % 101)
+    return s, t
+
+
+row(power_of_an_outer_counter, [1.0], [2.5], staged="loop")
+
+
+def counts_in_inner_loops(x):
+    s = 0.0
+    for i in range(40):
+        w = 0
+        while w <= i and w * x < 20:
+            w = w + 1
+        for j in range(i):
+            if j * x > 9:
+                break
+            s = s + x
+        s = s + w
+    return s
+
+
+row(counts_in_inner_loops, [1.0], [2.5], staged="loop")
+
+
 @table.each_way
 def test_loops(row, way, record_property):
     check(row, way, record_property)
