@@ -288,20 +288,9 @@ def _staged_for(
         _tell_failed(error)
         state.take_escaped()
         return _FAILED
-    if not how and not rows.traced and not settled.exits_on_traced() and not settled.only_traced_state():
-        left_to_python(body, "a Python number is computed along the way, which would be rounded or overflow when staged")
-        return PYTHON
-    if not must and settled.reads_by_counter():
-        left_to_python(body, "it reads a list by its counter, which staging would make a choice among all elements")
-        return PYTHON
-    if not must and rows.length <= _UNROLL_LIMIT and settled.tells_numbers_spread():
-        left_to_python(body, "a number that it begins with becomes an array, and is summed, measured or the like before")
-        return PYTHON
     settled.count_to(rows.length)
-    if (equation := settled.overflowing(in_branches=rows.length <= _UNROLL_LIMIT)) is not None:
-        if must or rows.length > _UNROLL_LIMIT:
-            raise _no_room(equation)
-        left_to_python(body, "an integer is computed from its counter, which would overflow when staged")
+    if (why := _why_not_staged(rows, settled, how)) is not None:
+        left_to_python(body, why)
         return PYTHON
     if settled.has_exit or traced_length or settled.is_caught:
         if settled.growing and _bounded_now(settled, functions, rows.length):
@@ -319,6 +308,24 @@ def _staged_for(
         raise checks.raised(not_over(options.max_steps))
     settled.tell("scan", turns=rows.length, since=began)
     return _for_scan(rows, settled, body)
+
+
+def _why_not_staged(rows: iterables.View, settled: Settled, how: str) -> str | None:
+    """Why Python had better run a loop that could be staged; an error, where that would take it too long."""
+    if not how and not rows.traced and not settled.exits_on_traced() and not settled.only_traced_state():
+        return "a Python number is computed along the way, which would be rounded or overflow when staged"
+    if is_traced(rows.length):
+        return None
+    if not how and settled.reads_by_counter():
+        return "it reads a list by its counter, which staging would make a choice among all elements"
+    is_short = rows.length <= _UNROLL_LIMIT
+    if not how and is_short and settled.tells_numbers_spread():
+        return "a number that it begins with becomes an array, and is summed, measured or the like before"
+    if (equation := settled.overflowing(in_branches=is_short)) is None:
+        return None
+    if how or not is_short:
+        raise _no_room(equation)
+    return "an integer is computed from its counter, which would overflow when staged"
 
 
 def _bounded_now(settled: Settled, functions: tuple[Block | None, ...], turns: Any) -> bool:

@@ -55,6 +55,8 @@ def _bisecting(side: str) -> Callable[..., Any]:
 
     def place(a: Any, x: Any, lo: int = 0, hi: int | None = None, *, key: Any = None) -> Any:
         """How many elements x has its place behind."""
+        if lo < 0:
+            raise ValueError("lo must be non-negative")
         values = a[lo:hi]
         keys = values if key is None else [hooks.call(key)(value) for value in values]
         behind = [before(element, x) for element in keys]
