@@ -7,7 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from autograph_jax.loops.ranges import Range, Ranges, fits, is_whole, of_jaxpr, of_literal
+from autograph_jax.loops.ranges import Range, Ranges, fits, is_whole, limits, of_jaxpr, of_literal
 
 _ROUNDS = 8
 _FLIPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
@@ -73,10 +73,18 @@ def _settled(
         left = of_jaxpr(body, (*consts, *inside, *rows))[: len(start)]
         ends = [_joined(a, b) for a, b in zip(first, left, strict=True)]
         if all(_holds(a, b) for a, b in zip(carry, ends, strict=True)):
-            return tuple(ends), tuple(_guarded(ends, guards, avals))
+            return bounded(ends, start, avals), tuple(_guarded(ends, guards, avals))
         carry = [_widened(a, b, aval, marks) for a, b, aval in zip(carry, ends, avals, strict=True)]
     nothing = (None,) * len(start)
     return nothing, nothing
+
+
+def bounded(spans: Sequence[Range | None], start: Sequence[Range | None], avals: Sequence[Any]) -> Ranges:
+    """Without those of which nothing is known when they begin, and at most one end later: the other is its type's."""
+    return tuple(
+        None if span is not None and begin is None and not set(span).isdisjoint(limits(aval.dtype)) else span
+        for span, begin, aval in zip(spans, start, avals, strict=True)
+    )
 
 
 def _marks(start: Sequence[Range | None], guards: Sequence[Guard]) -> list[int]:
@@ -90,8 +98,7 @@ def _marks(start: Sequence[Range | None], guards: Sequence[Guard]) -> list[int]:
 def _any(aval: Any) -> Range | None:
     if not jnp.issubdtype(aval.dtype, jnp.integer):
         return None
-    limits = jnp.iinfo(aval.dtype)
-    return int(limits.min), int(limits.max)
+    return limits(aval.dtype)
 
 
 def _joined(a: Range | None, b: Range | None) -> Range | None:

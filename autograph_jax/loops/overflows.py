@@ -68,11 +68,17 @@ def _left_by(equation: Any, given: list[Known]) -> list[Known]:
 
 def _in_while(params: dict[str, Any], known: Ranges) -> list[Any]:
     of_test, of_turn = guards.in_while(params, known)
-    return [*_found(params["cond_jaxpr"], of_test), *_found(params["body_jaxpr"], of_turn)]
+    test, body, first = params["cond_jaxpr"], params["body_jaxpr"], params["cond_nconsts"]
+    carry = known[first + params["body_nconsts"] :]
+    return [
+        *_found(test, guards.bounded(of_test, (*known[:first], *carry), test.in_avals)),
+        *_found(body, guards.bounded(of_turn, known[first:], body.in_avals)),
+    ]
 
 
 def _in_scan(params: dict[str, Any], known: Ranges) -> list[Any]:
-    return _found(params["jaxpr"], guards.in_scan(params, known)[1])
+    body = params["jaxpr"]
+    return _found(body, guards.bounded(guards.in_scan(params, known)[1], known, body.in_avals))
 
 
 def _in_cond(params: dict[str, Any], known: Ranges) -> list[Any]:

@@ -112,10 +112,15 @@ def is_whole(value: Any) -> bool:
 
 
 def fits(found: Range, dtype: Any) -> bool:
+    least, largest = limits(dtype)
+    return least <= found[0] and found[1] <= largest
+
+
+def limits(dtype: Any) -> Range:
+    """The least and the largest value of an integer type, or of bool."""
     if jnp.issubdtype(dtype, bool):
-        return 0 <= found[0] and found[1] <= 1
-    limits = jnp.iinfo(dtype)
-    return int(limits.min) <= found[0] and found[1] <= int(limits.max)
+        return 0, 1
+    return int(jnp.iinfo(dtype).min), int(jnp.iinfo(dtype).max)
 
 
 def union(given: Sequence[Range | None]) -> Range | None:

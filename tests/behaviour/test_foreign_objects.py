@@ -1,5 +1,6 @@
 """Objects of the standard library that hold their state in C, changed where traced data decides: right or refused."""
 
+import atexit
 import ctypes
 import decimal
 import hashlib
@@ -54,11 +55,14 @@ def changed(name, make, change, read):
     row(in_a_staged_loop, [1.0], [-1.0], want="either", name=f"{name}_in_a_staged_loop")
 
 
+DATABASE = sqlite3.connect(":memory:")
+DATABASE.execute("create table t(a)")
+DATABASE.executemany("insert into t values(?)", [(i,) for i in range(1, 7)])
+atexit.register(DATABASE.close)
+
+
 def cursor():
-    connection = sqlite3.connect(":memory:")
-    connection.execute("create table t(a)")
-    connection.executemany("insert into t values(?)", [(i,) for i in range(1, 7)])
-    return connection.execute("select a from t")
+    return DATABASE.execute("select a from t")
 
 
 def text_file():
@@ -114,7 +118,7 @@ changed("queue_of_the_users", Numbered, lambda h: h.put(1), lambda h: h.qsize())
 changed("cursor", cursor, lambda h: h.fetchone()[0], lambda h: len(h.fetchall()))
 changed("hash", hashlib.sha256, lambda h: h.update(b"a"), lambda h: int(h.hexdigest()[:5], 16))
 changed("compressor", zlib.compressobj, lambda h: 1 + len(h.compress(b"a")), lambda h: len(h.flush()))
-changed("element", lambda: ET.Element("a"), lambda h: ET.SubElement(h, "b"), len)
+changed("element", lambda: ET.Element("a"), lambda h: 1 + len(ET.SubElement(h, "b")), len)
 changed("element_set", lambda: ET.Element("a", k=""), lambda h: h.set("k", h.get("k") + "a"), lambda h: len(h.get("k")))
 changed("mapped_memory", lambda: mmap.mmap(-1, 8), lambda h: h.write_byte(1), lambda h: h.tell())
 changed("number_in_c", lambda: ctypes.c_int(0), set_value, lambda h: h.value)

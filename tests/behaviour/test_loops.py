@@ -1174,6 +1174,22 @@ def counts_in_inner_loops(x):
 row(counts_in_inner_loops, [1.0], [2.5], staged="loop")
 
 
+def ranges_up_to_a_traced_number(x):
+    s, n = 0.0, int(x)
+    for _ in range(200):
+        i = 0
+        while i < n:
+            for j in range(i, n):
+                s = s + x * (n - j)
+            i = i + 1
+        if s > 40 * x:
+            break
+    return s
+
+
+row(ranges_up_to_a_traced_number, [2.5], [3.5], staged="loop")
+
+
 @table.each_way
 def test_loops(row, way, record_property):
     check(row, way, record_property)

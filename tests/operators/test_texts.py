@@ -39,7 +39,8 @@ def joined(x, n):
 
 def chosen(x, n):
     kind = "many" if n > 2 else "few"
-    return f"{kind}", f"{kind:>6}!", kind + "?", "%s" % kind, f"{kind} {n}", {"many!": 1, "few!": 2}[f"{kind}!"]
+    listed = f"{[kind]} {(kind, n)}", str([kind, x]), "%s" % [kind], repr((kind,))
+    return listed, f"{kind}", f"{kind:>6}!", kind + "?", "%s" % kind, f"{kind} {n}", {"many!": 1, "few!": 2}[f"{kind}!"]
 
 
 def grown_in_a_loop(x, n):
@@ -53,6 +54,22 @@ def of_two_paths(x, n):
     return f"{x} large" if n > 2 else f"{n}"
 
 
+def longer_on_a_path(x, n):
+    text, other, kind = f"first {x}", f"{x}", "many"
+    if n > 2:
+        text += " and more"
+        other += f" and {n:d}"
+        kind = "few"
+    return f"{text}!", text + "!", "<" + other, other + text, kind + other, f"{kind}: " + other, ", ".join([text, other])
+
+
+def of_two_types(x, n):
+    text = f"{n}"
+    if n > 2:
+        text = f"{x}"
+    return text + "!"
+
+
 def of_plain_values(x, n):
     return "%(a)d" % {"a": 1, 2: n}, f"{ {'a': 1, 2: 3} }", "{0[a]} {1}".format({"a": 1, 2: 3}, 4), str({1: 2, "b": 3})
 
@@ -63,7 +80,7 @@ def is_a_string(x, n):
 
 PROGRAMS = (
     fields, by_format, nested_format, by_percent, by_functions, joined,
-    chosen, of_two_paths, grown_in_a_loop, of_plain_values, is_a_string,
+    chosen, of_two_paths, longer_on_a_path, of_two_types, grown_in_a_loop, of_plain_values, is_a_string,
 )  # fmt: skip
 
 

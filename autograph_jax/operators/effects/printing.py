@@ -15,7 +15,7 @@ import numpy as np
 
 from autograph_jax.operators.effects import ordered, texts
 from autograph_jax.operators.tracing import kept, state
-from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.choices import Choice, taken
 
 
 def print_(*values: Any, **options: Any) -> None:
@@ -49,7 +49,7 @@ def at_run_time(action: Any, values: Sequence[Any]) -> None:
         shown = list(leaves)
         for position, value in zip(traced, known, strict=True):
             shown[position] = plain(value)
-        action(jax.tree.unflatten(tree, shown))
+        action(taken(jax.tree.unflatten(tree, shown)))
 
     ordered.call(run, active_here(), *operands)
 

@@ -20,7 +20,7 @@ from autograph_jax.errors import StagingError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.values import objects
-from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.choices import Choice, taken
 from autograph_jax.operators.values.traced import is_traced
 
 
@@ -34,8 +34,8 @@ class Field:
 
     def text(self) -> str:
         if self.conversion == "%":
-            return self.spec % (self.value,)
-        value = {"s": str, "r": repr, "a": ascii}.get(self.conversion, lambda v: v)(self.value)
+            return self.spec % (taken(self.value),)
+        value = {"s": str, "r": repr, "a": ascii}.get(self.conversion, lambda v: v)(taken(self.value))
         return format(value, str(self.spec))
 
 
@@ -58,21 +58,17 @@ def _unknown(use: str) -> StagingError:
 class Text:
     """A string that holds traced values; it becomes a str at run time, in a print, an exception or a result."""
 
-    parts: Any  # a tuple of str, Field and Text; a Choice of such where two paths have made two texts
+    parts: Any  # a tuple of str, Field and Text
     is_of_text: ClassVar = True  # its numbers are not joined with others: 4 is not 4.0
 
     def __add__(self, other: Any) -> Text:
-        return Text((*self._own(), other))
+        return Text((*self.parts, other))
 
     def __radd__(self, other: Any) -> Text:
-        return Text((other, *self._own()))
-
-    def _own(self) -> tuple[Any, ...]:
-        return (self,) if isinstance(self.parts, Choice) else self.parts
+        return Text((other, *self.parts))
 
     def __str__(self) -> str:
-        parts = self.parts.value if isinstance(self.parts, Choice) else self.parts
-        return "".join(part.text() if isinstance(part, Field) else str(part) for part in parts)
+        return "".join(part.text() if isinstance(part, Field) else str(part) for part in self.parts)
 
     def __repr__(self) -> str:
         return repr(str(self))
@@ -81,7 +77,7 @@ class Text:
         return format(str(self), spec)
 
     def __bool__(self) -> bool:
-        if not any(part if isinstance(part, str) else _has_characters(part) for part in self._own() if part is not self):
+        if not any(part if isinstance(part, str) else _has_characters(part) for part in self.parts):
             raise _unknown("bool")
         return True
 
@@ -196,7 +192,7 @@ def _text_of(value: Any, conversion: str) -> Any:
     if dataclasses.is_dataclass(kind) and made_by == "<string>":  # as dataclasses makes it
         fields = [field for field in dataclasses.fields(kind) if field.repr]
         texts = [text(f"{field.name}=", Field(getattr(value, field.name), "r")) for field in fields]
-        return text(f"{kind.__qualname__}(", _joined(", ", texts), ")")
+        return text(f"{kind.__qualname__}(", joined(", ", texts), ")")
     return hooks.call(function)(value)
 
 
@@ -216,7 +212,7 @@ def _text_of_error(error: BaseException, conversion: str) -> str | Text | Choice
 def _with(part: str | Field | Text, choice: Choice, option: str) -> str | Field | Text:
     if not isinstance(part, Field):
         return part
-    value, spec = (option if one is choice else one for one in (part.value, part.spec))
+    value, spec = jax.tree.map(lambda one: option if one is choice else one, (part.value, part.spec), is_leaf=_is_choice)
     return Field(value, part.conversion, spec)
 
 
@@ -259,7 +255,7 @@ def format_(value: Any, spec: Any = "", /) -> Any:
 
 def method(function: Callable[..., Any]) -> Callable[..., Any] | None:
     """What stands for `"{}".format` or `", ".join`, given traced values; None for other methods of a str."""
-    own = {"format": _formatted, "join": _joined}.get(function.__name__)
+    own = {"format": _formatted, "join": joined}.get(function.__name__)
     if own is None:
         return None
 
@@ -291,7 +287,8 @@ def _formatted(template: str, /, *arguments: Any, **keywords: Any) -> Any:
     return made(template)
 
 
-def _joined(separator: str, values: Iterable[Any]) -> Any:
+def joined(separator: str, values: Iterable[Any]) -> Any:
+    """`separator.join(values)`; of strings and texts that a branch chooses between, the one that is taken."""
     parts: list[Any] = []
     for value in values:
         parts += [separator] if parts else []

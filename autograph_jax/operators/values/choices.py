@@ -155,10 +155,28 @@ class Choice:
         return format(str(self) if not spec else self.value, spec)
 
 
+def taken(value: Any) -> Any:
+    """A value of which all is known, with the options that were taken in the place of its choices."""
+
+    def is_choice(part: Any) -> bool:
+        return isinstance(part, Choice)
+
+    try:
+        found = any(map(is_choice, jax.tree.leaves(value, is_leaf=is_choice)))
+    except ValueError:  # a dict whose keys have no order: no traced value is in it
+        return value
+    return jax.tree.map(lambda part: part.value if is_choice(part) else part, value, is_leaf=is_choice) if found else value
+
+
 def unpacked_to(frame: types.FrameType) -> int | None:
     """How many variables `a, b = x` has, where a frame is at such a statement."""
     code = frame.f_code.co_code
     return code[frame.f_lasti + 1] if code[frame.f_lasti] == dis.opmap["UNPACK_SEQUENCE"] else None
+
+
+def _is_text(value: Any) -> bool:
+    options = value._options if isinstance(value, Choice) else (value,)
+    return all(isinstance(option, str) or getattr(type(option), "is_of_text", False) for option in options)
 
 
 # These build on this file.
@@ -180,6 +198,12 @@ def _selection() -> Any:
     from autograph_jax.operators.values import selection
 
     return selection
+
+
+def _texts() -> Any:
+    from autograph_jax.operators.effects import texts
+
+    return texts
 
 
 def answered(choice: Choice, answers: list[Any]) -> Any:
@@ -225,8 +249,9 @@ def _refusing(name: str) -> Callable[..., Any]:
             return _comparisons().ordered(_ORDER[name])(self, *others)
         if self._may_be_unbound() and name in _OPERATORS:
             return _OPERATORS[name](self._bound(), *others)
-        kinds = [kind for kind, names in _OF_KNOWN.items() if name in names]
-        if any(all(isinstance(one, kind) for one in (*self._options, *others)) for kind in kinds):
+        if name in ("add", "radd") and all(map(_is_text, (self, *others))):
+            return _texts().joined("", (self, *others) if name == "add" else (*others, self))
+        if name in _OF_FLAGS and all(isinstance(one, enum.Flag) for one in (*self._options, *others)):
             return self._map(lambda option: _OPERATORS[name](option, *others))
         number = _selection().not_none(self) if name in _OPERATORS and hooks.is_porting() else self
         if isinstance(number, Choice):
@@ -247,11 +272,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 _TWO_SIDED = "add sub mul truediv floordiv mod pow matmul and or xor".split()
 _OPERATORS |= {f"r{name}": _turned(_OPERATORS[name]) for name in _TWO_SIDED}
 
-# What some classes do with values that are known: each option gives a value of its own.
-_OF_KNOWN: dict[type, tuple[str, ...]] = {
-    str: ("add", "radd"),
-    enum.Flag: ("and", "or", "xor", "rand", "ror", "rxor", "invert"),
-}
+_OF_FLAGS = ("and", "or", "xor", "rand", "ror", "rxor", "invert")
 for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg pos abs
     lt le gt ge and rand or ror xor rxor invert setitem setattr delattr call bool float int index contains""".split():
     setattr(Choice, f"__{_name}__", _refusing(_name))

@@ -96,19 +96,25 @@ def _may_be_option(form: Form) -> bool:
 
 
 def _are_apart(first: Form, second: Form) -> bool:
-    """Objects of two classes, numbers of two types in a text, and in ported code tuples of two lengths: one is chosen."""
+    """Objects of two classes, texts of two kinds, and in ported code tuples of two lengths: one is chosen."""
     if not isinstance(first, Tree) or not isinstance(second, Tree):
         return False
     if isinstance(first.kind, Record) and isinstance(second.kind, Record):
         return first.kind.type is not second.kind.type
     if all(getattr(form.kind, "is_of_text", False) for form in (first, second)):
-        return _types(first) != _types(second)
+        return not _read_alike(first, second)
     are_tuples = all(getattr(form.kind, "type", None) is tuple for form in (first, second))
     return are_tuples and len(first.children) != len(second.children) and hooks.is_porting()
 
 
-def _types(form: Form) -> list[Any]:
-    return [leaf.dtype for leaf in array_forms(form)]
+def _read_alike(first: Form, second: Form) -> bool:
+    """Have two texts the same text around their numbers, and these the same types? A 4 is not shown as 4.0 is."""
+    if isinstance(first, Array) and isinstance(second, Array):
+        return bool(first.dtype == second.dtype)
+    if not isinstance(first, Tree) or not isinstance(second, Tree):
+        return first == second
+    alike = same_kind(first.kind, second.kind) and len(first.children) == len(second.children)
+    return alike and all(map(_read_alike, first.children, second.children))
 
 
 def _join_statics(first: Static, second: Static) -> Form:
