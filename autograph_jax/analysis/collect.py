@@ -32,9 +32,10 @@ def scopes_in(nodes: gast.AST | Iterable[gast.AST], *, functions: bool = True) -
         if not functions and scope is not piece and scope.kind not in _HERE:
             continue
         enter = _ENTER.get(type(node))
-        below = [(child, scope) for child in children(node)] if enter is None else list(enter(node, scope))
-        below.reverse()
-        pending += below
+        if enter is not None:
+            pending += reversed(list(enter(node, scope)))
+        elif below := children(node):
+            pending += [(child, scope) for child in reversed(below)]
     return piece
 
 

@@ -9,13 +9,14 @@ are the variables that a loop computes for what comes after it.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar, cast
 
 import gast
 
 from autograph_jax.analysis.aliases import alias_groups
-from autograph_jax.analysis.blocks import Block, Flow
+from autograph_jax.analysis.blocks import Block
 from autograph_jax.analysis.captured import unbound_captures
 from autograph_jax.analysis.collect import FunctionNode, scope_by_node, scopes_in
 from autograph_jax.analysis.definitions import unbound_at, unbound_reads
@@ -82,11 +83,12 @@ def _facts(scope: Scope, scopes: Mapping[gast.AST, Scope]) -> Facts:
     flow = flow_of(cast(FunctionNode, scope.node), scopes)
     names = sorted(scope.bound | declared)
     bits = _bits(names)
-    before, after, head = _at_statements(flow, names, live_at(flow, bits), [flow.before, flow.after, flow.head])
+    at_statements = functools.partial(_at_statements, reachable=frozenset(flow.reachable()), decode=_Decoder(names))
+    before, after, head = at_statements(live_at(flow, bits), [flow.before, flow.after, flow.head])
     fickle = sum(bits[name] for name in scope.inner_deletes() & scope.bound)
     at_start = sum(bits[name] for name in scope.bound - scope.parameters)
     unbound_blocks = unbound_at(flow, bits, at_start=at_start, fickle=fickle)
-    unbound_before, unbound_after = _at_statements(flow, names, unbound_blocks, [flow.before, flow.after])
+    unbound_before, unbound_after = at_statements(unbound_blocks, [flow.before, flow.after])
     unbound = unbound_reads(unbound_blocks, bits, fickle=fickle)
     reads = frozenset(name for name in unbound if isinstance(name.ctx, gast.Load))
     return Facts(
@@ -109,11 +111,9 @@ def _facts(scope: Scope, scopes: Mapping[gast.AST, Scope]) -> Facts:
 
 
 def _at_statements(
-    flow: Flow, names: list[str], sets: Mapping[Block, int], places: list[dict[gast.stmt, list[Block]]]
+    sets: Mapping[Block, int], places: list[dict[gast.stmt, list[Block]]], *, reachable: frozenset[Block], decode: _Decoder
 ) -> list[Mapping[gast.stmt, Names]]:
     """Sets known for blocks, as mappings from statements."""
-    reachable = frozenset(flow.reachable())
-    decode = _Decoder(names)
 
     def at(blocks_of: dict[gast.stmt, list[Block]]) -> Mapping[gast.stmt, Names]:
         return _Lazy({node: _anywhere(blocks, sets, reachable) for node, blocks in blocks_of.items()}, decode)

@@ -24,8 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import gast
 
-from autograph_jax.analysis import writes
-from autograph_jax.analysis.collect import parameters
+from autograph_jax.analysis.collect import parameters, scope_by_node, scopes_in
 from autograph_jax.syntax.names import is_operator
 from autograph_jax.syntax.walk import walk
 
@@ -51,13 +50,14 @@ class Tables:
 
     def __init__(self, tree: gast.AST, *, ported: bool = False) -> None:
         self._ported = ported
-        functions = [node for node in walk(tree) if isinstance(node, _FUNCTIONS)]
+        nodes = walk(tree)
+        functions = [node for node in nodes if isinstance(node, _FUNCTIONS)]
         given = [parameter for function in functions for parameter in parameters(function)]
         self._bound = {parameter.id for parameter in given}
-        names = [node for node in walk(tree) if isinstance(node, gast.Name)]
-        self._bound |= {name.id for name in names if not isinstance(name.ctx, gast.Load)}
-        self._bound |= {name for function in functions for name in writes(function.body)}
-        pairs = list(assigned(tree))
+        self._bound |= {node.id for node in nodes if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load)}
+        scopes = scope_by_node(scopes_in(tree)).values()
+        self._bound |= {name for scope in scopes if scope.kind != "class" for name in scope.writes}
+        pairs = list(assigned(nodes))
         declared = frozenset(one.id for one in given if _declares_table(one.annotation))
         self._tables = closure(pairs, self._is_table, declared)
         self._given = closure(pairs, self._is_given)
@@ -165,10 +165,10 @@ def closure(pairs: Sequence[tuple[str, gast.expr]], test: Test, known: Names = f
     return known
 
 
-def assigned(tree: gast.AST) -> Iterator[tuple[str, gast.expr]]:
-    """Each variable, with what is assigned to it somewhere. Loops are functions of an element by now."""
-    blocks = [node for node in walk(tree) if isinstance(node, gast.FunctionDef)]  # several may have one name
-    for node in walk(tree):
+def assigned(nodes: Sequence[gast.AST]) -> Iterator[tuple[str, gast.expr]]:
+    """Each variable, with what is assigned to it somewhere among all nodes. Loops are functions of an element by now."""
+    blocks = [node for node in nodes if isinstance(node, gast.FunctionDef)]  # several may have one name
+    for node in nodes:
         match node:
             case gast.Call(func=function, args=[values, gast.Name(id=name), *_]) if is_operator(function, "for_stmt"):
                 elements = [parameter for block in blocks if block.name == name for parameter in parameters(block)]

@@ -12,7 +12,7 @@ So it is with `any`, `all` and `bool`, and with variables that are assigned noth
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import gast
 
@@ -32,17 +32,18 @@ Names = frozenset[str]
 def convert(tree: gast.AST, free: Collection[str] = ()) -> gast.AST:
     """`free` are the names that the function takes from a function around it."""
     nodes = walk(tree)
+    if not any(_is_bool(node, frozenset()) for node in nodes):
+        return tree
     functions = [node for node in nodes if isinstance(node, gast.FunctionDef | gast.Lambda)]
     given = {parameter.id for function in functions for parameter in parameters(function)}
-    bound = given.union(free, *(writes(function.body) for function in functions))
-    if bound & _GIVING_BOOLS or not any(_is_bool(node, frozenset()) for node in nodes):
+    if _GIVING_BOOLS & given.union(free, *(writes(function.body) for function in functions)):
         return tree
-    return _Truths(_bools(tree, given)).visit(tree)
+    return _Truths(_bools(nodes, given)).visit(tree)
 
 
-def _bools(tree: gast.AST, given: Collection[str]) -> Names:
+def _bools(nodes: Sequence[gast.AST], given: Collection[str]) -> Names:
     """The variables that are assigned nothing but bools."""
-    pairs = list(assigned(tree))
+    pairs = list(assigned(nodes))
     known = frozenset(name for name, _ in pairs if name not in given)
     while others := {name for name, value in pairs if name in known and not _is_bool(value, known)}:
         known -= others

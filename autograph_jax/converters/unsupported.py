@@ -23,12 +23,14 @@ def reason_to_leave(function: FunctionTree) -> tuple[str, gast.AST] | None:
     """Why a function cannot be converted without being noticed, and where; None where it can."""
     if isinstance(function, gast.AsyncFunctionDef):
         return "it is an async function", function
-    if isinstance(function, gast.Lambda) and is_generator(function):
+    nodes = list(own_nodes(function))
+    has_yields = any(isinstance(node, gast.Yield | gast.YieldFrom) for node in nodes)
+    if isinstance(function, gast.Lambda) and has_yields:
         return "it is a generator", function
-    if isinstance(function, gast.Lambda) and (looking := next(filter(looks_at_variables, own_nodes(function)), None)):
+    if isinstance(function, gast.Lambda) and (looking := next(filter(looks_at_variables, nodes), None)):
         return "it is a lambda that asks for its variables", looking
-    for node in own_nodes(function):
-        if yielding := next(filter(yields, _evaluated_later(node)), None):
+    for node in nodes:
+        if has_yields and (yielding := next(filter(yields, _evaluated_later(node)), None)):
             return "it yields inside an expression", yielding
         if isinstance(node, gast.Await | gast.AsyncFor | gast.AsyncWith):
             return "it awaits", node

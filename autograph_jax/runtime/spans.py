@@ -49,9 +49,10 @@ def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
         for statement in scope.live_after:
             if getattr(statement, "lineno", None) is not None:
                 together.setdefault(_extent(statement), []).append((statement, scope))
-    attempts = [name for scope in facts for node in walk(scope) for name in _attempt_made(node)]
-    withs = [(own, _with_extent(own, attempts)) for scope in facts for own in walk(scope) if isinstance(own, gast.With)]
-    tries = [node for scope in facts for node in walk(scope) if isinstance(node, gast.Try | gast.TryStar)]
+    nodes = [node for scope in facts for node in walk(scope)]
+    attempts = [name for node in nodes for name in _attempt_made(node)]
+    withs = [(node, _with_extent(node, attempts)) for node in nodes if isinstance(node, gast.With)]
+    tries = [node for node in nodes if isinstance(node, gast.Try | gast.TryStar)]
     finals = [(_final(node), _returned(node)) for node in tries if node.finalbody]
     caught = [(((node.lineno, node.col_offset + 1), _end(node.body)), _caught(node, attempts)) for node in tries]
     spans = []

@@ -50,7 +50,7 @@ class Names:
 def _every_name(tree: gast.AST) -> set[str]:
     names: set[str] = set()
     for node in walk(tree):
-        for _, value in gast.iter_fields(node):
+        for value in vars(node).values():
             if isinstance(value, str):
                 names.add(value)
             elif isinstance(value, list):

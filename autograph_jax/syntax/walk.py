@@ -14,6 +14,9 @@ import gast
 _LEAVES = frozenset({"id", "attr", "arg", "ctx", "op", "ops", "asname", "module", "level", "kind", "type_comment", "is_async"})
 
 
+_MIXED = frozenset({"keys", "kw_defaults", "names", "kwd_attrs"})  # lists with None or strings in them
+
+
 class _Fields(dict[type, tuple[str, ...]]):
     """By class of node, the fields that may hold nodes."""
 
@@ -31,8 +34,8 @@ def children(node: gast.AST) -> list[Any]:
     for name in _FIELDS[type(node)]:
         value = getattr(node, name, None)
         if type(value) is list:
-            found += [part for part in value if isinstance(part, gast.AST)]
-        elif isinstance(value, gast.AST):
+            found += [part for part in value if isinstance(part, gast.AST)] if name in _MIXED else value
+        elif value is not None and isinstance(value, gast.AST):
             found.append(value)
     return found
 
