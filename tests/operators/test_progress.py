@@ -419,11 +419,63 @@ def said_by_hand(x, n):
     return x
 
 
+@autograph
+def in_every_turn_and_in_a_branch(x, n):
+    loop = bar(range(n))
+    for i in loop:
+        x = x + 0.25
+        loop.set_postfix(x=x)
+        if i == 4:
+            loop.set_postfix(fifth=x)
+            loop.set_description("fifth")
+        if i < n - 2:
+            continue
+        loop.set_description("last")
+    return x
+
+
+@autograph
+def left_in_its_first_turn(x, n):
+    loop = bar(range(n))
+    for i in loop:
+        loop.set_postfix(x=x)
+        if x > 0:
+            break
+        loop.set_description("on")
+        x = x + i
+    return x
+
+
+@autograph
+def without_a_turn(x, n):
+    loop = bar(range(n - n))
+    for _ in loop:
+        x = x + 0.25
+        loop.set_postfix(x=x)
+    return x
+
+
+@autograph
+def of_two_loops(x, n):
+    outer = bar(range(n))
+    for _ in outer:
+        inner = bar(range(2))
+        for j in inner:
+            x = x + 0.25
+            inner.set_postfix(x=x)
+            outer.set_description(f"at {j}")
+        outer.set_postfix(x=x)
+    return x
+
+
 def without_speed(line: str) -> str:
     return re.sub(r"\[[^,]*,[^,\]]*", "[", line)
 
 
-SAYING = [with_postfix, with_ordered_postfix, with_description, with_texts, in_branches, only_before, said_by_hand]
+SAYING = [
+    with_postfix, with_ordered_postfix, with_description, with_texts, in_branches, only_before, said_by_hand,
+    in_every_turn_and_in_a_branch, left_in_its_first_turn, without_a_turn,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("n", [12, 5])
@@ -434,6 +486,12 @@ def test_says_in_the_end_what_it_says_in_python(program: Callable[..., Any], n: 
     clear()
     assert np.allclose(jax.jit(program)(1.0, n), expected)
     assert [without_speed(line) for line in bars()] == shown
+
+
+def test_a_bar_that_an_inner_loop_describes():
+    jax.jit(of_two_loops)(1.0, 5)
+    last = [without_speed(line) for line in bars() if "5/5" in line][-1]
+    assert last.startswith("at 1: 100%") and "x=3.5]" in last
 
 
 def test_under_vmap_it_speaks_of_the_first_lane():

@@ -113,6 +113,7 @@ class Progress(View):
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         assert self._rows is not None
+        self._standing.begin_turn()
         return self._rows.element(index, slices)
 
     def begin(self, blocks: tuple[Function, ...]) -> None:

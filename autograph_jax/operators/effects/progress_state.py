@@ -35,6 +35,9 @@ class Standing:
         self._options = arrays_of(options)
         self._program = Program(lambda length, _, *arrays: make(length, form.with_arrays(arrays)))
         self._words: tuple[Words, ...] = ()  # all that was said; no list, which would be state of the block
+        self._turn: int | None = None  # how deep a turn of its loop stands
+        self._steady: dict[str, int] = {}  # by kind, the words said in every turn
+        self._varying: frozenset[str] = frozenset()  # kinds that are also said elsewhere, or by a branch
         self._ticket: Any = None  # of the execution; None for a bar that is not shown
 
     @property
@@ -48,11 +51,14 @@ class Standing:
         self._write("count", jnp.int32(0))
         self._write("next", jnp.int32(1))
 
+    def begin_turn(self) -> None:
+        self._turn = len(state.traces())
+
     def advance(self, by: Any) -> None:
         if self._ticket is not None:
             count, next_ = self.reached + by, self._read("next")
             self._write("count", count)
-            self._write("next", self._tell(self._program.report, count, due=count >= next_))
+            self._write("next", self._tell(self._program.report, count, due=count >= next_, turned=True))
 
     def give_up(self) -> None:
         """Take back `enter`. What is compiled leaves a call out whose result is not used; an eager vmap has made it."""
@@ -63,7 +69,8 @@ class Standing:
     def leave(self, without: Any = 0) -> None:
         """Close the bar, where it is now `without` some."""
         if self._ticket is not None:
-            final = self._tell(self._program.leave, self.reached - jnp.int32(without), due=True)
+            turned = self.reached > 0
+            final = self._tell(self._program.leave, self.reached - jnp.int32(without), due=True, turned=turned)
             jax.debug.callback(lambda _: None, final)  # what has no effect would be left out
 
     def say(self, method: str, value: Any) -> None:
@@ -72,12 +79,24 @@ class Standing:
         if words not in self._words:
             self._words = (*self._words, words)
         number = self._words.index(words)
-        self._write(METHODS[method], jnp.int32(number + 1))
+        kind = METHODS[method]
+        if len(state.traces()) == self._turn and kind not in self._varying:
+            self._steady = self._steady | {kind: number}
+        else:
+            self._varying |= {kind}
+            self._write(kind, jnp.int32(number + 1))
         for place, array in zip(self._places(number), arrays_of(value), strict=True):
             state.write(place, jax.lax.stop_gradient(array))
 
-    def _tell(self, tell: Function, count: Any, *, due: Any) -> jax.Array:
-        next_, said = self._read("next"), [self._read(kind) for kind in _KINDS]
+    def _said(self, kind: str, turned: Any) -> Any:
+        """The number of what was said last, from 1; what every turn says needs no state of the loop."""
+        if kind in self._varying or kind not in self._steady:
+            return self._read(kind)
+        return jnp.where(turned, jnp.int32(self._steady[kind] + 1), 0)
+
+    def _tell(self, tell: Function, count: Any, *, due: Any, turned: Any) -> jax.Array:
+        """`turned`: has a turn been begun?"""
+        next_, said = self._read("next"), [self._said(kind, turned) for kind in _KINDS]
         values = [place.read() for number in range(len(self._words)) for place in self._places(number)]
         call = functools.partial(_told, tell, self._words)
         return once(call, due=due, otherwise=next_, counts=[self._ticket, count, next_, *said], values=values)
