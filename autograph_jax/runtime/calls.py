@@ -127,6 +127,8 @@ def call(function: Any) -> Function:
         return types.MethodType(_function(function.__func__), function.__self__) if _is_plain_method(function) else function
     if issubclass(kind, types.BuiltinMethodType):  # methods in C that are handed their class have a class of their own
         impure.check(function)
+        if function.__self__ is builtins:
+            return _in_place_of(function) or function
         if isinstance(function.__self__, CHANGING) and function.__name__ not in _READING:
             subscripts.note_content(function.__self__)
         if isinstance(function.__self__, outlets.OWNERS) and (ours := outlets.method(function)) is not None:
@@ -255,7 +257,7 @@ def _builtin(function: types.BuiltinMethodType) -> Function:
         return functools.partial(selection.get_of, function.__self__)
     if type(function.__self__) in (list, tuple) and function.__name__ in _OF_LISTS and jax_private.tracing():
         return functools.partial(_OF_LISTS[function.__name__], function.__self__)
-    if function.__self__ is builtins or function in _OVERRIDES:
+    if function in _OVERRIDES:
         return _in_place_of(function) or function
     if isinstance(function.__self__, str):
         return texts.method(function) or function
