@@ -98,10 +98,23 @@ def _is_within(start: Position, end: Position, extent: tuple[Position, Position]
 
 
 def _returned(node: gast.Try | gast.TryStar) -> list[gast.expr]:
-    """What is returned out of a `try`, so that its `finally` runs with that under way."""
+    """What is returned out of a `try`, so that its `finally` runs with that under way; of variables also what they got."""
     suites = [node.body, node.orelse, *(handler.body for handler in node.handlers)]
-    returns = [inner for suite in suites for s in suite for inner in walk(s) if isinstance(inner, gast.Return)]
-    return [statement.value for statement in returns if statement.value is not None]
+    nodes = [inner for suite in suites for statement in suite for inner in walk(statement)]
+    found = [inner.value for inner in nodes if isinstance(inner, gast.Return) and inner.value is not None]
+    assigns = [inner for inner in nodes if isinstance(inner, gast.Assign)]
+    assigned = [(name.id, assign.value) for assign in assigns for name in _names_in(assign.targets)]
+    known: frozenset[str] = frozenset()
+    new = found
+    while more := frozenset(name.id for name in _names_in(new)) - known:
+        known |= more
+        new = [value for name, value in assigned if name in more]
+        found = [*found, *new]
+    return found
+
+
+def _names_in(values: list[gast.expr]) -> Iterator[gast.Name]:
+    return (inner for value in values for inner in walk(value) if isinstance(inner, gast.Name))
 
 
 def _caught(node: gast.Try | gast.TryStar, attempts: Collection[str]) -> list[str]:

@@ -294,6 +294,48 @@ for function in (
 row(caught_around_a_branch, [-1.0], [0.5], [1.5], [2.5], [3.5], own_jit=True, want="either")
 
 
+def returned_beside_a_call(x, limit):
+    x = x + 0.0
+    try:
+        if x[-1] <= limit:
+            x = x * 2.0
+            return (float(1), x)
+    finally:
+        x[1:] = 7.0
+    return (0.0, x)
+
+
+def returned_by_another_name(x, limit):
+    x = x + 0.0
+    try:
+        if x[-1] <= limit:
+            x = x * 2.0
+            pair = (1.0, x)
+            both = [pair, pair]
+            return both
+    finally:
+        x[1:] = 7.0
+    return None
+
+
+def returned_and_not_written(x, limit):
+    x = x + 0.0
+    other = x * 2.0
+    try:
+        if x[-1] <= limit:
+            pair = (float(1), other)
+            return pair
+    finally:
+        x[1:] = 7.0
+    return (0.0, x)
+
+
+NUMBERS = np.array([9.0, 18.0, 17.0])
+row(returned_beside_a_call, [NUMBERS, 20.0], [NUMBERS, 1.0], want="either")
+row(returned_by_another_name, [NUMBERS, 20.0], [NUMBERS, 1.0], want="either", own_jit=True)
+row(returned_and_not_written, [NUMBERS, 20.0], [NUMBERS, 1.0])
+
+
 @table.each_way
 def test_finally(row, way, record_property):
     check(row, way, record_property)
