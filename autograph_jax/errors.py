@@ -235,7 +235,7 @@ _FOR_ITEMS = ("get_item", "changed", "del_item", "MutableArray.__getitem__", "Mu
 def is_raised_for_item(error: BaseException) -> bool:
     """Has a list, dict or array raised this where one of our operators comes to its items for the user's code, `d[k]`?"""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    return frame.f_globals.get("__package__", "").startswith(__package__) and frame.f_code.co_qualname in _FOR_ITEMS
+    return (frame.f_globals.get("__package__") or "").startswith("autograph_jax") and frame.f_code.co_qualname in _FOR_ITEMS
 
 
 def raise_at(error: BaseException, location: Location | None) -> NoReturn:

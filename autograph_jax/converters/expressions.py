@@ -243,7 +243,7 @@ class _Expressions(Pass):
         [operator], [right] = node.ops, node.comparators
         sides = (node.left, right)
         of_tables = any(self._tables.may_be_table(side) or self._is_shape(side) for side in sides)
-        of_tables = of_tables or self._ported and type(operator) in _EQUALITIES and not any(map(_is_constant, sides))
+        of_tables = (of_tables or self._ported and type(operator) in _EQUALITIES) and not any(map(_is_constant, sides))
         self.generic_visit(node)
         [right] = node.comparators
         if type(operator) in _SINGLE:

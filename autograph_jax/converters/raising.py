@@ -6,6 +6,8 @@ Before:
         f(x)
     except KeyError:
         x = 0
+    with suppress(KeyError):
+        f(x)
     raise ValueError('negative')
 
 After:
@@ -15,12 +17,16 @@ After:
     except KeyError:
         ag__.caught()
         x = 0
+    with suppress(KeyError), ag__.Told():
+        f(x)
+    ag__.caught()
     raise ag__.raised(ValueError('negative'))
 """
 
 from __future__ import annotations
 
 import copy
+import re
 
 import gast
 
@@ -28,7 +34,7 @@ from autograph_jax.analysis import writes
 from autograph_jax.converters import exits
 from autograph_jax.converters.base import Pass
 from autograph_jax.syntax import template
-from autograph_jax.syntax.names import Names, is_operator
+from autograph_jax.syntax.names import Names
 from autograph_jax.syntax.template import Template
 from autograph_jax.syntax.walk import walk
 
@@ -36,13 +42,20 @@ _RAISED = Template("ag__.raised(ERROR, CAUGHT)")
 _RAISED_HERE = Template("ag__.raised_here(ERROR)")
 _CAUSE = Template("ag__.cause(ERROR)")
 _RAISED_ANEW = Template("ag__.raised_anew(CAUGHT)")
-_CAUGHT = Template("ag__.caught()")
+_CAUGHT = Template("ag__.caught(OF_JAX)")
+_TOLD = Template("ag__.Told()")
+_OF_JAX = re.compile(r"Tracer|Concretization|JAX|jax")  # what a handler catches that knows of traced values
 _CHECKED = Template("ag__.checked(TEST, MESSAGE)")
 _ASSERTIONS = ("AssertionError", "Exception", "BaseException")
 
 
 def convert(tree: gast.AST, names: Names) -> gast.AST:
     return _Raising(names).visit(tree)
+
+
+def _names_errors_of_jax(handler: gast.ExceptHandler) -> bool:
+    parts = walk(handler.type) if handler.type is not None else ()
+    return any(_OF_JAX.search(str(getattr(part, "id", getattr(part, "attr", "")))) for part in parts)
 
 
 class _Raising(Pass):
@@ -78,10 +91,12 @@ class _Raising(Pass):
         self._tries, self._asserting = around
         for handler in node.handlers:
             # An exception of a staged block, or one of ours, must not be taken for one that the program raised.
-            handler.body = [*_CAUGHT(at=handler.body[0]), *self._suite(handler.body)]
+            first = handler.body[0]
+            of_jax = [template.constant(True, at=first)] if _names_errors_of_jax(handler) else []
+            handler.body = [*_CAUGHT(at=first, OF_JAX=of_jax), *self._suite(handler.body)]
         node.orelse, node.finalbody = self._suite(node.orelse), self._suite(node.finalbody)
         if leaves:
-            node.finalbody = [*_CAUGHT(at=node.finalbody[0]), *node.finalbody]
+            node.finalbody = [*_CAUGHT(at=node.finalbody[0], OF_JAX=[]), *node.finalbody]
         return node
 
     visit_TryStar = visit_Try
@@ -89,9 +104,11 @@ class _Raising(Pass):
     def visit_With(self, node: gast.With) -> gast.AST | list[gast.AST]:
         """`with suppress(KeyError)` ends an exception too."""
         node.body = self._suite(node.body)
-        calls = [n for s in node.body for n in walk(s) if isinstance(n, gast.Call) and is_operator(n.func)]
-        staged = any(isinstance(call.func, gast.Attribute) and call.func.attr.endswith("_stmt") for call in calls)
-        return [node, *_CAUGHT(at=node)] if staged and self._names.attempt_of(node) is None else node
+        if self._names.attempt_of(node) is not None:
+            return node
+        told = _TOLD.expression(at=node.items[-1].context_expr)
+        node.items = [*node.items, gast.withitem(context_expr=told, optional_vars=None)]
+        return [node, *_CAUGHT(at=node, OF_JAX=[])]
 
     def visit_Raise(self, node: gast.Raise) -> gast.AST | list[gast.AST]:
         """What is raised and caught inside one block is Python's; what leaves a block is raised at run time."""

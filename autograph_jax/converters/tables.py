@@ -92,7 +92,7 @@ class Tables:
     def _is_table(self, node: gast.AST, known: Names) -> bool:
         match node:
             case gast.Call(func=gast.Name(id=name)):
-                return name in _MAKERS and name not in self._bound
+                return name in _MAKERS and name not in self._bound or name[0].isupper()  # a class, perhaps a NamedTuple
             case gast.Call(func=gast.Attribute(value=owner, attr="copy")) if self._is_table(owner, known):
                 return True
             case gast.Call(func=function):

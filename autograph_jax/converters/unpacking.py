@@ -8,7 +8,7 @@ Before:
 
 After:
     for element in pairs:
-        k, (first, second) = ag__.rows(element, True)
+        k, (first, second) = ag__.rows(element, (None, (None, None)))
         first[k] = 0.0
     a, b = ag__.rows(x)
     b[0] = v
@@ -26,7 +26,7 @@ from autograph_jax.syntax.names import Names, is_operator
 from autograph_jax.syntax.template import Template
 from autograph_jax.syntax.walk import walk
 
-_ROWS = Template("ag__.rows(BASE, NESTED)")
+_ROWS = Template("ag__.rows(BASE, TARGETS)")
 _TAKE = Template("TARGET = VALUE")
 _SEQUENCES = (gast.Tuple, gast.List)
 
@@ -82,12 +82,18 @@ class _Unpacking(Pass):
         names, of = _names_in(target), _names_in(value)
         if of & _captured(body) or not (names | of) & written and not any(may_keep(statement, names) for statement in body):
             return value
-        nested = [template.constant(True, at=value)] if _is_nested(target) else []
-        return _ROWS.expression(at=value, BASE=value, NESTED=nested)
+        return _ROWS.expression(at=value, BASE=value, TARGETS=[_parts(target, value)] if _is_nested(target) else [])
 
 
 def _names_in(node: gast.AST) -> frozenset[str]:
     return frozenset(name.id for name in walk(node) if isinstance(name, gast.Name))
+
+
+def _parts(target: gast.expr, at: gast.expr) -> gast.expr:
+    """What a target takes apart, as `views.rows` is told."""
+    if not isinstance(target, _SEQUENCES):
+        return template.constant(... if isinstance(target, gast.Starred) else None, at=at)
+    return template.tuple_of([_parts(one, at) for one in target.elts], at=at)
 
 
 def _is_nested(target: gast.expr) -> bool:

@@ -62,7 +62,13 @@ def _walk(jaxpr: Any, around: list[Place], weight: int, is_inside: bool) -> Iter
         places = _places(equation) or around
         yield Operation(equation, weight, is_inside), places
         for inner in _inner(equation):
-            yield from _walk(inner, places, weight * _turns(equation), True)
+            for operation, found in _walk(inner, places, weight * _turns(equation), True):
+                yield operation, places if _is_shared(equation, inner) else found
+
+
+def _is_shared(equation: Any, inner: Any) -> bool:
+    """Is this the program of one of JAX's own functions? It is traced once, and says where it was called first, by whomever."""
+    return equation.primitive.name in ("jit", "pjit") and jax_private.is_of_jax_itself(inner)
 
 
 def place_of(equation: Any) -> Place | None:

@@ -186,7 +186,8 @@ def narrowed_by(name: str, one: Range | None, other: Range, aval: Any) -> Range 
 
 def _both(conditional: Any, makers: dict[Any, Any]) -> Any:
     """Of `a and b`, which is `b if a else a`, the first; None if it is anything else."""
-    asked = makers.get(conditional.invars[0])
+    index = conditional.invars[0]  # a literal, of `lax.cond(True, ...)`
+    asked = None if hasattr(index, "val") else makers.get(index)
     no = conditional.params["branches"][0].jaxpr
     if asked is None or asked.primitive.name != "convert_element_type" or len(conditional.params["branches"]) != 2:
         return None

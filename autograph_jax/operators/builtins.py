@@ -22,7 +22,7 @@ from autograph_jax.operators.ordering import all_of
 from autograph_jax.operators.sequences import bounded, iterables, lists
 from autograph_jax.operators.sequences.deques import BoundedDeque
 from autograph_jax.operators.tracing import views
-from autograph_jax.operators.values import objects
+from autograph_jax.operators.values import bools, objects
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.joins import alike
 from autograph_jax.operators.values.traced import is_traced, truth
@@ -144,7 +144,13 @@ def isinstance_(value: Any, kinds: Any) -> Any:
     value = value._bound() if type(value) is Choice else value
     if type(value) is Choice:
         return value._where(lambda option: isinstance_(option, kinds))
+    if _asks_for_bool(kinds):
+        bools.check_class(value)
     return isinstance("" if type(value) is Text else value, kinds) or isinstance(taken_for(value), kinds)
+
+
+def _asks_for_bool(kinds: Any) -> bool:
+    return any(map(_asks_for_bool, kinds)) if isinstance(kinds, tuple) else kinds is bool
 
 
 def taken_for(value: Any) -> Any:
@@ -175,6 +181,7 @@ def type_(value: Any, *rest: Any, **keywords: Any) -> Any:
         return builtins.type(value, *rest, **keywords)
     lists.check_element(value)
     value = value._bound() if type(value) is Choice else value
+    bools.check_class(value)
     return value._map(type_) if type(value) is Choice else builtins.type(taken_for(value))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -29,8 +30,8 @@ def equal(left: Any, right: Any) -> Any:
     """`left == right`."""
     if type(right) is Choice and type(left) is not Choice:  # which an array would take for the array that it may be
         return right == left
-    if isinstance(left, Comparing) or isinstance(right, Comparing):
-        return left.equals(right) if isinstance(left, Comparing) else right.equals(left)
+    if _is_comparing(left) or _is_comparing(right):
+        return left.equals(right) if _is_comparing(left) else right.equals(left)
     kind = _same_container(left, right)
     if kind is None:
         _check_identity(left, right)
@@ -45,12 +46,16 @@ def not_equal(left: Any, right: Any) -> Any:
     """`left != right`."""
     if type(right) is Choice and type(left) is not Choice:
         return right != left
-    if isinstance(left, Comparing) or isinstance(right, Comparing):
+    if _is_comparing(left) or _is_comparing(right):
         return _negated(equal(left, right))
     if _same_container(left, right) is None:
         _check_identity(left, right)
         return left != right
     return _negated(equal(left, right))
+
+
+def _is_comparing(value: Any) -> bool:
+    return issubclass(type(value), Comparing)  # not `isinstance`, which asks a user's object for its `__class__`
 
 
 def _negated(result: Any) -> Any:
@@ -111,10 +116,20 @@ def every(conditions: Iterable[Any]) -> Any:
 
 def has_traced_parts(value: Any) -> bool:
     """Is this traced, or a tuple, list or dict with something traced in it?"""
+    return _any_part(value, is_traced)
+
+
+def may_answer_traced(value: Any) -> bool:
+    """May `==` give a traced bool: of something traced, of an object that says itself what it is equal to, or of parts?"""
+    return _any_part(value, lambda part: is_traced(part) or isinstance(type(part).__eq__, types.FunctionType))
+
+
+def _any_part(value: Any, test: Callable[[Any], bool]) -> bool:
+    """Does a value pass the test, or in a tuple, list or dict any part?"""
     kind = type(value)  # not `isinstance`, which asks a user's object for its `__class__`
     if issubclass(kind, tuple | list):
-        return any(map(has_traced_parts, value))
-    return any(map(has_traced_parts, value.values())) if issubclass(kind, dict) else is_traced(value)
+        return any(_any_part(part, test) for part in value)
+    return any(_any_part(part, test) for part in value.values()) if issubclass(kind, dict) else test(value)
 
 
 def check_members(container: Any, value: Any) -> None:
@@ -140,5 +155,5 @@ def _same_container(left: Any, right: Any) -> type | None:
     for kind in (tuple, list, dict):
         if issubclass(type(left), kind) and issubclass(type(right), kind):
             plain = type(left).__eq__ is kind.__eq__ and type(right).__eq__ is kind.__eq__
-            return kind if plain and (has_traced_parts(left) or has_traced_parts(right)) else None
+            return kind if plain and (may_answer_traced(left) or may_answer_traced(right)) else None
     return None

@@ -22,7 +22,7 @@ from autograph_jax.operators.staging.collectives import refuse
 from autograph_jax.operators.staging.mismatches import is_users, joined, shown
 from autograph_jax.operators.staging.writes import Slot, branch_writes, slots_of
 from autograph_jax.operators.tracing import aliasing, same_containers, state
-from autograph_jax.operators.tracing.cells import arrays_held, bind, of_modules, standing_for, variables
+from autograph_jax.operators.tracing.cells import bind, of_modules, standing_for, variables
 from autograph_jax.operators.tracing.places import Content, Place, held
 from autograph_jax.operators.values import facts, objects, references
 from autograph_jax.operators.values.choices import Choice
@@ -119,7 +119,7 @@ def _staged(
     watched = variables(functions, names) if names else []
     axes = axes_of(predicate) | state.axes()  # of a mesh: along these devices take different branches, or are not here at all
     # By id, so from before the branches: an array made since may have the id of one that a branch has made and dropped.
-    outer, memory = aliasing.arrays_around(functions, watched), aliasing.memory_around(functions, watched)
+    around = aliasing.around(functions, watched)
     first, second, kept = _trace_both(functions, watched, predicate, narrowing, axes)
     if any(branch.raised and branch.handled for branch in (first, second)):
         attempts.cut_short()
@@ -128,6 +128,8 @@ def _staged(
     result = widened(_joined_result(what, first, second), axes)
     places = {key: place for branch in (first, second) for key, (place, _) in branch.ends.items() if key in kept}
     ends = {key: widened(_joined_end(place, first, second), axes) for key, place in places.items()}
+    seen = {place.key for place in watched}
+    around = around.with_those_in(place for key, place in places.items() if key not in seen)
     parted = _parted(result, ends, places, first) | _parted(result, ends, places, second)
     written = {
         key: slots
@@ -141,30 +143,30 @@ def _staged(
     decisions.staged("cond", list(left.values()), [ends.get(key, result) for key in left], since=began)
     with decisions.scope("if"):
         outputs = jax.lax.cond(predicate, _named(then, branches[0]), _named(otherwise, branches[1]))
-    outer |= {id(array): array for array in arrays_held(functions, places.values())}
     computed = [result, *(form for key, form in ends.items() if key not in written)]
     leaves, operands = outputs[: len(computed)], outputs[len(computed) :]
     value, *values = [unflatten(form, iter(part)) for form, part in zip(computed, leaves, strict=True)]
     new = dict(zip([key for key in ends if key not in written], values, strict=True))
     new |= _write_after(written, places, operands)
-    memory |= aliasing.memory_around(functions, places.values())
     joining = same_containers.Joining.of([result, *ends.values()])
-    new = joined_aliases.with_aliases({key: new[key] for key in ends}, places, first, second, outer)
+    new = joined_aliases.with_aliases({key: new[key] for key in ends}, places, first, second, around.arrays)
     modules = of_modules(functions, first.called | second.called)
     new |= {key: joined_aliases.of_module(new[key], key, first, second, modules, predicate, joining) for key in ends if modules}
     joined_aliases.together({RESULT: value, **new}, places, (first, second), joining)
+    own = aliasing.memory_in(new.values())
+    known = joined_aliases.Known(new, own, around)
     for key in ends:
         doubt = joining.doubt_contents if isinstance(places[key], Content) else joining.doubt  # the former stays one object
         doubt(new[key], places[key].read())
-        aliasing.doubt_buffers(new[key], places[key].read(), new.values())
-        joined_aliases.relate(new[key], key, places[key], (first, second), new, outer, memory, joining)
+        aliasing.doubt_buffers(new[key], places[key].read(), own)
+        joined_aliases.relate(new[key], key, places[key], (first, second), known, joining)
         same_containers.write(places[key], new[key])
     if first.raised and second.raised:
         raise checks.Raised() if checks.is_kept() else checks.raised_by_itself()
-    joined_aliases.relate(value, RESULT, None, (first, second), new, outer, memory, joining)
+    joined_aliases.relate(value, RESULT, None, (first, second), known, joining)
     value = joined_aliases.of_module(value, RESULT, first, second, modules, predicate, joining)
     bind(functions, names)
-    return joined_aliases.with_result_aliases(value, first, second, outer)
+    return joined_aliases.with_result_aliases(value, first, second, around.arrays)
 
 
 def _parted(result: Form, ends: dict[Any, Form], places: dict[Any, Place], branch: Traced) -> set[int]:

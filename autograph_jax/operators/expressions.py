@@ -19,9 +19,10 @@ from autograph_jax.operators.sequences import bounded, lists
 from autograph_jax.operators.sequences.ranges import RangeMethods
 from autograph_jax.operators.tracing import positions, same_containers
 from autograph_jax.operators.tracing.cells import cells_of, standing_for
-from autograph_jax.operators.values import facts, objects, selection
+from autograph_jax.operators.values import bools, facts, objects, selection
 from autograph_jax.operators.values.choices import UNBOUND, Choice, answered
 from autograph_jax.operators.values.containers import array_form
+from autograph_jax.operators.values.narrowed import narrowed
 from autograph_jax.operators.values.traced import is_traced, truth
 from autograph_jax.porting import numbers, products
 
@@ -129,6 +130,8 @@ def is_(left: Any, right: Any) -> Any:
         return True if left is right else answered(right, [is_(left, option) for option in right._options])
     for option in left._options:
         same_containers.check_identity(option, right)
+    if type(right) is bool and any(map(is_traced, left._options)):
+        return answered(left, [is_(option, right) for option in left._options])
     return left._where(lambda option: option is right)
 
 
@@ -138,6 +141,8 @@ def _is_member(left: Any, right: Any) -> Any:
         is_bool = type(member) is bool  # not `isinstance`, which asks a user's object for its `__class__`
         if is_bool or issubclass(type(member), int) and issubclass(type(member), enum.Enum):
             kind = jnp.bool_ if is_bool else jnp.integer
+            if is_bool:
+                bools.check_class(array)
             alike = is_traced(array) and array.shape == () and jnp.issubdtype(array.dtype, kind)
             return array == int(member) if alike else None
     return None
@@ -183,7 +188,7 @@ def _compares_traced(value: Any, container: Any) -> bool:
     if not jax_private.tracing():
         return False
     parts = [value, *(container if issubclass(kind, list | tuple) else ())]  # what is traced has no hash
-    return any(comparisons.has_traced_parts(part) or objects.has_own(part, "__eq__") for part in parts)
+    return any(map(comparisons.may_answer_traced, parts))
 
 
 def power(base: Any, exponent: Any) -> Any:
@@ -251,17 +256,18 @@ def captured(name: str, read: Thunk) -> Any:
 
 
 def _with_value(name: str, value: Any) -> Any:
-    if isinstance(value, Choice) and any(option is UNBOUND for option in value._options):
-        unbound = value._where(lambda option: option is UNBOUND)
-        error = UnboundError(
+    if not isinstance(value, Choice) or not value._may_be_unbound():
+        return value
+
+    def error() -> UnboundError:
+        return UnboundError(
             f"`{name}` has no value here",
             location=user_location(),
             details=["Traced data took a path that does not assign it."],
             help=f"assign `{name}` before the `if` or loop, or on every path",
         )
-        checks.raise_where(unbound, error)
-        return value._only(lambda option: option is not UNBOUND)
-    return value
+
+    return narrowed(value, lambda option: option is not UNBOUND, error)
 
 
 def if_bound(name: str, read: Thunk) -> Any:

@@ -62,6 +62,7 @@ def _while_true(test: Test, iterable: Iterable[Any]) -> Iterator[Any]:
             break
         if is_traced(going):
             places = overtaken.places(iterable) if places is None else places
+            overtaken.check_left(places)
             looked_at += 1
             _check_end(looked_at)
         yield comprehensions.kept(going, lambda value=value: value)

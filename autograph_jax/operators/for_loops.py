@@ -17,7 +17,15 @@ from typing import Any
 
 import jax
 
-from autograph_jax.errors import AliasError, AutographError, CollectiveError, Location, StagingError, user_location
+from autograph_jax.errors import (
+    AliasError,
+    AutographError,
+    CollectiveError,
+    EscapedTracerError,
+    Location,
+    StagingError,
+    user_location,
+)
 from autograph_jax.loops.axes import NONE, axes_of
 from autograph_jax.loops.lowering import unroll
 from autograph_jax.operators import comprehensions, decisions, hooks, jax_private, loop_options, markers
@@ -164,7 +172,8 @@ def _turns_in_python(
         exit = turn_ended(_turn(element, body, names))
         if exit is not None:
             options = {"turns": turns, "is_meant": is_meant, "loop": loop}
-            places = overtaken.places(elements)
+            places = overtaken.places(elements) if type(exit) is Choice else []
+            overtaken.check_left(places)
             rest = functools.partial(_rest, _again(elements), body, names, orelse, options)
             left = leave(exit, standing_for(lambda rest=rest: rest(), body, orelse), names)
             overtaken.give_up(places, returned=type(exit) is Choice and BREAK not in exit._options)
@@ -246,6 +255,9 @@ def _worth_staging(rows: iterables.View, functions: tuple[Block | None, ...]) ->
     return bool(rows.traced_arrays) or may_be_traced(None, functions)
 
 
+_NOT_PUT_RIGHT = (CollectiveError, EscapedTracerError)  # by a loop that Python runs
+
+
 def _staged_for(
     rows: iterables.View,
     body: Block,
@@ -275,7 +287,7 @@ def _staged_for(
     except AutographError as error:
         if _is_bounded_now(error, functions, rows.length):
             return _staged_for(rows, body, functions, names, how=how, options=options)
-        if must or rows.length > _UNROLL_LIMIT or is_strict(body) or isinstance(error, CollectiveError):
+        if must or rows.length > _UNROLL_LIMIT or is_strict(body) or isinstance(error, _NOT_PUT_RIGHT):
             raise
         _tell_failed(error)
         state.take_escaped()

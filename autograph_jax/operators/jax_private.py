@@ -47,6 +47,11 @@ def staging() -> bool:
     return _is_within(_STAGES)
 
 
+def transforming() -> bool:
+    """Does JAX trace at all, be it for an eager `jax.grad`?"""
+    return getattr(current_trace(), "parent_trace", None) is not None
+
+
 def is_outermost() -> bool:
     """Is the program that is being made no part of another one, and of nothing else that JAX traces?"""
     around = getattr(current_trace(), "parent_trace", None)
@@ -128,6 +133,11 @@ def concrete(tracer: jax.core.Tracer) -> Any:
         return None
     around = getattr(_current.trace, "parent_trace", None)
     return _to_concrete(tracer) if getattr(around, "parent_trace", None) is None else None
+
+
+def primal(tracer: jax.core.Tracer) -> Any:
+    """The value behind a tracer of derivatives, whatever else goes on around; None where there is none."""
+    return _to_concrete(tracer) if _to_concrete is not None else None
 
 
 def as_weak(value: Any, dtype: np.dtype) -> jax.Array:
@@ -219,3 +229,11 @@ def user_frames(equation: Any) -> list[tuple[str, str, int]]:
     except (TypeError, AttributeError):  # pragma: no cover - as older versions want it
         frames = _source_info.user_frames(info)
     return [(frame.file_name, frame.function_name, frame.start_line) for frame in frames]
+
+
+def is_of_jax_itself(jaxpr: Any) -> bool:
+    """Was this program traced from a function of JAX's own, which is traced once for all that call it?"""
+    if _source_info is None:  # pragma: no cover
+        return False
+    file = str(jaxpr.debug_info.func_src_info or "").rpartition(" at ")[2].rpartition(":")[0]
+    return bool(file) and not _source_info.is_user_filename(file)

@@ -110,9 +110,19 @@ def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False
     """Stable, as Python's; elements of any structure are put in order by gathering, objects by a choice for each place."""
     iterable = all_of(iterable)
     if isinstance(iterable, bounded.Bounded) and key is None:
+        if is_traced(reverse):
+            raise bounded.refused("is sorted upwards or downwards")
         return bounded.in_order(iterable, reverse=bool(reverse))
     elements = list(map(_in_one_piece, views.rows(iterable)))
     keys = elements if key is None else [hooks.call(key)(element) for element in elements]
+    if not is_traced(reverse):
+        return _in_order(elements, keys, reverse)
+    ways = [_in_order(elements, keys, way) for way in (False, True)]
+    taken = jnp.asarray(truth(reverse), jnp.int32)
+    return [selection.pick(taken, pair) for pair in zip(*ways, strict=True)]
+
+
+def _in_order(elements: list[Any], keys: list[Any], reverse: Any) -> list[Any]:
     if not any(map(is_compared_at_run_time, keys)):
         order = builtins.sorted(range(len(elements)), key=keys.__getitem__, reverse=reverse)
         return [elements[position] for position in order]

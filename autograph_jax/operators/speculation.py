@@ -38,6 +38,7 @@ class Elements:
         if self._functions is None:
             self._functions = list(_functions(self._iterable))
             self._places = overtaken.places(self._iterable)
+        overtaken.check_left(self._places)
         with state.attempt(active=reached) as trace:
             for function in self._functions:
                 hooks.note_variables(function)

@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from autograph_jax.errors import EscapedTracerError
 from autograph_jax.loops.axes import NONE, axes_of
 from autograph_jax.operators import decisions, hooks, jax_private, loop_options
 from autograph_jax.operators.bounded_loops import not_over, run_while
@@ -172,7 +173,7 @@ def _staged_while(
     except Exception as error:
         if lengthened.is_bounded_now(error, functions, open_ended=True):
             return _staged_while(test, body, functions, names, must=must, before=before)
-        if must:
+        if must or isinstance(error, EscapedTracerError):  # which nobody can take back
             raise
         if is_strict(body):
             raise cannot_be_staged(error) from error
@@ -248,8 +249,8 @@ def _staged_while_with_test_in_body(
         try:
             axes = axes_of(first) if is_traced(first) else NONE
             settled = settle(turn_and_test, functions, names, gives_more=True, axes=axes)
-        except Exception:
-            if must:
+        except Exception as error:
+            if must or isinstance(error, EscapedTracerError):
                 raise
             state.take_escaped()
             settled = None

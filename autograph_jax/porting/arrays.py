@@ -210,7 +210,7 @@ class MutableArray(Methods):
 
     def transpose(self, *axes: Any) -> MutableArray:
         shadow = self._shadow.transpose(*axes)
-        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int | np.integer) else axes
         order = tuple(reversed(range(self.ndim))) if order is None or not axes else order
         return self.view_by(Transpose(tuple(int(axis) % self.ndim for axis in order)), shadow)
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.polynomial import polyutils
 
 from ..errors import AutographError, PortingError, user_location
 from . import (
@@ -445,6 +446,7 @@ def _nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, n
 _OWN: dict[Function, Function] = {
     np.asarray: asarray, np.array: array, np.asanyarray: asarray, **WRITING,
     np.full_like: full_like, np.diag: diag, np.trim_zeros: polynomials.trim_zeros, np.roots: polynomials.roots,
+    polyutils.trimseq: polynomials.trimseq,
     np.compress: making.compressed, np.argwhere: lambda a: np.column_stack(np.nonzero(a)),
     np.sort: _sort, np.partition: _partition, np.argsort: _argsort,
     np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,

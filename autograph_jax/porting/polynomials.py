@@ -6,6 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from numpy.polynomial import polyutils
 
 from ..errors import PortingError, user_location
 from . import hooks
@@ -31,6 +32,16 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     for place, letter in ((0, "f"), (-1, "b")):
         if letter in trim.lower() and array.size:
             hooks.raise_where(array.value[place] == 0, _trimmed())
+    return array
+
+
+def trimseq(seq: Any) -> Any:
+    """As if the last coefficient were not zero; at run time an error where it is, and is not the only one."""
+    array = asarray(seq)
+    if is_static(array.value):
+        return wrap(polyutils.trimseq(array.value))
+    if array.size > 1:
+        hooks.raise_where(array.value[-1] == 0, _trimmed())
     return array
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import is_array_like
-from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.choices import Choice, refusal
 from autograph_jax.porting.arrays import MutableArray
 
 
@@ -23,7 +23,7 @@ def array_of(value: Any) -> Any:
         return array_of(value._bound())
     if type(value) is Choice:
         likes = any(map(is_array_like, value._options))
-        return selection.of_choice(value, array_of, "as an array") if likes else value
+        return selection.of_choice(value, array_of, "as an array") if likes else selection.in_one_piece(value)
     if type(value) is MutableArray:
         return jnp.asarray(value.value)
     return value.__jax_array__() if is_array_like(value) else value
@@ -36,12 +36,39 @@ _PLAIN: set[type] = {bool, int, float, complex, str, type(None), np.ndarray, typ
 def handing_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of a library, which is handed arrays in place of what stands for them."""
 
+    return _handing(function, arrays_of)
+
+
+def handing_containers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of a library, which is handed pytrees: one in place of several of which traced data has chosen one."""
+
+    return _handing(function, _containers_of)
+
+
+def _handing(function: Callable[..., Any], opened: Callable[[Any], Any]) -> Callable[..., Any]:
     def apply(*arguments: Any, **keywords: Any) -> Any:
         if keywords or not all(map(_is_plain, arguments)):
-            arguments, keywords = arrays_of((arguments, keywords))
+            arguments, keywords = opened((arguments, keywords))
         return function(*arguments, **keywords)
 
     return apply
+
+
+def _containers_of(tree: Any) -> Any:
+    try:
+        leaves, structure = jax.tree.flatten(tree, is_leaf=lambda part: type(part) is Choice)
+    except (TypeError, ValueError):  # a dict whose keys have no order, say: no pytree
+        return tree
+    if not any(type(leaf) is Choice for leaf in leaves):
+        return tree
+    return structure.unflatten(_container(leaf) if type(leaf) is Choice else leaf for leaf in leaves)
+
+
+def _container(choice: Choice) -> Any:
+    whole = selection.in_one_piece(choice)
+    if whole is choice and any(isinstance(option, dict | list) for option in choice._options):
+        raise refusal(choice, "as a pytree")
+    return whole
 
 
 def _is_plain(argument: Any) -> bool:

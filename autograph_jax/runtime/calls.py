@@ -15,7 +15,6 @@ import inspect
 import math
 import operator
 import sys
-import threading
 import types
 import warnings
 from collections.abc import Callable
@@ -48,13 +47,22 @@ from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import functions
 from autograph_jax.porting.names import MATH, is_numeric_function, jax_function
-from autograph_jax.runtime import classes, ported_builtins, strict, vectorized
-from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays
+from autograph_jax.runtime import classes, own_code, ported_builtins, strict, vectorized
+from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays, handing_containers
 from autograph_jax.runtime.assigned import note_variables
 from autograph_jax.runtime.bounded_arrays import with_arrays
 from autograph_jax.runtime.convert import convert_function, is_converted
 from autograph_jax.runtime.handed_over import entering, left
-from autograph_jax.runtime.libraries import is_array_library, is_left_alone, is_porting, is_users, module_of, takes_arrays
+from autograph_jax.runtime.libraries import (
+    is_array_library,
+    is_left_alone,
+    is_porting,
+    is_users,
+    may_keep_state,
+    module_of,
+    takes_arrays,
+    writes_polynomials,
+)
 from autograph_jax.runtime.recaptured import keyed
 from autograph_jax.runtime.sourceless import with_callees
 from autograph_jax.runtime.unconverted import is_marked, switched_off
@@ -95,6 +103,10 @@ _ALWAYS: dict[Any, Function] = {
     **taking.TAKING,
     **{function: _OVERRIDES[function] for function in (enumerate, zip, reversed, iter, list, tuple, pow, warnings.warn)},
 }
+# Under an eager `jax.grad`, whose tracers have values: what they are shown as, and what keeps their derivatives.
+_OF_NUMBERS: dict[Any, Function] = {
+    function: _OVERRIDES[function] for function in (print, str, repr, format, float, int, complex, round)
+}
 # Methods of these that change nothing; not `__getitem__`, since a defaultdict makes what is missing.
 _READING = frozenset(
     """copy count difference fromkeys get index intersection isdisjoint issubset issuperset items keys symmetric_difference
@@ -119,6 +131,8 @@ def call(function: Any) -> Function:
         if isinstance(function.__self__, outlets.OWNERS) and (ours := outlets.method(function)) is not None:
             return ours
         owner = function.__self__
+        if writes_polynomials(getattr(function.__func__, "__module__", None)):
+            return types.MethodType(convert_function(function.__func__), owner)
         if is_left_alone(getattr(function.__func__, "__module__", None)):
             foreign.check_method(owner, function.__name__)
         classes.meet(owner if issubclass(type(owner), type) else type(owner))
@@ -181,7 +195,9 @@ def _in_place_of(function: Any) -> Function | None:
     """What is called in place of one of Python's: an operator while something is traced, else as a rule Python's own."""
     if is_porting() and (ours := ported_builtins.OVERRIDES.get(function)) is not None:
         return ours
-    return (_OVERRIDES if jax_private.tracing() else _ALWAYS).get(function)
+    if jax_private.tracing():
+        return _OVERRIDES.get(function)
+    return _ALWAYS.get(function) or (_OF_NUMBERS.get(function) if jax_private.transforming() else None)
 
 
 # jax.numpy's functions whose NumPy twins give views.
@@ -303,18 +319,17 @@ def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -
             lambda option: _ported_call(function, (*before, option, *after), keywords),
             f"`{function.__name__}` is called",
         )
+    if any(map(own_code.stands_for_array, arguments)):
+        if own_code.is_there(function):
+            return own_code.run(function, arguments, keywords)
+        arguments = tuple(map(own_code.as_array, arguments))
     given = [_with_arrays(argument) if type(argument) is types.FunctionType else argument for argument in arguments]
     try:
         return functions.ported(function, tuple(given), keywords)
     except PortingError as error:
-        inner = getattr(function, "_implementation", function)
-        if error.lacks is not function or type(inner) is not types.FunctionType or function in _own_code.under_way:
+        if error.lacks is not function or not own_code.is_there(function):
             raise
-    _own_code.under_way.append(function)
-    try:
-        return convert_function(inner)(*arguments, **keywords)
-    finally:
-        _own_code.under_way.pop()
+    return own_code.run(function, arguments, keywords)
 
 
 def _of_several_kinds(function: Function, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> int | None:
@@ -323,16 +338,6 @@ def _of_several_kinds(function: Function, arguments: tuple[Any, ...], keywords: 
         return None
     of_kinds = (place for place, one in enumerate(arguments) if type(one) is Choice and not any(map(callable, one._options)))
     return next(of_kinds, None)
-
-
-class _OwnCode(threading.local):
-    """NumPy's functions whose own Python code is running, JAX having none that does the same."""
-
-    def __init__(self) -> None:
-        self.under_way: list[Function] = []
-
-
-_own_code = _OwnCode()
 
 
 def _numbers(argument: Any) -> Any:
@@ -433,9 +438,11 @@ def _taking_functions(function: Function) -> Function:
     handed = _for_lax if staging else _converted
 
     def wrapper(*arguments: Any, **keywords: Any) -> Any:
+        if may_keep_state(function.__module__):
+            state.library_called()
         return function(*map(handed, arguments), **{name: handed(value) for name, value in keywords.items()})
 
-    return handing_arrays(wrapper) if takes_arrays(function.__module__) else wrapper
+    return handing_arrays(wrapper) if takes_arrays(function.__module__) else handing_containers(wrapper)
 
 
 def _for_lax(value: Any) -> Any:
@@ -498,13 +505,8 @@ def _callable_object(target: Any) -> Function:
     if is_array_library(module) and isinstance(getattr(target, "__func__", None), types.FunctionType):
         return call(types.MethodType(target.__func__, target.__self__))  # equinox has bound methods of its own
     method = getattr(kind, "__call__", None)  # noqa: B004 - the function is wanted
-    if is_porting() and _is_polynomial(module) and type(method) is types.FunctionType:
-        return types.MethodType(convert_function(method), target)
     if is_left_alone(module) or type(method) is not types.FunctionType:
-        return handing_arrays(target) if takes_arrays(module) else target
+        if takes_arrays(module):
+            return handing_arrays(target)
+        return handing_containers(target) if is_array_library(module) else target
     return types.MethodType(_function(method), target)
-
-
-def _is_polynomial(module: str) -> bool:
-    """The classes of NumPy's whose methods are Python: `np.poly1d`, `np.polynomial.Polynomial`."""
-    return module == "numpy" or module.startswith("numpy.polynomial")

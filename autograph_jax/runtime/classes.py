@@ -22,7 +22,14 @@ from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.cached import CachedProperty
 from autograph_jax.runtime import convert, field_comparisons
 from autograph_jax.runtime.assigned import noting
-from autograph_jax.runtime.libraries import is_left_alone, is_porting, is_users, module_of, when_nobody_ports
+from autograph_jax.runtime.libraries import (
+    is_left_alone,
+    is_porting,
+    is_users,
+    module_of,
+    when_nobody_ports,
+    writes_polynomials,
+)
 from autograph_jax.runtime.unconverted import is_marked, is_marked_class, switched_off
 from autograph_jax.runtime.wrappers import wrapped_in_library
 
@@ -33,19 +40,26 @@ _LEFT = frozenset(
     getnewargs_ex instancecheck subclasscheck subclasshook""".split()
 )
 
-# Module state, guarded by the lock of conversions: the classes that have been seen to, by id while they live; those under way.
-_known: dict[int, weakref.ref[type]] = {}
+# Module state, guarded by the lock of conversions: the classes that have been seen to, by id while they live, for all and for
+# ported code; those under way.
+_known_to_all: dict[int, weakref.ref[type]] = {}
+_known_to_ports: dict[int, weakref.ref[type]] = {}
 _under_way: set[int] = set()
 
 
 def meet(kind: type) -> None:
     """Convert what Python calls by itself in a class and its bases, in place; once."""
-    if id(kind) in _known or switched_off():
+    known = _known()
+    if id(kind) in known or switched_off():
         return
     with convert.lock:
         for base in kind.__mro__:
-            if id(base) not in _known and id(base) not in _under_way:
+            if id(base) not in known and id(base) not in _under_way:
                 _meet(base)
+
+
+def _known() -> dict[int, weakref.ref[type]]:
+    return _known_to_ports if is_porting() else _known_to_all
 
 
 def _meet(kind: type) -> None:
@@ -57,7 +71,8 @@ def _meet(kind: type) -> None:
             _convert_members(kind)
         elif is_users(module_of(kind)) and not is_marked_class(kind):
             _convert_members(kind)
-        _known[key] = weakref.ref(kind, lambda _, known=_known: known.pop(key, None))
+        known = _known()
+        known[key] = weakref.ref(kind, lambda _, known=known: known.pop(key, None))
     finally:
         _under_way.discard(key)
 
@@ -68,7 +83,11 @@ _ported: dict[int, tuple[type, dict[str, Any]]] = {}
 
 def _is_ported(kind: type) -> bool:
     module = module_of(kind)
-    return is_porting() and isinstance(module, str) and not is_left_alone(module) and not is_users(module)
+    if not is_porting() or not isinstance(module, str):
+        return False
+    if is_left_alone(module):
+        return writes_polynomials(getattr(kind.__init__, "__module__", None))
+    return not is_users(module)
 
 
 def restore_ported() -> None:
@@ -80,7 +99,7 @@ def restore_ported() -> None:
                     type.__delattr__(kind, name)
                 elif member is not members[name]:
                     type.__setattr__(kind, name, members[name])
-            _known.pop(key, None)
+            _known_to_ports.pop(key, None)
         _ported.clear()
 
 
@@ -152,7 +171,8 @@ def _twin(function: Any) -> Any:
         return function
     inner = wrapped_in_library(function) or function
     module = inner.__globals__.get("__name__")
-    if is_marked(function) or is_marked(inner) or is_left_alone(module) and module not in _WRITES_METHODS:
+    is_left = is_left_alone(module) and module not in _WRITES_METHODS and not writes_polynomials(module)
+    if is_left or is_marked(function) or is_marked(inner):
         return function
     twin = convert.convert_function(function)
     return noting(twin if convert.uses_operators(twin) else function)

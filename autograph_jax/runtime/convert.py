@@ -41,6 +41,7 @@ class Conversion:
     reason: str | None = None
     location: Location | None = None
     error: SourceError | None = None
+    span_at: dict[int, Span] = dataclasses.field(default_factory=dict, init=False)  # those asked for, by the instruction
 
 
 # Module state, guarded by the lock. Both are keyed by id, since code objects compare by value and two functions of equal

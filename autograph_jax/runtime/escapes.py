@@ -91,9 +91,9 @@ def watched(function: Any) -> Iterator[Watch]:
         raise
     finally:
         state.swap_written(around)
-        handed_out = _objects_in(watch.result) if written else ()
+        handed_out = _objects_in(watch.result) if written else set()
         for key, (place, where) in written.items():
-            if place.target is not None and id(place.target) in handed_out:
+            if place.target is not None and handed_out & {id(place.target), id(getattr(place.target, "__dict__", None))}:
                 continue
             value = place.read()
             left = _left(value, lambda place=place, where=where: Escaped(_name(place), _location(place.name, where)))

@@ -46,6 +46,6 @@ def _twin(kind: type, original: types.FunctionType, compare: Comparison) -> Comp
         if not jax_private.tracing() or other.__class__ is not self.__class__:
             return original(self, other)
         ours, theirs = (tuple(getattr(one, name) for name in names) for one in (self, other))
-        return compare(ours, theirs) if comparisons.has_traced_parts(ours + theirs) else original(self, other)
+        return compare(ours, theirs) if comparisons.may_answer_traced(ours + theirs) else original(self, other)
 
     return compared

@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 # They work on tracers as they are. What these take as functions (a loss, a right-hand side) is the user's, and converted.
 ARRAY_LIBRARIES = frozenset(
     """jax jaxlib flax haiku optax equinox diffrax lineax optimistix jaxopt blackjax numpyro distrax chex jraph orbax
@@ -77,6 +79,11 @@ def takes_arrays(module: str | None) -> bool:
     return _root(module) in ("jax", "jaxlib") and "tree" not in str(module)
 
 
+def may_keep_state(module: str | None) -> bool:
+    """Is this a library whose functions may keep something between calls, as random keys? JAX's own do not."""
+    return is_array_library(module) and _root(module) not in ("jax", "jaxlib")
+
+
 def is_left_alone(module: str | None) -> bool:
     """Is this module part of the standard library or of a listed library?"""
     root = (module or "").partition(".")[0]  # calls nothing: near Python's limit of recursion few frames are left
@@ -87,6 +94,11 @@ def is_left_alone(module: str | None) -> bool:
 def module_of(kind: type) -> Any:
     """Where a class was made; its `__module__`, past a property of its metaclass."""
     return type.__dict__["__module__"].__get__(kind)
+
+
+def writes_polynomials(module: str | None) -> bool:
+    """Is it here that NumPy has classes written in Python that hold numbers: `np.poly1d`, `np.polynomial.Polynomial`?"""
+    return is_porting() and (module or "").startswith(("numpy.polynomial", np.poly1d.__init__.__module__))
 
 
 def _root(module: str | None) -> str:

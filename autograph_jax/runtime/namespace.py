@@ -18,7 +18,7 @@ from autograph_jax.operators import (
     while_loops,
 )
 from autograph_jax.operators import builtins as operator_builtins
-from autograph_jax.operators.effects import attempts, checks, finals, texts
+from autograph_jax.operators.effects import attempts, checks, finals, swallowed, texts
 from autograph_jax.operators.sequences import iterables, limits
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values import selection
@@ -48,7 +48,7 @@ def operators() -> Operators:
     names = {n: v for module in _MODULES for n, v in vars(module).items() if _is_operator(n, v, module.__name__)}
     exit_values = {"break_": exits.BREAK, "continue_": exits.CONTINUE, "Return": exits.Return, "failure": exits.FAILURE}
     names |= {"raised": checks.raised, "raised_here": checks.raised_here, "cause": checks.cause}
-    names |= {"raised_anew": checks.raised_anew, "checked": checks.checked, "caught": checks.caught}
+    names |= {"raised_anew": checks.raised_anew, "checked": checks.checked, "caught": checks.caught, "Told": swallowed.Told}
     names |= {
         name: getattr(attempts, name) for name in ("attempt", "failed", "handled", "noted", "error_of", "went_on", "unguarded")
     }

@@ -18,8 +18,7 @@ import jax
 import jax.core
 
 from autograph_jax.errors import StructureError
-from autograph_jax.operators.effects.printing import plain
-from autograph_jax.operators.effects.texts import Text
+from autograph_jax.operators.effects.texts import Text, plain
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.values import forms
 from autograph_jax.operators.values.choices import UNBOUND, Choice, decided

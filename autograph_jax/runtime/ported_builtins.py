@@ -166,6 +166,8 @@ def of_method(method: Any) -> Function | None:
     owner = getattr(method, "__self__", None)
     if isinstance(owner, MutableArray) and method.__name__ == "__array__":
         return functools.partial(creating.asarray, owner)
+    if isinstance(owner, MutableArray) and method.__name__ == "astype":
+        return functools.partial(_astype, owner)
     if isinstance(owner, impure.GENERATORS):
         impure.check(method)
         return functools.partial(_of_generator, method)
@@ -175,6 +177,13 @@ def of_method(method: Any) -> Function | None:
     if name is None:
         return None
     return lambda *arguments, **keywords: _given(getattr(wrap(owner), name)(*arguments, **keywords))
+
+
+def _astype(owner: MutableArray, dtype: Any, *arguments: Any, **keywords: Any) -> Any:
+    """`r.astype(kind)`, where traced data may have chosen the kind: of both that there may be, the one that holds all."""
+    if type(dtype) is Choice:
+        return selection.of_choice(dtype, lambda kind: owner.astype(kind, *arguments, **keywords), "as a dtype")
+    return owner.astype(dtype, *arguments, **keywords)
 
 
 def _of_generator(method: Any, *arguments: Any, **keywords: Any) -> Any:

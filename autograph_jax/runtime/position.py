@@ -19,8 +19,13 @@ def read_later(frame: types.FrameType) -> Span | None:
     conversion = conversion_of_code(frame.f_code)
     if conversion is None or conversion.spans is None:
         return None
-    position, _ = extent_at(frame)
-    spans = conversion.spans
+    known = conversion.span_at.get(frame.f_lasti)
+    if known is None:
+        known = conversion.span_at[frame.f_lasti] = _innermost(conversion.spans, extent_at(frame)[0])
+    return known
+
+
+def _innermost(spans: list[Span], position: Position) -> Span:
     first = bisect.bisect_right(spans, position, key=lambda span: span.start)
     enclosing = [span for span in spans[:first] if span.end > position]
     return enclosing[-1] if enclosing else Span((0, 0), (0, 0), frozenset())

@@ -149,6 +149,8 @@ def _managers(node: gast.With, around: list[gast.With], attempts: Collection[str
     inside = frozenset(name for other in around if id(other) in within and (name := _attempt_of(other, attempts)))
     for item in node.items:
         match item.context_expr:
+            case gast.Call(func=function) if is_operator(function, "Told"):
+                continue
             case gast.Call(func=gast.Call(func=function, args=[called])) as call if is_operator(function, "call"):
                 yield Manager(function=emit.to_text(called), arguments=tuple(map(emit.to_text, call.args)), inside=inside)
             case value:

@@ -732,6 +732,151 @@ def is_true(x):
 row(is_true, [3.0], [-1.0], staged="cond")
 
 
+def loops_over_a_chosen_dict(x):
+    state, new = {"u": x, "v": 2 * x}, {"u": 2 * x, "v": x}
+    if x > 0:
+        state = new
+    total = 0.0
+    for key in state:
+        total += state[key]
+    doubled = {key: 2 * state[key] for key in state}
+    return total, doubled, sorted(state), list(state), sum(state[key] for key in state)
+
+
+row(loops_over_a_chosen_dict, [3.0], [-1.0], staged="cond", own_jit=True)
+
+
+# ------------------------------------------------------------------ operators of a chosen object
+class Weight:
+    def __init__(self, x):
+        self.x = x
+
+    def __neg__(self):
+        return Weight(-self.x)
+
+    def __abs__(self):
+        return Weight(abs(self.x))
+
+    def __add__(self, other):
+        return Weight(self.x + (other.x if isinstance(other, Weight) else other))
+
+    def __radd__(self, other):
+        return Weight(self.x + other + 100.0)
+
+    def __iadd__(self, other):
+        self.x = self.x + other
+        return self
+
+    def __matmul__(self, other):
+        return NotImplemented
+
+    def __lt__(self, other):
+        return self.x < other.x
+
+    def __gt__(self, other):
+        return self.x > other.x
+
+
+class Doubled(Weight):
+    def __neg__(self):
+        return Doubled(-2 * self.x)
+
+
+def operators_of_a_chosen_object(a, b):
+    v, w = max(Weight(a), Weight(b)), Weight(1.0)
+    return (-v).x, abs(v).x, (v + w).x, (v + 2).x, (2 + v).x, (w + v).x, (v + v).x
+
+
+row(operators_of_a_chosen_object, [1.0, -2.0], [-3.0, 2.0])
+
+
+def operators_of_one_of_two_classes(a, b):
+    v = Doubled(a) if a > b else Weight(b)
+    return (-v).x, (v + v).x
+
+
+row(operators_of_one_of_two_classes, [1.0, -2.0], [-3.0, 2.0], staged="cond")
+
+
+def in_place_on_a_chosen_object(a, b):
+    weights = [Weight(a), Weight(b)]
+    chosen = weights[0 if a > b else 1]
+    chosen += 5
+    return weights[0].x, weights[1].x, chosen.x
+
+
+row(in_place_on_a_chosen_object, [1.0, -2.0], [-3.0, 2.0])
+
+
+def an_operator_that_no_path_has(a, b):
+    v = max(Weight(a), Weight(b))
+    try:
+        return (v @ 2.0).x
+    except TypeError:
+        return -1.0
+
+
+row(an_operator_that_no_path_has, [1.0, -2.0], want="either")
+
+
+# ------------------------------------------------------------------ a bool on one path, another number on the other one
+def is_false_or_number(x):
+    found = False
+    if x > 1:
+        found = x
+    return 1.0 if found is False else 2.0
+
+
+row(is_false_or_number, [3.0], [0.5], want="either")
+
+
+def is_instance_of_bool(x):
+    found = True
+    while x > 1:
+        found = 2
+        x = x / 2
+    return 1.0 if isinstance(found, int | bool) else 2.0, isinstance(found, bool)
+
+
+row(is_instance_of_bool, [3.0], [0.5], want="either")
+
+
+def has_class_bool_in_a_list(x):
+    held = [0.0, False]
+    if x > 1:
+        held[1] = 3.0
+    later = held[1]
+    if x > 0.7:
+        later = 4.0
+    return 1.0 if type(later) is bool else 2.0
+
+
+row(has_class_bool_in_a_list, [3.0], [0.5], want="either")
+
+
+def counts_from_a_bool(x):
+    found = False
+    for i in range(3):
+        if x > i:
+            found = found + x
+    return found + 1, found == 0, not found
+
+
+row(counts_from_a_bool, [3.0], [-0.5], staged="cond", grad=True)
+
+
+def none_or_traced_bool(x):
+    found = None
+    if x > 1:
+        found = False
+        if x > 2:
+            found = True
+    return found is None, found is False, found is True, found is not False
+
+
+row(none_or_traced_bool, [3.0], [1.5], [0.5])
+
+
 def test_what_lists_the_attributes_or_tells_the_place_is_refused():
     for look in (vars, dir, lambda o: o.__dict__, id):
 

@@ -875,6 +875,127 @@ def rest_after_a_return(n):
 table.row(rest_after_a_return, [0.5], [2.5], [9.0], staged="cond")
 
 
+# ------------------------------------------------------------------ generators that do something when they are left
+class Counted:
+    """Adds 1 to a list's element at the end of a `with`."""
+
+    def __init__(self, counts):
+        self.counts = counts
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.counts[0] += 1.0
+
+
+def counted(v, counts):
+    place = 0.0
+    try:
+        for x in v:
+            place = x
+            yield x
+    finally:
+        counts[0] += 1.0 + place
+
+
+def counted_by_with(v, counts):
+    with Counted(counts):
+        yield from v
+
+
+def delegating(v, counts):
+    yield -1.0
+    yield from counted(v, counts)
+
+
+def may_be_left(function):
+    """Python runs the `finally` as soon as the generator is left."""
+    table.row(function, [V, 6.5], [V, 9.0], [V, 0.0], want="either")
+    return function
+
+
+@may_be_left
+def break_out_of_try(v, limit):
+    counts = [0.0]
+    for x in counted(list(v), counts):
+        if x > limit:
+            break
+    return counts[0]
+
+
+@may_be_left
+def break_out_of_with(v, limit):
+    counts = [0.0]
+    for x in counted_by_with(list(v), counts):
+        if x > limit:
+            break
+    return counts[0]
+
+
+@may_be_left
+def return_out_of_try(v, limit):
+    counts = [0.0]
+    for x in delegating(list(v), counts):
+        if x > limit:
+            return counts[0]
+    return -counts[0]
+
+
+@may_be_left
+def any_of_try(v, limit):
+    counts = [0.0]
+    found = any(x > limit for x in counted(list(v), counts))
+    return found, counts[0]
+
+
+@may_be_left
+def next_of_try(v, limit):
+    counts = [0.0]
+    found = next((x for x in delegating(list(v), counts) if x > limit), -5.0)
+    return found, counts[0]
+
+
+def taken_to_the_end(function):
+    table.row(function, [V, 6.5], [V, 9.0])
+    return function
+
+
+@taken_to_the_end
+def try_to_the_end(v, limit):
+    counts, s = [0.0], 0.0
+    for x in delegating(list(v), counts):
+        if x > limit:
+            s += x
+    return counts[0], s
+
+
+@taken_to_the_end
+def a_plain_break_out_of_try(v, limit):
+    counts = [0.0]
+    for k, x in enumerate(counted(list(v), counts)):
+        if k == 2:
+            break
+        limit += x
+    return limit
+
+
+@taken_to_the_end
+def no_yield_in_the_try(v, limit):
+    def numbers():
+        for x in v:
+            try:
+                y = x + 1.0
+            finally:
+                y = x * 2.0
+            yield y
+
+    for y in numbers():
+        if y > limit:
+            return y
+    return -1.0
+
+
 @table.each_way
 def test_iterators(row, way, record_property):
     check(row, way, record_property)

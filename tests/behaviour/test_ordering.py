@@ -127,6 +127,51 @@ def compared_dataclasses(v):
 row(compared_dataclasses, *CALLS, batch=True)
 
 
+def upwards_or_downwards(v):
+    down = bool(v[0] > v[1])
+    numbers = [2 * v[2], v[0], v[1]]
+    pairs = sorted([(1, v[0]), (1, v[1]), (0, v[2])], key=lambda pair: pair[0], reverse=down)
+    versions = [Version(e, i) for i, e in enumerate(v)]
+    found = [(one.number, one.tag) for one in sorted(versions, reverse=down)]
+    numbers.sort(reverse=down)
+    return numbers, pairs, found, sorted(v, key=lambda e: -e, reverse=down)
+
+
+row(upwards_or_downwards, *CALLS, batch=True)
+
+
+def test_a_key_is_asked_once_for_each_element(capfd):
+    def told(x):
+        def key(pair):
+            print("key", pair[0])
+            return pair[0]
+
+        return sorted([(2, x), (1, 2 * x)], key=key, reverse=x > 0)
+
+    assert jax.tree.map(float, ag.jit(told)(1.0)) == [(2, 1), (1, 2)]
+    jax.effects_barrier()
+    assert capfd.readouterr().out == "key 2\nkey 1\n"
+
+
+@dataclasses.dataclass
+class Pair:
+    first: float
+    second: object
+
+
+def objects_in_containers(v):
+    one, other = Version(v[0], 1), Version(v[1], 2)
+    nested = Pair(v[0], Pair(v[1], 3.0)) == Pair(3.0, Pair(v[2], 3.0))
+    listed = [Candidate(v[0], 1.0), 2] == [Candidate(3.0, 1.0), 2]
+    named = {"a": (one, 1)} != {"a": (other, 1)}
+    if (Candidate(v[0], v[1]),) == (Candidate(v[0], v[2]),):
+        return nested, listed, named, 1.0
+    return nested, listed, named, 2.0
+
+
+row(objects_in_containers, *CALLS, batch=True)
+
+
 def order_by_a_heap(v):
     heap = []
     for i, e in enumerate(v):

@@ -1,6 +1,7 @@
 """Files, logs and warnings in staged code: at run time, once for each time that Python would, with the values of the run."""
 
 import dataclasses
+import io
 import logging
 import sys
 import warnings
@@ -160,3 +161,47 @@ def test_on_plain_values_and_outside_of_blocks_it_is_pythons(tmp_path, caplog):
         assert jax.jit(f)(1.0) == 1.0
     assert (tmp_path / "out.txt").read_text() == "once\nonce\n"
     assert caplog.messages == ["once", "once"]
+
+
+def test_a_file_in_memory_is_not_read_before_it_is_written():
+    @ag.jit
+    def length(x):
+        file = io.StringIO()
+        if x > 0:
+            print("large", file=file)
+        return len(file.getvalue())
+
+    @ag.jit
+    def shown(x):
+        file = io.StringIO()
+        print(x, file=file)
+        file.seek(0)
+        return file.readline()
+
+    with pytest.raises(ag.StagingError, match=r"getvalue.*before"):
+        length(1.0)
+    with pytest.raises(ag.StagingError, match=r"seek.*before"):
+        shown(1.0)
+
+
+def test_a_file_in_memory_is_read_after_the_call():
+    file = io.StringIO()
+
+    @ag.jit
+    def f(x):
+        if x > 0:
+            print("large", file=file)
+        return x
+
+    run(f, 1.0)
+    assert ag.autograph(lambda: file.getvalue())() == "large\n"
+
+
+def test_a_file_in_memory_that_is_no_traced_data_is_pythons():
+    @ag.jit
+    def f(x):
+        file = io.StringIO()
+        print("a", "b", file=file)
+        return x + len(file.getvalue())
+
+    assert f(1.0) == 5.0

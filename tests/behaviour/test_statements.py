@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -747,6 +748,60 @@ def list_grows_while_iterated(values):
 
 
 row(list_grows_while_iterated, plain=[[[1, 2]], [[]]])
+
+
+def unpacked_with_a_rest(x):
+    values = [(x, 0), (2, 1), (3, 2)]
+    (u, v), *rest = values
+    rest.append(u)
+    return rest, v, max(rest[:2], key=lambda pair: pair[1])
+
+
+row(unpacked_with_a_rest, [2.0], [5.0], plain=[["a"]])
+
+
+def unpacked_into_an_item(x):
+    kept, two = [0], [1.0, 2.0]
+    values = ((x, 0), two)
+    (u, v), kept[0] = values
+    kept[0].append(3.0)
+    return two, u, v
+
+
+row(unpacked_into_an_item, [2.0], [5.0], plain=[["a"]])
+
+
+def unpacked_by_a_loop(x):
+    found = []
+    for (a, b), *rest in [[(x, 1), (2, 3)], [(x, 2)]]:
+        found.append((a, b, rest))
+    return found
+
+
+row(unpacked_by_a_loop, [2.0], plain=[["a"]])
+
+
+def too_many_to_unpack_where_nobody_comes(x):
+    values, m = [x, 2.0, 3.0, 4.0], 0.0
+    if x > 5:
+        _, m, _ = values
+    return m
+
+
+row(too_many_to_unpack_where_nobody_comes, [2.0], [-1.0], staged="cond")
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
+
+
+def compared_points(a, b):
+    p, q = Point(a, b), Point(b, a)
+    return Point(a, b) == Point(b, a), p == q, p != q, Point(a, b) < Point(b, a), Point(a, b) in [q, p], p in [q]
+
+
+row(compared_points, [1.0, 2.0], [2.0, 2.0], [2.0, 1.0])
 
 
 @table.each_way

@@ -3,6 +3,7 @@
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -322,3 +323,21 @@ def test_swapped_items_of_ported_code_are_written(function: Any, x64: None):
     """Each is one of two arrays, and no two are the same one."""
     for values in VECTORS:
         np.testing.assert_allclose(jax.jit(ag.port(function))(np.array(values)), function(np.array(values)))
+
+
+def the_best_parts(parts, n):
+    best, low = parts, np.inf
+    for _ in range(n):
+        parts = [part * 0.5 for part in parts]
+        total = parts[0].sum()
+        if total < low:
+            best, low = parts, total
+    return best, low
+
+
+def test_parts_of_two_lengths():
+    """What one trace of the body knew of its arrays is no news for the next one."""
+    parts = [np.array([1.0, 3.0], np.float32), np.array([2.0], np.float32)]
+    got, expected = ag.jit(the_best_parts)(list(map(jnp.asarray, parts)), 3), the_best_parts(parts, 3)
+    for one, other in zip(jax.tree.leaves(got), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(one, other)

@@ -168,8 +168,9 @@ COMMENTS = {  # name: source, text
         """,
         """
         def f(x):
-            with x as y:  # file
+            with x as y, ag__.Told():  # file
                 pass
+            ag__.caught()
 
             # made
             # so

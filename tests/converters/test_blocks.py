@@ -483,7 +483,7 @@ ROWS = {
             total = 0
             def body(element):
                 nonlocal b, total
-                i, (a, *b) = ag__.rows(element, True)
+                i, (a, *b) = ag__.rows(element, (None, (None, ...)))
                 total += i * a + ag__.call(len)(b)
             ag__.for_stmt(pairs, body, 'b?', 'total')
             return (total, ag__.bound('b', lambda: b))
@@ -520,7 +520,7 @@ ROWS = {
         """
         def f(x):
             exit = None
-            with ag__.call(ctx)('a') as a, ag__.call(ctx)('b'):
+            with ag__.call(ctx)('a') as a, ag__.call(ctx)('b'), ag__.Told():
                 def otherwise():
                     ag__.call(say)(x)
                 exit = ag__.if_stmt(x, lambda: ag__.Return(a), otherwise)
@@ -540,8 +540,9 @@ ROWS = {
         """,
         """
         def f(x):
-            with ag__.call(ctx)(x):
+            with ag__.call(ctx)(x), ag__.Told():
                 return ag__.call(say)(x)
+            ag__.caught()
         """,
         [(1,)],
     ),
@@ -560,7 +561,7 @@ ROWS = {
         """
         def f(x):
             y = 0
-            with ag__.call(ctx)('kept', Failure):
+            with ag__.call(ctx)('kept', Failure), ag__.Told():
                 y = 1
                 def then():
                     nonlocal y
@@ -769,7 +770,7 @@ ROWS = {
         def f(xs):
             def body(x):
                 exit = None
-                with ag__.call(ctx)(x):
+                with ag__.call(ctx)(x), ag__.Told():
                     def otherwise_2():
                         ag__.call(say)(x)
                     exit = ag__.if_stmt(x % 2, lambda: ag__.continue_, otherwise_2)
@@ -1243,9 +1244,9 @@ ROWS = {
                     raise ag__.raised(ag__.error_of(attempt_2, 0))
                 ag__.if_stmt(ag__.fails(attempt_2), then_2)
                 exit = None
-                with ag__.call(ctx)(1):
+                with ag__.call(ctx)(1), ag__.Told():
                     exit = None
-                    with ag__.call(ctx)(2):
+                    with ag__.call(ctx)(2), ag__.Told():
                         exit = ag__.if_stmt(c, lambda: ag__.Return('with'))
                     ag__.caught()
                     def rest_2():

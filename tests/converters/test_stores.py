@@ -147,7 +147,7 @@ ROWS = {
         """
         def f(y, d, xs):
             o = ag__.call(Noted)()
-            item, item_2, (item_3, *item_4), [item_5] = ag__.rows(xs, True)
+            item, item_2, (item_3, *item_4), [item_5] = ag__.rows(xs, (None, None, (None, ...), (None,)))
             x = item
             y = ag__.set_item(item_2, y, ag__.call(say)(0))
             d = ag__.set_item(item_3, d, ag__.call(say)('k'))
@@ -446,11 +446,13 @@ ROWS = {
         """,
         """
         def f(d):
-            with ag__.call(ctx)(1) as item:
+            with ag__.call(ctx)(1) as item, ag__.Told():
                 d = ag__.set_item(item, d, 'a')
-                with ag__.call(ctx)(2) as item_2:
+                with ag__.call(ctx)(2) as item_2, ag__.Told():
                     d = ag__.set_item(item_2, d, 'b')
                     ag__.call(say)(d['a'])
+                ag__.caught()
+            ag__.caught()
             return d
         """,
         [({},)],

@@ -235,6 +235,30 @@ def test_functions_that_are_called_come_after():
     assert explained.functions[1].lines[1].what == "1 operation, float32[]"
 
 
+def halved_below_one(x):
+    while True:
+        x = x / 2
+        if x < 1:
+            break
+    return x
+
+
+def power(x, n):
+    result = 1.0
+    for _ in range(n):
+        result = result * x
+    return result
+
+
+def test_what_jax_remembers_is_not_told_of_another_function():
+    """JAX traces `where` once for all, here while another function is differentiated: that one is no part of this program."""
+    jax.clear_caches()
+    jax.grad(ag.autograph(power))(1.5, 4)
+    jax.jit(jax.grad(ag.autograph(power)))(1.5, 4)
+    explained = ag.explain(halved_below_one, 8.0, compile=False)
+    assert [function.name for function in explained.functions] == ["halved_below_one"]
+
+
 WAYS = {
     "plain": lambda: staged_while,
     "autograph": lambda: ag.autograph(staged_while),

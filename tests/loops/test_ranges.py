@@ -5,12 +5,13 @@ import functools
 import hypothesis
 import hypothesis.strategies as st
 import jax
+import jax.extend
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import autograph_jax as ag
-from autograph_jax.loops import ranges
+from autograph_jax.loops import guards, ranges
 
 OF_TWO = {
     name: getattr(jax.lax, name)
@@ -75,3 +76,13 @@ def test_a_loop_may_hold_a_scan():
         return s
 
     assert total(jnp.ones(4)) == sum(i + i + 1 + i + 2 + i + 3 + i + 4 for i in range(3))
+
+
+def test_a_branch_that_is_known_says_nothing():
+    """`lax.cond(True, ...)`: jaxopt's line search has one, whose index is a literal."""
+    closed = jax.make_jaxpr(lambda x: jax.lax.cond(True, lambda: x < 3, lambda: x > 5))(1)
+    (cond,) = [equation for equation in closed.jaxpr.eqns if equation.primitive.name == "cond"]
+    index = jax.extend.core.Literal(np.int32(1), cond.invars[0].aval)
+    known = cond.replace(invars=[index, *cond.invars[1:]])
+    makers = {variable: known for variable in known.outvars}
+    assert guards.said(known.outvars[0], makers, lambda variable: None) == []

@@ -59,4 +59,10 @@ PRECISION = {
 @pytest.mark.parametrize("name", PRECISION)
 def test_one_precision(name: str):
     function, arguments, expected = PRECISION[name]
-    assert dependence.one_precision(jaxpr_of(function, *arguments).jaxpr) is expected
+    jaxpr = jaxpr_of(function, *arguments).jaxpr
+    assert dependence.one_precision(jaxpr, jnp.inexact, jnp.integer) is expected
+
+
+def test_one_precision_of_a_kind():
+    jaxpr = jaxpr_of(lambda x, i, j: x * (i + j), jnp.float32(1), jnp.int32(1), jnp.int8(1)).jaxpr
+    assert dependence.one_precision(jaxpr, jnp.inexact) and not dependence.one_precision(jaxpr, jnp.integer)

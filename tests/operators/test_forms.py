@@ -15,6 +15,8 @@ import numpy as np
 import optax
 import pytest
 
+import autograph_jax as ag
+from autograph_jax.operators.values import bools
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 from autograph_jax.operators.values.containers import expanded, flatten, is_mutable, unflatten
 from autograph_jax.operators.values.forms import Array, Form, Mismatch, Options, Static, Tree, array_forms, same_static
@@ -318,7 +320,21 @@ def test_coerce(value: Any, other: Any, expected: Any):
     form = join(flatten(value)[0], flatten(other)[0])
     leaves = coerce(value, form)
     assert [leaf.tolist() for leaf in leaves] == expected
-    assert [flatten(leaf)[0] for leaf in leaves] == array_forms(form)
+    assert [flatten(leaf)[0] for leaf in leaves] == numbers_of(form)
+
+
+def numbers_of(form: Form) -> list[Any]:
+    """The Forms of a Form's leaves. A leaf alone does not tell that it is a bool on some path."""
+    return [dataclasses.replace(leaf, may_be_bool=False) for leaf in array_forms(form)]
+
+
+def test_a_number_that_may_be_a_bool_is_known_to_be_one():
+    form = join(flatten(True)[0], flatten(2.5)[0])
+    value = unflatten(form, iter(coerce(True, form)))
+    assert value == 1.0 and flatten(value)[0] == form != flatten(jnp.asarray(1.0) * 1)[0]
+    with pytest.raises(ag.ChoiceError, match="whether this is a bool"):
+        bools.check_class(value)
+    bools.check_class(value * 1)
 
 
 def test_a_key_is_an_option():
@@ -419,7 +435,7 @@ def test_both_values_fit_into_the_join(first: Any, second: Any):
         return
     for value in (first, second):
         leaves = coerce(value, both)
-        assert [flatten(leaf)[0] for leaf in leaves] == array_forms(both)
+        assert [flatten(leaf)[0] for leaf in leaves] == numbers_of(both)
         assert_same(unflatten(both, iter(leaves)), value)
 
 
@@ -438,3 +454,37 @@ def assert_same(new: Any, old: Any) -> None:
         assert np.array_equal(np.broadcast_to(old, np.shape(new)).astype("complex64"), np.asarray(new).astype("complex64"))
     else:
         assert new is old or new == old
+
+
+@jax.tree_util.register_pytree_node_class
+class OfArrays:
+    """As distrax's distributions: only arrays of JAX's are leaves, and anything else belongs to the structure."""
+
+    def __init__(self, **parts: Any) -> None:
+        self.__dict__.update(parts)
+
+    def tree_flatten(self) -> Any:
+        are_leaves = [isinstance(part, jax.Array) for part in vars(self).values()]
+        pairs = list(zip(vars(self).values(), are_leaves, strict=True))
+        leaves = [part if is_leaf else None for part, is_leaf in pairs]
+        return leaves, (tuple(vars(self)), tuple(None if is_leaf else part for part, is_leaf in pairs), tuple(are_leaves))
+
+    @classmethod
+    def tree_unflatten(cls, known: Any, leaves: Any) -> "OfArrays":
+        names, others, are_leaves = known
+        parts = [leaf if is_leaf else other for leaf, other, is_leaf in zip(leaves, others, are_leaves, strict=True)]
+        return cls(**dict(zip(names, parts, strict=True)))
+
+
+def test_constants_of_two_paths_are_arrays():
+    """A literal of a branch's program is a scalar of NumPy's, which such a class would take for no leaf."""
+
+    @ag.autograph
+    def scaled(x):
+        if x > 0:
+            line = OfArrays(slope=jnp.asarray(2.0), start=jnp.asarray(0.0))
+        else:
+            line = OfArrays(slope=jnp.asarray(1.0), start=jnp.asarray(3.0))
+        return line.slope * x + line.start
+
+    assert jax.jit(scaled)(2.0) == 4 and jax.jit(scaled)(-1.0) == 2

@@ -42,6 +42,16 @@ def test_ordered_calls_are_in_one_order_with_those_of_jax():
     assert not effects.shardable_ordered_effects.contains(like)
 
 
+def test_programs_of_jax_itself():
+    def ours(x):
+        return jnp.where(x > 0, x, 0.0)
+
+    [call] = jax.make_jaxpr(jax.jit(ours))(1.0).jaxpr.eqns
+    [*_, where] = call.params["jaxpr"].jaxpr.eqns
+    assert not jax_private.is_of_jax_itself(call.params["jaxpr"].jaxpr)
+    assert jax_private.is_of_jax_itself(where.params["jaxpr"].jaxpr)
+
+
 def seen(transform, x=1.0):
     """Whether a transform makes values abstract, and says that it traces."""
     answers = []

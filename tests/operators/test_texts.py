@@ -7,8 +7,10 @@ import io
 import sys
 
 import jax
+import jax.numpy as jnp
 import pytest
 
+import autograph_jax as ag
 from autograph_jax import autograph, jit
 from autograph_jax.errors import StagingError
 
@@ -196,3 +198,62 @@ def test_what_is_printed(function):
     compiled = jit(function)
     for n in range(2, 7):
         assert printed(compiled, 1.5, n) == printed(function, 1.5, n)
+
+
+DERIVED = {
+    "grad": lambda f, x: ag.grad(f)(x),
+    "jvp": lambda f, x: ag.jvp(f, (x,), (1.0,)),
+    "jacfwd": lambda f, x: ag.jacfwd(f)(x),
+    "hessian": lambda f, x: ag.hessian(f)(x),
+    "grad of vmap": lambda f, x: ag.grad(lambda y: ag.vmap(lambda z: f(x) * z)(jnp.ones(2)).sum() + f(y))(x),
+}
+
+
+@pytest.mark.parametrize("way", DERIVED)
+def test_an_eager_derivative_shows_values(way, capsys):
+    def shown(x):
+        print(x, f"{x:.2f}", str(x), "%.3f" % x, "{:.1f} {n}".format(x, n=x), repr(x), format(x, ".1f"), [x, (x,)], {"a": x})
+        return x * x
+
+    DERIVED[way](shown, 2.5)
+    expected = "2.5 2.50 2.5 2.500 2.5 2.5 2.5 2.5 [2.5, (2.5,)] {'a': 2.5}"
+    assert set(capsys.readouterr().out.splitlines()) == {expected}
+
+
+@pytest.mark.parametrize("way", DERIVED)
+def test_an_eager_derivative_raises_with_values(way):
+    def checked(x):
+        if x < 5:
+            raise ValueError(f"{x:.2f} is too small")
+        return x
+
+    with pytest.raises(ValueError, match=r"^2\.50 is too small"):
+        DERIVED[way](checked, 2.5)
+
+
+def test_an_eager_derivative_of_python_numbers():
+    def scaled(x):
+        try:
+            known = float(x)
+        except (TypeError, ValueError):
+            known = -1.0
+        return known * x + round(x) * int(x)
+
+    value, slope = ag.value_and_grad(scaled)(3.0)
+    assert (value, slope) == (18.0, 6.0) == tuple(map(float, ag.jit(ag.value_and_grad(scaled))(3.0)))
+
+
+def test_a_text_that_grows_in_a_loop():
+    """What it holds would double with each turn: Python runs the loop."""
+
+    @jit
+    def f(x):
+        signs, numbers = "", ""
+        for i in range(4):
+            signs += "+" if x > i else "-"
+            numbers += f"{x},"
+            x = x + 1
+        return signs + numbers
+
+    assert f(-1.5) == "----" + "-1.5,-0.5,0.5,1.5,"
+    assert f(0.5) == "++++" + "0.5,1.5,2.5,3.5,"

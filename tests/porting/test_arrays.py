@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import autograph_jax as ag
 from autograph_jax.errors import PortingError
 from autograph_jax.porting.arrays import MutableArray, value_of, wrap
 from autograph_jax.porting.functions import call
@@ -244,3 +245,12 @@ def test_without_64_bits_all_is_32():
     array = wrap(jnp.arange(3.0))
     array += np.float64(1)
     assert array.dtype == np.float32 and (array / 2).dtype == np.float32 and np.mean(array).dtype == np.float32
+
+
+def test_axes_may_be_numpys_integers(x64: None):
+    def f(x: Any) -> Any:
+        return x.transpose(np.arange(x.ndim)[::-1]), x[0].transpose(np.int64(0))
+
+    values = np.arange(6.0).reshape(2, 3)
+    for found, want in zip(jax.jit(ag.port(f))(values), f(values), strict=True):
+        np.testing.assert_array_equal(found, want)

@@ -237,3 +237,17 @@ def test_an_array_that_is_longer_after_the_first_turn(x64: None):
     run = jax.jit(ag.port(f))
     for values in VECTORS:
         np.testing.assert_allclose(run(np.array(values)), f(np.array(values)))
+
+
+def test_selections_of_arrays_of_two_shapes(x64: None):
+    """The rows that count, of two columns or of three."""
+
+    def f(x: Any) -> Any:
+        y = np.stack([x, 2 * x], axis=1)[x > 0.5]
+        z = np.stack([x, 2 * x, x + 1], axis=1)[x > 0.5]
+        chosen = y if x.sum() > 3 else z
+        return chosen.sum(), chosen.size, (chosen * 2).max(axis=0, initial=0.0).sum()
+
+    run = jax.jit(ag.port(f))
+    for values in VECTORS:
+        np.testing.assert_allclose(run(np.array(values)), f(np.array(values)))

@@ -128,6 +128,15 @@ def complex_numbers_as_bools(x):
 
 
 @program
+def cast_to_a_dtype_that_data_chooses(x):
+    """As the roots of polynomials are in NumPy 2.5."""
+    z = x.astype(complex)
+    kind = float if np.all(z.imag == 0.0) and x[0] > 0 else complex
+    wider = np.float64 if x[0] > 0 else np.complex128
+    return (z.real.astype(kind), x.astype(dtype=wider, copy=False))
+
+
+@program
 def truth_of_selected_complex_numbers(x):
     z = (x * 1j)[x != 0]
     return np.any(z), np.all(z)

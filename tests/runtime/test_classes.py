@@ -383,10 +383,10 @@ def test_a_class_can_be_forgotten():
     Money = fresh()
     classes.meet(Money)
     key, dead = id(Money), weakref.ref(Money)
-    assert key in classes._known
+    assert key in classes._known_to_all
     del Money
     gc.collect()
-    assert dead() is None and key not in classes._known
+    assert dead() is None and key not in classes._known_to_all
 
 
 # ------------------------------------------------------------------ when a class is known

@@ -266,3 +266,16 @@ def test_with_jit_disabled_values_are_values():
     with jax.disable_jit():
         assert ag.jit(in_an_attribute)(1.0) == 1.0
     assert box.value == 2.0
+
+
+@pytest.mark.parametrize("look", [vars, lambda held: held.__dict__], ids=["vars", "__dict__"])
+def test_the_attributes_of_an_object_are_given_back(look):
+    class Held:
+        pass
+
+    def f(x):
+        held = Held()
+        held.y = x * 2
+        return look(held)
+
+    assert ag.jit(f)(2.0) == {"y": 4.0} == jax.jit(ag.autograph(f))(2.0)

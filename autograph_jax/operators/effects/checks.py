@@ -26,7 +26,7 @@ from autograph_jax.errors import (
     user_location,
 )
 from autograph_jax.operators import hooks, jax_private
-from autograph_jax.operators.effects import attempts, ended, handlers, ordered, printing, progress_bars
+from autograph_jax.operators.effects import attempts, ended, handlers, ordered, printing, progress_bars, swallowed
 from autograph_jax.operators.effects.attempts import Raised
 from autograph_jax.operators.effects.failures import CheckText, Error, Failure, Failures, errors_are_values
 from autograph_jax.operators.tracing import state
@@ -177,11 +177,18 @@ def in_staged_branch() -> bool:
     return any(trace.active is not None for trace in state.traces())
 
 
-def caught() -> None:
-    """Begins every `except` of the user's, and follows every `with`: some exceptions are not theirs to end."""
-    current = sys.exc_info()[1]
+def caught(of_jax: bool = False) -> None:
+    """Begins every `except` of the user's, and follows every `with`: some exceptions are not theirs to end.
+
+    `of_jax`: the handler names errors of JAX's.
+    """
+    current, ended = sys.exc_info()[1], swallowed.take(id(sys._getframe(1)))
     if isinstance(current, AutographError):
         raise current
+    if ended is not None:
+        raise ended
+    if not of_jax and not hooks.is_porting() and (refusal := swallowed.refusal_of(current)) is not None:
+        raise refusal from current
     if hooks.is_porting() and (refusal := about_tracers(current)) is not None:
         raise refusal from current  # NumPy would not have come here
     if id(sys._getframe(1)) in state.take_escaped() and jax_private.tracing():
@@ -248,12 +255,13 @@ def raise_where(condition: Any, error: Error, location: Location | None = None, 
     condition = attempts.unless_failed(condition)
     if (reached := state.speculated()) is not None:
         condition = jnp.logical_and(condition, reached)
-    if (found := attempts.catching(error, by_python)) is not None:
-        handlers.refuse_if_caught(error, found[0])
-        found[0].note(condition, Failure(error), found[1])
-        return
+    if not isinstance(error, AutographError):  # those are nobody's to catch
+        if (found := attempts.catching(error, by_python)) is not None:
+            handlers.refuse_if_caught(error, found[0])
+            found[0].note(condition, Failure(error), found[1])
+            return
+        handlers.refuse_if_caught(error)
     _checks_made[0] += 1
-    handlers.refuse_if_caught(error)
     failure, loop = Failure(error, location or user_line()), state.failures()
     if loop is not None:
         loop.note(condition, failure)

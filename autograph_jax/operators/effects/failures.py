@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import Location
-from autograph_jax.operators.effects import printing, texts
+from autograph_jax.operators.effects import texts
 from autograph_jax.operators.tracing import state
 from autograph_jax.operators.tracing.places import Aside
 
@@ -53,7 +53,7 @@ class Failure:
         """The user's exception with the values that its arguments have at run time."""
         if not self._is_made_anew:
             return self.error
-        arguments, attributes = self._filled(printing.plain(given[slot]) for slot in self.slots)
+        arguments, attributes = self._filled(texts.plain(given[slot]) for slot in self.slots)
         return _made(self.kind, tuple(map(_plain_text, arguments)), {k: _plain_text(v) for k, v in attributes.items()})
 
     def with_traced(self, given: Sequence[Any]) -> Error:

@@ -11,7 +11,7 @@ from typing import Any
 
 from autograph_jax.errors import user_location
 from autograph_jax.operators import hooks
-from autograph_jax.operators.effects import printing, texts
+from autograph_jax.operators.effects import in_memory, printing, texts
 from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.tracing import impure, state
 
@@ -20,7 +20,6 @@ _LEVELS = {
     "debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR,
     "critical": logging.CRITICAL, "fatal": logging.CRITICAL,
 }  # fmt: skip
-_IN_MEMORY = (io.StringIO, io.BytesIO)  # state, which is rolled back
 
 
 # Asked for first, by classes in C, or plain ones: near Python's limit of recursion few frames are left.
@@ -33,11 +32,11 @@ def method(function: Any) -> Function | None:
     owner, name = function.__self__, function.__name__
     if isinstance(owner, _FILE):
         if name not in ("write", "writelines"):
-            return None
+            return in_memory.refused(function)
         stream = next((stream for stream in ("stdout", "stderr") if owner is getattr(sys, stream)), None)
         if stream is not None:
             return _writing(function, lambda content: getattr(getattr(sys, stream), name)(content))
-        return _writing(function, function) if not isinstance(owner, _IN_MEMORY) else None
+        return _writing(function, function) if not isinstance(owner, in_memory.KINDS) else None
     if isinstance(owner, logging.Logger | logging.LoggerAdapter) and name in (*_LEVELS, "log"):
         return _logging(function, owner)
     return None

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.operators.effects import ordered, texts
+from autograph_jax.operators.effects import in_memory, ordered, texts
 from autograph_jax.operators.tracing import kept, state
 from autograph_jax.operators.values.choices import Choice, taken
 
@@ -25,6 +25,7 @@ def print_(*values: Any, **options: Any) -> None:
         builtins.print(*values, **options)
         return
     others = {name: value for name, value in options.items() if not isinstance(value, texts.Text | Choice)}
+    in_memory.written_later(others.get("file"))
     open_ = {name: value for name, value in options.items() if name not in others}  # `end` and `sep`
 
     def write(known: Any) -> None:
@@ -48,7 +49,7 @@ def at_run_time(action: Any, values: Sequence[Any]) -> None:
             return
         shown = list(leaves)
         for position, value in zip(traced, known, strict=True):
-            shown[position] = plain(value)
+            shown[position] = texts.plain(value)
         action(taken(jax.tree.unflatten(tree, shown)))
 
     ordered.call(run, active_here(), *operands)
@@ -65,11 +66,3 @@ def active_here() -> jax.Array:
     kept.asked()
     error = loop.code.read() if (loop := state.failures()) is not None else 0
     return jnp.logical_and(active, error == 0) if isinstance(error, jax.Array) else active
-
-
-def plain(value: Any) -> Any:
-    """A number as Python shows it: 0.1 for a float32 that is nearest to it, inside a list too."""
-    array = np.asarray(value)
-    if array.ndim or array.dtype.kind not in "biuf" and array.dtype.name != "bfloat16":
-        return array
-    return array.item() if array.dtype.kind in "biu" else float(str(array.astype(array.dtype)))

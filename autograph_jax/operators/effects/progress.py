@@ -46,7 +46,7 @@ def bar_maker(function: Any) -> Function | None:
 def _class_of_trange(function: Any) -> type | None:
     """Each module of tqdm's has a function `trange` beside its class `tqdm`."""
     module = getattr(function, "__globals__", {})
-    if module.get("__package__", "").partition(".")[0] != "tqdm":
+    if (module.get("__package__") or "").partition(".")[0] != "tqdm":  # a script has None
         return None
     return module["tqdm"] if any(function is module.get(name) for name in ("trange", "tnrange")) else None
 

@@ -138,7 +138,7 @@ class Words:
     def with_arrays(self, arrays: Sequence[Any]) -> Any:
         """The value, with the arrays as they are at run time: under vmap those of the first lane."""
         own = [a[(0,) * (a.ndim - aval.ndim)] for a, aval in zip(arrays, self.avals, strict=True)]
-        remaining = map(printing.plain, own)
+        remaining = map(texts.plain, own)
         return jax.tree.unflatten(self.tree, [next(remaining) if leaf is _ARRAY else leaf for leaf in self.leaves])
 
 

@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 import jax
+import jax.core
+import numpy as np
 
 from autograph_jax.errors import StagingError, user_location
-from autograph_jax.operators import hooks
+from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.choices import Choice, taken
@@ -135,7 +137,7 @@ field = Field
 
 def text(*parts: str | Field | Text) -> str | Text | Choice:
     """An f-string: a str, or a Text where a value is traced; of a chosen string the text that goes with it, chosen as well."""
-    parts = tuple(_with_texts(part) if isinstance(part, Field) else part for part in parts)
+    parts = tuple(_with_texts(_seen(part)) if isinstance(part, Field) else part for part in parts)
     new = Text(parts)
     if not is_open(*parts):
         return str(new)
@@ -143,6 +145,30 @@ def text(*parts: str | Field | Text) -> str | Text | Choice:
     if len(traced) > 1 or not isinstance(choice := traced[0], Choice) or not all(isinstance(o, str) for o in choice._options):
         return new
     return choice._map(lambda option: text(*(_with(part, choice, option) for part in parts)))
+
+
+def _seen(part: Field) -> Field:
+    """A field with the value of a tracer that has one."""
+    return Field(known(part.value), part.conversion, part.spec)
+
+
+def known(value: Any) -> Any:
+    """The values of tracers of an eager `jax.grad`, as Python shows them; anything else as it is."""
+    if type(value) is dict and jax_private.transforming():
+        return {key: known(part) for key, part in value.items()}
+    if type(value) in (list, tuple) and jax_private.transforming():
+        return type(value)(map(known, value))
+    if not isinstance(value, jax.core.Tracer) or is_traced(value) or (found := jax_private.primal(value)) is None:
+        return value
+    return plain(found)
+
+
+def plain(value: Any) -> Any:
+    """A number as Python shows it: 0.1 for a float32 that is nearest to it, inside a list too."""
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "biuf" and array.dtype.name != "bfloat16":
+        return array
+    return array.item() if array.dtype.kind in "biu" else float(str(array.astype(array.dtype)))
 
 
 def _with_texts(part: Field) -> str | Field | Text:
@@ -156,6 +182,7 @@ def _with_texts(part: Field) -> str | Field | Text:
 
 def of_objects(value: Any, conversion: str) -> Any:
     """The value, where objects are what they are shown as, a Text: when the program runs they hold something else."""
+    value = known(value)
     if _is_choice(value) and any(map(_is_error, value._options)):
         return value._map(lambda option: of_objects(option, conversion))
     if _is_error(value) and (state.traces() or reach.holds_traced((value.args, vars(value)))):
@@ -243,6 +270,7 @@ def str_(*arguments: Any, **keywords: Any) -> Any:
 
 
 def repr_(value: Any, /) -> Any:
+    value = known(value)
     shown = of_objects(value, "r")
     if shown is not value and isinstance(shown, str | Text | Choice):
         return shown
@@ -250,7 +278,7 @@ def repr_(value: Any, /) -> Any:
 
 
 def format_(value: Any, spec: Any = "", /) -> Any:
-    return text(Field(value, "", spec)) if is_open(value, spec) else builtins.format(value, spec)
+    return text(Field(value, "", spec)) if is_open(value, spec) else builtins.format(known(value), spec)
 
 
 def method(function: Callable[..., Any]) -> Callable[..., Any] | None:
@@ -263,7 +291,8 @@ def method(function: Callable[..., Any]) -> Callable[..., Any] | None:
         if function.__name__ == "join" and len(arguments) == 1:
             arguments = (list(arguments[0]),)
         if not is_open(arguments, keywords):
-            return function(*arguments, **keywords)
+            arguments = tuple(map(known, arguments))
+            return function(*arguments, **{name: known(value) for name, value in keywords.items()})
         return own(function.__self__, *arguments, **keywords)
 
     return apply
@@ -301,6 +330,7 @@ _PERCENT = re.compile(r"%(?:\((?P<key>[^)]*)\))?(?P<how>[#0\- +]*\d*(?:\.\d*)?)[
 
 def percent(template: Any, values: Any) -> Any:
     """`"%5.2f of %s" % values`; of what is no str, what Python's operator gives."""
+    values = tuple(map(known, values)) if type(values) is tuple else known(values)
     if not isinstance(template, str) or not is_open(values):
         return template % values
     given = iter(values if isinstance(values, tuple) else (values,))

@@ -10,7 +10,7 @@ from typing import Any
 
 from autograph_jax.errors import StagingError, user_location
 from autograph_jax.operators.tracing import holders, reach
-from autograph_jax.operators.tracing.positions import is_unfinished, position
+from autograph_jax.operators.tracing.positions import acts_when_closed, is_unfinished, position
 
 Place = tuple[Any, Any]
 
@@ -21,6 +21,21 @@ def places(iterable: Any) -> list[tuple[Any, Place]]:
         return []
     found = [part for part in reach.everything(iterable) if is_unfinished(part)]
     return [(part, _place(part)) for part in found]
+
+
+def check_left(before: list[tuple[Any, Place]]) -> None:
+    """Refuse to leave iterators here where traced data says so, and one of them would do something then."""
+    acting = [iterator for iterator, _ in before if acts_when_closed(iterator)]
+    for generator in acting:
+        if not _is_read_later(generator, outside=False):  # else Python would close it when this trace is over
+            generator.close()
+    if acting:
+        raise StagingError(
+            "traced data says where a generator is left that is in a `try` or a `with` there",
+            location=user_location(),
+            details=["Python runs the `finally`, or what follows the `with`, as soon as nobody takes elements any more."],
+            help="make it a list before: `values = list(g())`, or put the `try` around the loop",
+        )
 
 
 def _place(iterator: Any) -> Place:

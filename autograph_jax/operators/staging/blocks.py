@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import re
 import sys
 import types
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.extend
+import jax.numpy as jnp
 
 from autograph_jax.errors import StructureError, is_raised_by_user, is_raised_for_item, user_location
 from autograph_jax.loops.axes import NONE, Axes
@@ -26,6 +28,7 @@ from autograph_jax.operators.tracing import (
     frozen,
     impure,
     kept,
+    leaked,
     listed,
     nnx,
     reach,
@@ -138,7 +141,8 @@ class Traced:
             assert start is not None
             positions += range(start, start + len(array_forms(form)))
         outputs = jax.extend.core.jaxpr_as_fun(with_outputs(self.jaxpr, positions, atoms))()
-        leaves = iter(outputs)
+        # A literal comes as a scalar of NumPy's, which some classes take for no leaf of theirs.
+        leaves = (leaf if isinstance(leaf, jax.Array) else jnp.asarray(leaf) for leaf in outputs)
         result = unflatten(self.result, leaves)
         return result, {key: unflatten(form, leaves) for key, form in kept.items()}, outputs[len(positions) :]
 
@@ -217,6 +221,8 @@ def trace(
         state.take_escaped()  # of a program that has ended
     with _room_to_recurse(), kept.apart():
         jaxpr = varied(jax.make_jaxpr(recorder)(*avals), axes | state.axes())
+    if recorder.calls_library:
+        leaked.check(recorder.jax_trace)
     found = _outliving(recorder)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
     return Traced(
@@ -298,6 +304,7 @@ class _Recorder:
         self.starts: dict[Any, int] = {}
         self._entered: list[Any] = []  # kept while the block runs, so that their ids stay theirs
         self.called: dict[Any, dict[str, Any]] = {}
+        self.calls_library = False
         self.__name__ = getattr(block, "__name__", "block")
         self.__qualname__ = getattr(block, "__qualname__", "block")
 
@@ -307,6 +314,7 @@ class _Recorder:
         trace = state.Trace(self._active, places, self._memory, self._failures, self._axes)
         trace.block, trace.inside, trace.around = self._block, self._inside, self._around
         trace.is_turn = self._memory is not None
+        self.jax_trace = jax_private.reference_to_trace()
         with state.running(trace):
             try:
                 self.before = trace.older = noted(self._functions) | nnx.enter(self._changeable)
@@ -332,7 +340,7 @@ class _Recorder:
                 return self._ends(trace, starts, result)
             finally:
                 self._entered.clear()
-                self.called = trace.called
+                self.called, self.calls_library = trace.called, trace.calls_library
                 for holder in [*(holder for holder, _ in self._aliases.held), *self._aliases.growing.values()]:
                     holder.clear()
                 trace.roll_back()
@@ -348,7 +356,7 @@ class _Recorder:
         except (ValueError, TypeError, NameError, AttributeError, LookupError) as error:
             if (refusal := frozen.refusal(error)) is not None:
                 raise refusal from None
-            if self._memory is not None or isinstance(error, ValueError) or not _is_of_run_time(error):
+            if self._memory is not None or not _is_of_run_time(error):
                 raise
             raise checks.raised(error, by_python=True) from None
 
@@ -378,8 +386,9 @@ class _Recorder:
             starts[place.key] = _REBUILT if isinstance(form, Tree | Options) else place.read()
         for first, second in self._aliases.doubtful:
             aliasing.doubt(values.get(first), values.get(second))
+        made = aliasing.memory_in(values.values()) if self._aliases.views else frozenset[int]()
         for key, base, whole in self._aliases.views:
-            apart = values.values() if isinstance(base, aliasing.ARRAYS) else ()
+            apart = made if isinstance(base, aliasing.ARRAYS) else frozenset[int]()
             base = base if isinstance(base, aliasing.ARRAYS) else values.get(base)
             views.view_parts(values.get(key), base, whole=whole)
             aliasing.doubt_buffers(values.get(key), base, apart)
@@ -546,4 +555,6 @@ def _is_of_run_time(error: Exception) -> bool:
             return is_raised_by_user(error)
         case KeyError() | IndexError():
             return is_raised_by_user(error) or is_raised_for_item(error)
+        case ValueError():
+            return re.match("(too many|not enough) values to unpack", str(error)) is not None and is_raised_by_user(error)
     return "NoneType" in str(error) and hooks.is_porting()

@@ -67,11 +67,9 @@ def uses(jaxpr: Any, variable: Any) -> bool:
     return any(v is variable for equation in jaxpr.eqns for v in equation.invars) or any(v is variable for v in jaxpr.outvars)
 
 
-def one_precision(jaxpr: Any) -> bool:
-    """Have all floats of a jaxpr one dtype, and all integers one?"""
+def one_precision(jaxpr: Any, *kinds: type) -> bool:
+    """Have all numbers of a jaxpr that are of a kind, `jnp.inexact` or `jnp.integer`, one dtype?"""
     variables = [*jaxpr.invars, *jaxpr.constvars, *(v for equation in jaxpr.eqns for v in equation.outvars)]
     dtypes = {v.aval.dtype for v in variables if hasattr(v.aval, "dtype")}
     dtypes |= {v.aval.dtype for equation in jaxpr.eqns for v in equation.invars if hasattr(v.aval, "dtype")}
-    floats = {dtype for dtype in dtypes if jnp.issubdtype(dtype, jnp.inexact)}
-    integers = {dtype for dtype in dtypes if jnp.issubdtype(dtype, jnp.integer)}
-    return len(floats) <= 1 and len(integers) <= 1
+    return all(sum(jnp.issubdtype(dtype, kind) for dtype in dtypes) <= 1 for kind in kinds)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import StagingError, user_location
@@ -35,13 +36,14 @@ from autograph_jax.operators.tracing.cells import variables
 from autograph_jax.operators.tracing.places import Content, Place, held
 from autograph_jax.operators.values import selected
 from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable
-from autograph_jax.operators.values.forms import Array, Form, Mismatch, Tree, array_forms, widened
+from autograph_jax.operators.values.forms import Array, Form, Mismatch, Options, Tree, array_forms, widened
 from autograph_jax.operators.values.joins import join, number_as_array
 
 Block = Callable[..., Any]
 _BOOL = Array((), np.dtype(bool))
 _MOST_ROUNDS = 16
 _MOST_LENGTHS = 2
+_MOST_DOUBLINGS = 5
 
 
 def settle(
@@ -67,6 +69,8 @@ def settle(
     for _ in range(_MOST_ROUNDS):
         if run.is_settled_by_a_round():
             return run.settled(*known)
+        if run.explodes():
+            break
     raise StagingError(
         "the variables of this loop don't settle: each turn makes something new of them",
         location=user_location(),
@@ -99,6 +103,8 @@ class _Settling:
         self._aliases = Aliases()
         self._apart = NOT_APART
         self._longer = collections.Counter[Any]()  # by key: how often an array has become longer
+        self._sizes = collections.Counter[Any]()  # by key: of how many leaves a place is
+        self._doubled = collections.Counter[Any]()  # in how many rounds one after the other it has become twice as many
         self._turns = may_grow
         self._growing: dict[Any, lists.Growth] | None = {} if may_grow else None
         self._at_entry: Any = None  # what the last trace gave in which the growing lists were as the loop enters with them
@@ -125,8 +131,7 @@ class _Settling:
         loop_aliases.share(places, self._forms, self._aliases)
         if memory.failures is not None and memory.failures is not self._around:
             memory.failures.begin()
-        outer_arrays = aliasing.arrays_around(self._functions, places, self._over)
-        outer_memory = aliasing.memory_around(self._functions, places)
+        around = aliasing.around(self._functions, places, self._over)
         self._traced = traced = self._trace()
         memory.next_round()
         if notes_errors_and_calls_python(traced.jaxpr.jaxpr, traced.ends, memory.failures):
@@ -136,7 +141,7 @@ class _Settling:
         apart, self._apart = self._apart, self._apart | self._changed(traced)
         same = apart == self._apart and same
         same = loop_aliases.keep_sharing(self._aliases, traced) and same
-        same = not loop_aliases.taken_as_views(traced, outer_arrays, outer_memory, places, self._aliases) and same
+        same = not loop_aliases.taken_as_views(traced, around, places, self._aliases) and same
         same = not loop_aliases.taken_from_before(traced, self._aliases) and same
         same = not loop_aliases.held_together(traced, self._growing or {}, self._aliases) and same
         same = not loop_aliases.taken_from_lists(traced, self._aliases) and same
@@ -146,6 +151,14 @@ class _Settling:
         self.places = places + traced.found
         self._forms = self._forms + self._found(traced)
         return False
+
+    def explodes(self) -> bool:
+        """Has something become twice as large in each of the last rounds: `s += "a" if x > i else "b"`?"""
+        for place, form in zip(self.places, self._forms, strict=True):
+            before, self._sizes[place.key] = self._sizes[place.key], len(array_forms(form))
+            is_twice = self._sizes[place.key] >= 2 * before > 0
+            self._doubled[place.key] = self._doubled[place.key] + 1 if is_twice else 0
+        return max(self._doubled.values(), default=0) >= _MOST_DOUBLINGS
 
     def _is_of_any_length(self, growing: dict[Any, lists.Growth]) -> bool:
         """Does a turn do the same in a longer list as in one as it enters? First all settles as the loop enters with it."""
@@ -321,8 +334,18 @@ def _only_strengthened(old: Sequence[Form], new: Sequence[Form], traced: Traced)
     """
     if any(_without_weakness(a) != _without_weakness(b) for a, b in zip(old, new, strict=True)):
         return False
-    return dependence.one_precision(traced.jaxpr.jaxpr)
+    leaves = [leaf for pair in zip(old, new, strict=True) for leaf in zip(*map(array_forms, pair), strict=True)]
+    changed = [after.dtype for before, after in leaves if before != after]
+    kinds = {jnp.inexact if jnp.issubdtype(dtype, jnp.inexact) else jnp.integer for dtype in changed}
+    return dependence.one_precision(traced.jaxpr.jaxpr, *kinds)
 
 
 def _without_weakness(form: Form) -> Form:
-    return dataclasses.replace(form, weak=False) if isinstance(form, Array) else form
+    match form:
+        case Array():
+            return dataclasses.replace(form, weak=False)
+        case Tree(kind, children):
+            return Tree(kind, tuple(map(_without_weakness, children)))
+        case Options(options, axes):
+            return Options(tuple(map(_without_weakness, options)), axes)
+    return form

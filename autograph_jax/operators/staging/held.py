@@ -29,7 +29,7 @@ class Held:
 def held(value: Any, older: Uncounted) -> Held:
     """What a block leaves in a place; `older` are the containers from before it that this may be."""
     identity = aliasing.identity(value)
-    if reach.is_plain(value) and not isinstance(value, jax.Array):
+    if reach.is_plain(value) and not (isinstance(value, jax.Array) and value.ndim):  # nobody writes into a number
         return Held(identity, older)
     parts = list(reach.everything(value))
     arrays = [part for part in parts if isinstance(part, jax.Array)]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence, Set
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,14 @@ from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import Choice, Unbound
 from autograph_jax.operators.values.containers import parts_of
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree
-from autograph_jax.porting.arrays import Buffer
+
+
+class Known(NamedTuple):
+    """What a value that a join makes may be, or be a view of."""
+
+    new: dict[Any, Any]  # the values that it makes, by the keys of their places
+    own: Set[int]  # the memory of the arrays in these, by id
+    around: aliasing.Around  # what was there before
 
 
 def with_aliases(
@@ -89,18 +96,17 @@ def relate(
     key: Any,
     place: Place | None,
     branches: tuple[Traced, Traced],
-    new: dict[Any, Any],
-    outer: dict[int, jax.Array],
-    memory: dict[int, Buffer],
+    known: Known,
     joining: same_containers.Joining,
 ) -> None:
     """What two branches leave in a place, or as their result, may be an older object or array, or a view of one."""
     for branch in branches:
-        branch.view_bases(key, value, new, outer)
+        arrays, memory = known.around
+        branch.view_bases(key, value, known.new, arrays)
         if branch.is_listed(key, place):
             listed.note(value)
         kin = branch.kin_of(place) if place is not None else branch.held[RESULT].kin
-        _doubt_parts(value, [outer[part] for part in kin if part in outer])
+        _doubt_parts(value, [arrays[part] for part in kin if part in arrays])
         for own in branch.doubted_in(RESULT if place is None else place.key):
             for buffer in reach.buffers(value) if own in memory else ():
                 aliasing.doubt(buffer, memory[own])
@@ -108,7 +114,7 @@ def relate(
         if form is None or place is None and branch.raised:
             continue
         for part, own in _elements(value, form) if isinstance(place, Content) else [(value, form)]:
-            _doubt_objects(part, own, branch.held[key].older, list(new.values()), joining)
+            _doubt_objects(part, own, branch.held[key].older, known.own, joining)
 
 
 def of_module(
@@ -157,7 +163,7 @@ def _doubt_parts(value: Any, arrays: Sequence[jax.Array]) -> None:
                 views.view(part, array)
 
 
-def _doubt_objects(new: Any, form: Form, older: Sequence[Any], apart: list[Any], joining: same_containers.Joining) -> None:
+def _doubt_objects(new: Any, form: Form, older: Sequence[Any], apart: Set[int], joining: same_containers.Joining) -> None:
     """Where one path gives an older object, what the join makes may be that object: `p = OLD if x > 0 else Point(x)`.
 
     So may what that path has made itself by a join, of an older object: `older` are those.

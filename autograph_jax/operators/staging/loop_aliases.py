@@ -10,7 +10,7 @@ import jax
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging.blocks import RESULT, Aliases, Older, Shares, Traced
-from autograph_jax.operators.tracing import holders, reach, same_containers
+from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers
 from autograph_jax.operators.tracing.aliasing import ARRAYS
 from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Content, Place
@@ -18,7 +18,7 @@ from autograph_jax.operators.tracing.twins import NO_TWINS
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import is_mutable
 from autograph_jax.operators.values.forms import Array, Form, Options, Static, Tree, statics
-from autograph_jax.porting.arrays import Buffer, MutableArray
+from autograph_jax.porting.arrays import MutableArray
 
 
 def share(places: Sequence[Place], forms: Sequence[Form], aliases: Aliases) -> None:
@@ -62,24 +62,36 @@ def check_replaced(places: Sequence[Place], forms: Sequence[Form], new_forms: Se
             )
 
 
-def taken_as_views(
-    traced: Traced, outer: dict[int, jax.Array], memory: dict[int, Buffer], places: Sequence[Place], aliases: Aliases
-) -> bool:
+def taken_as_views(traced: Traced, around: aliasing.Around, places: Sequence[Place], aliases: Aliases) -> bool:
     """Does a turn leave in a place a view, `row = m[i]`, or an array that is held elsewhere: `e = a`, `prev = cur`?
 
     Then the next turn, and what comes after the loop, begin with one.
     """
     before = len(aliases.views)
-    for key in [*(key for key in traced.ends if key not in traced.forgotten), RESULT]:
-        for base, whole in _shared(key, traced, outer, places, memory):
-            if isinstance(base, ARRAYS) or key != base and aliases.same.get(key) != base and aliases.same.get(base) != key:
-                _add_view(Shares(key, base, whole), aliases)
+    keys = [*(key for key in traced.ends if key not in traced.forgotten), RESULT]
+    for key in keys:
+        for base, whole in _shared(key, traced, around, places):
+            _add_view(Shares(key, base, whole), aliases)
+    if len(aliases.views) > before:
+        _hand_on(keys, traced, places, aliases)
     return len(aliases.views) > before
 
 
-def _shared(
-    key: Any, traced: Traced, outer: dict[int, jax.Array], places: Sequence[Place], memory: dict[int, Buffer]
-) -> Iterator[tuple[Any, bool]]:
+def _hand_on(keys: Sequence[Any], traced: Traced, places: Sequence[Place], aliases: Aliases) -> None:
+    """What a turn leaves in a place that is what another one began with, the next turn leaves there as what that begins with.
+
+    It would find so itself; the turns after it need not be traced for this.
+    """
+    entries = {traced.starts[place.key]: place.key for place in places if place.key in traced.starts}
+    taken = [(key, entries[base]) for key in keys for base in traced.held[key].kin if entries.get(base, key) != key]
+    count = -1
+    while count != (count := len(aliases.views)):
+        for key, other in taken:
+            for own in [own for own in aliases.views if own.key == other and not own.whole]:
+                _add_view(Shares(key, own.base, whole=False), aliases)
+
+
+def _shared(key: Any, traced: Traced, around: aliasing.Around, places: Sequence[Place]) -> Iterator[tuple[Any, bool]]:
     """Whose memory a turn leaves in a place: that of other places, by key, or arrays from before the loop.
 
     And whether it is the array that another place began the turn with, and has given away: `a, b = b, a`.
@@ -91,13 +103,13 @@ def _shared(
     handed = own.handed | {own.identity}
     for base in own.kin:
         yield from ((other, False) for other in keys if traced.held[other].identity == base)
-        if base in outer:
-            yield outer[base], is_alone and base in handed
+        if base in around.arrays:
+            yield around.arrays[base], is_alone and base in handed
         if base in entries and entries[base].key != key and isinstance(entry := entries[base].read(), ARRAYS):
             yield entry, is_alone and base in handed
     form = traced.result if key is RESULT else traced.ends[key][1]
     yield from ((array, False) for array in _older_arrays(form))
-    yield from ((memory[one], False) for one in own.doubted if one in memory)
+    yield from ((around.memory[one], False) for one in own.doubted if one in around.memory)
 
 
 def _older_arrays(form: Form) -> Iterator[MutableArray]:
@@ -112,6 +124,8 @@ def _older_arrays(form: Form) -> Iterator[MutableArray]:
 
 def _add_view(new: Shares, aliases: Aliases) -> None:
     is_array = isinstance(new.base, ARRAYS)
+    if not is_array and (new.key == new.base or aliases.same.get(new.key) == new.base or aliases.same.get(new.base) == new.key):
+        return
     known = [own for own in aliases.views if own.key == new.key and isinstance(own.base, ARRAYS) == is_array]
     for own in known:
         same = _memory(new.base) == _memory(own.base) if is_array else new.base == own.base

@@ -19,6 +19,7 @@ from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.aliasing import ARRAYS
 from autograph_jax.operators.tracing.cells import cells_of
 from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Inside, Place
+from autograph_jax.operators.tracing.twins import NO_TWINS, Twins
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import is_mutable
 from autograph_jax.operators.values.forms import Form, Mismatch, Options, Static, Tree
@@ -53,7 +54,7 @@ def _found(label: _Label | Global, ways: _Ways) -> Place | None:
 
 
 class Remembered:
-    """The Forms of a loop's state, and which places share arrays."""
+    """The Forms of a loop's state, which places share arrays, and which arrays in a place are one."""
 
     def __init__(
         self,
@@ -76,6 +77,9 @@ class Remembered:
             [(labels[key], way, kind) for key, way, kind in pair]
             for pair in aliases.together
             if all(key in labels for key, _, _ in pair)
+        ]
+        self._twins = [
+            (labels[key], own) for key, pairs in aliases.twins.items() if key in labels and (own := _by_names(pairs))
         ]
         self._views = [
             (labels[key], base, whole)
@@ -111,6 +115,9 @@ class Remembered:
         for pair in self._together:
             if all(label in keys for label, _, _ in pair):
                 aliases.together.add(frozenset((keys[label], way, kind) for label, way, kind in pair))
+        for label, pairs in self._twins:
+            if label in keys:
+                aliases.twins[keys[label]] = aliases.twins.get(keys[label], NO_TWINS) | pairs
         for label, shared, whole in self._views:
             base = ways.at(shared) if isinstance(shared, tuple) else keys.get(shared)
             if label in keys and base is not None:
@@ -170,6 +177,11 @@ class _Ways:
 def _parts(value: Any) -> Iterator[tuple[Hashable, Any]]:
     """What a value holds, where the key is no object of the user's."""
     return ((key, part) for key, part in reach.parts(value) if isinstance(key, str | int))
+
+
+def _by_names(pairs: Twins) -> Twins:
+    """Those of two arrays to which names and positions lead; a key of a dict may be an object of the user's."""
+    return frozenset(pair for pair in pairs if all(isinstance(part, str | int) for way in pair for part in way))
 
 
 def _holds_object(form: Form) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -357,9 +358,10 @@ class Settled:
 
     def _relate(self, values: dict[Any, Any], joining: same_containers.Joining) -> None:
         """Views stay views: what a place holds after the loop, of what it entered with, and of what a turn leaves in it."""
+        made = aliasing.memory_in(values.values()) if self.aliases.views else frozenset[int]()
         for key, base, whole in self.aliases.views:
             if key in values:
-                apart = values.values() if isinstance(base, aliasing.ARRAYS) else ()
+                apart = made if isinstance(base, aliasing.ARRAYS) else frozenset[int]()
                 base = base if isinstance(base, aliasing.ARRAYS) else values.get(base)
                 views.view_parts(values[key], base, whole=whole)
                 aliasing.doubt_buffers(values[key], base, apart)
@@ -368,29 +370,34 @@ class Settled:
                 for part in values[key] if key in self.growing else [values[key]]:  # two elements may both be it
                     again = same_containers.Joining.of(self.forms) if key in self.growing else joining
                     again.doubt_parts(part, container, anyway=not given)
-        for place, entry in zip(self.places, self.entries, strict=True):
-            for value, old in aliasing.side_by_side(values.get(place.key, entry), entry):
-                for base in views.bases(old):
-                    for new in self._after(base, values):
-                        views.view_parts(value, new, whole=id(base) in views.handed_over(old))
-                for other in aliasing.doubtful_with(old):
-                    for new in self._after(other, values):
-                        aliasing.doubt(value, new)
+        after = self._after(values)
+        for value, old in [pair for pairs in after.values() for pair in pairs]:
+            handed = views.handed_over(old)
+            for base in views.bases(old):
+                for new in _left_of(base, after):
+                    views.view_parts(value, new, whole=id(base) in handed)
+            for other in aliasing.doubtful_with(old):
+                for new in _left_of(other, after):
+                    aliasing.doubt(value, new)
 
     def _doubt_entries(self, values: dict[Any, Any]) -> None:
         """Without a turn, a place holds what it entered with: `y = x`, `while n > 0: x = x / 2`, and then `y[0] = 1`."""
+        after = self._after(values)
         for place, entry in zip(self.places, self.entries, strict=True):
             for array in reach.arrays(entry) if place.key in values else ():
                 for part in reach.arrays(values[place.key]):
                     if part.ndim and (part.shape, part.dtype) == (array.shape, array.dtype):
                         views.hand_over(part, array)
-                        for one in self._after(array, values):
+                        for one in _left_of(array, after):
                             aliasing.doubt(part, one)
 
-    def _after(self, array: jax.Array, values: dict[Any, Any]) -> list[Any]:
-        """What the places that entered with an array hold after the loop; the array itself where none did."""
-        entered = [(values.get(place.key, entry), entry) for place, entry in zip(self.places, self.entries, strict=True)]
-        return [value for one in entered for value, old in aliasing.side_by_side(*one) if old is array] or [array]
+    def _after(self, values: dict[Any, Any]) -> _After:
+        """What the places hold after the loop, by the ids of the arrays that they entered with."""
+        after: _After = collections.defaultdict(list)
+        for place, entry in zip(self.places, self.entries, strict=True):
+            for value, old in aliasing.side_by_side(values.get(place.key, entry), entry):
+                after[id(old)].append((value, old))
+        return after
 
     def fill_lists(self, rows: Sequence[Sequence[jax.Array]], turns: int) -> dict[Any, Any]:
         """Write the growing lists, of the stacked leaves that `turn_with_rows` gave; gives them by the keys of their places."""
@@ -410,6 +417,14 @@ class Settled:
     def uses_index(self) -> bool:
         jaxpr = self.traced.jaxpr.jaxpr
         return dependence.uses(jaxpr, jaxpr.invars[-1 - self.argument_count])
+
+
+_After = dict[int, list[tuple[Any, jax.Array]]]  # each with the array that it was
+
+
+def _left_of(array: jax.Array, after: _After) -> list[Any]:
+    """What the places that entered with an array hold after the loop; the array itself where none did."""
+    return [value for value, _ in after.get(id(array), ())] or [array]
 
 
 def _both(first: Any, second: Any) -> Any:

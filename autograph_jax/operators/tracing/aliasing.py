@@ -10,8 +10,8 @@ doubtful, and a write through one of them is an error.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -19,11 +19,11 @@ import numpy as np
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing import reach
-from autograph_jax.operators.tracing.cells import arrays_held, values_held
+from autograph_jax.operators.tracing.cells import values_held
 from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.operators.tracing.views import CHOSEN, Renewed, bases, related_to, view
-from autograph_jax.porting.arrays import Buffer, MutableArray, arrays_made
+from autograph_jax.porting.arrays import Buffer, MutableArray
 from autograph_jax.porting.rows import Mask, Window
 from autograph_jax.porting.selections import Selection
 
@@ -123,10 +123,10 @@ def side_by_side(value: Any, old: Any) -> list[tuple[jax.Array, jax.Array]]:
     return [(part, one) for part in new for one in before if (part.shape, part.dtype) == (one.shape, one.dtype)]
 
 
-def doubt_buffers(value: Any, other: Any, apart: Iterable[Any] = ()) -> None:
+def doubt_buffers(value: Any, other: Any, apart: Set[int] = frozenset()) -> None:
     """Remember that arrays of ported code in one value may share the memory of those in another, or what that may share.
 
-    But not that of the values `apart`: in `old, new = new, old` each is one of two arrays, and never both the same.
+    But not the memory `apart`, by id: in `old, new = new, old` each is one of two arrays, and never both the same.
     """
     if value is other:  # nothing in it is new
         return
@@ -136,12 +136,16 @@ def doubt_buffers(value: Any, other: Any, apart: Iterable[Any] = ()) -> None:
         return
     olds = list(reach.buffers(other))
     news = [new for new in reach.buffers(value) if not any(new is old for old in olds)] if olds else []  # the others are known
-    others = {id(buffer) for one in apart for buffer in reach.buffers(one)} if news else set[int]()
     for new in news:
         for old in olds:
             for known in (old, *doubtful_with(old)):
-                if id(known) not in others:
+                if id(known) not in apart:
                     doubt(new, known)
+
+
+def memory_in(values: Iterable[Any]) -> set[int]:
+    """The memory of the arrays of ported code in some values, by id."""
+    return {id(buffer) for value in values for buffer in reach.buffers(value)}
 
 
 def stand_ins(value: Any) -> list[Buffer]:
@@ -164,11 +168,11 @@ def _pairs(value: Any, other: Any) -> list[tuple[Any, Any]] | None:
     return [(value[key], other[key]) for key in value] if value.keys() == other.keys() else None
 
 
-def _doubt_each(pairs: list[tuple[Any, Any]], apart: Iterable[Any]) -> None:
+def _doubt_each(pairs: list[tuple[Any, Any]], apart: Set[int]) -> None:
     """Each element may be what stood in its place; two of them may be one only where two of these may."""
     new = [value for value, _ in pairs]
     for value, other in pairs:
-        doubt_buffers(value, other, [*apart, *(one for one in new if one is not value)])
+        doubt_buffers(value, other, apart | memory_in(one for one in new if one is not value))
     old = [(value, list(reach.buffers(other))) for value, other in pairs]
     for number, (value, buffers) in enumerate(old):
         near = {id(one) for buffer in buffers for one in (buffer, *doubtful_with(buffer))}
@@ -230,15 +234,24 @@ def identity(value: Any) -> int:
     return id(value._buffer) if isinstance(value, MutableArray) else id(value)
 
 
-def memory_around(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place]) -> dict[int, Buffer]:
-    """The memory of the arrays of ported code that a block's variables and these places hold, by id."""
-    values = values_held(functions, places) if arrays_made() else ()
-    return {id(buffer): buffer for value in values for buffer in reach.buffers(value)}
+class Around(NamedTuple):
+    """What is in memory around a block, by id."""
+
+    arrays: dict[int, jax.Array]  # and those that these may be or are views of
+    memory: dict[int, Buffer]  # of the arrays of ported code
+
+    def with_those_in(self, places: Iterable[Place]) -> Around:
+        """The same, with what these places hold too."""
+        more = around((), places)
+        return Around(self.arrays | more.arrays, self.memory | more.memory)
 
 
-def arrays_around(
-    functions: Sequence[Callable[..., Any] | None], places: Iterable[Place], more: Iterable[jax.Array] = ()
-) -> dict[int, jax.Array]:
-    """The arrays that a block's variables and these places hold, `more`, and those that they may be or are views of, by id."""
-    held = [*arrays_held(functions, places), *more]
-    return {id(array): array for own in held for array in (own, *doubtful_with(own), *bases(own))}
+def around(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place], more: Iterable[jax.Array] = ()) -> Around:
+    """What a block's variables and these places hold, also in lists and objects, and `more`."""
+    parts = [part for value in values_held(functions, places) for part in reach.everything(value)]
+    arrays = [*(part for part in parts if isinstance(part, jax.Array)), *more]
+    related = (array for own in arrays for array in (own, *doubtful_with(own), *bases(own)))
+    return Around(
+        {id(array): array for array in related if not jax_private.is_lost(array)},  # of an earlier trace of the same block
+        {id(part): part for part in parts if isinstance(part, Buffer)},
+    )

@@ -6,7 +6,6 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from autograph_jax.operators import hooks
@@ -54,11 +53,6 @@ def cells_of(functions: tuple[Callable[..., Any] | None, ...]) -> dict[str, Cell
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             found.setdefault(name, Cell(cell, name))
     return found
-
-
-def arrays_held(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place]) -> list[jax.Array]:
-    """The arrays that a block's variables and these places hold, also in lists and objects."""
-    return [part for value in values_held(functions, places) for part in reach.arrays(value)]
 
 
 def values_held(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place]) -> list[Any]:

@@ -6,6 +6,7 @@ further iterators, which are found and asked by themselves.
 
 from __future__ import annotations
 
+import dis
 import gc
 import itertools
 import operator
@@ -38,6 +39,20 @@ def is_unfinished(value: Any) -> bool:
     if isinstance(value, types.GeneratorType):
         return value.gi_frame is not None and not value.gi_running
     return type(value).__module__ in _MODULES or getattr(value, "one_shot", False)
+
+
+def acts_when_closed(iterator: Any) -> bool:
+    """Is this a generator that stands in a `try` or a `with`? Python runs what follows from that where a loop leaves it."""
+    if not isinstance(iterator, types.GeneratorType) or iterator.gi_frame is None:
+        return False
+    return _stands_in_try(iterator.gi_code, iterator.gi_frame.f_lasti) or acts_when_closed(iterator.gi_yieldfrom)
+
+
+def _stands_in_try(code: types.CodeType, offset: int) -> bool:
+    """Python itself handles what a generator raises, too, but pushes no exception then."""
+    entries = dis.Bytecode(code).exception_entries  # pyright: ignore[reportAttributeAccessIssue] - since Python 3.11
+    handlers = [entry.target for entry in entries if entry.start <= offset < entry.end]
+    return any(code.co_code[target] == dis.opmap["PUSH_EXC_INFO"] for target in handlers)
 
 
 def position(iterator: Any) -> Position:

@@ -77,7 +77,12 @@ class Trace:
         self.cached: dict[Any, Any] = {}  # what functions with a cache have computed in the block, by the function and its key
         self.frozen = Frozen()
         self.iterators: list[tuple[Any, Any]] = []  # that are older than the block, and where each stands when it begins
+        self.calls_library = False  # which may keep, where nobody sees it, what the block computes
         self.namespaces: dict[int, Any] = {}  # by the id of a `__dict__` that the block has asked for: whose it is
+        # By the id of a choice, which is kept: the options for which an error has been raised, and in which bodies of `try`;
+        # and by these options too: what is left without them. See values/narrowed.py.
+        self.ruled_out: dict[int, tuple[Any, list[tuple[int, list[Any]]]]] = {}
+        self.narrowed: dict[tuple[int, frozenset[int]], tuple[Any, Any]] = {}
 
     def keep(self, place: Place, old: Callable[[], Any]) -> None:
         """Keep what a place held at first. One that is found stays so, though the block's functions mention it too."""
@@ -91,6 +96,8 @@ class Trace:
             place.write(old)
         self.frozen.thaw()
         self.iterators.clear()
+        self.ruled_out.clear()
+        self.narrowed.clear()
         self.made.clear()  # an exception among them holds the frames that it has passed, and those this trace
 
 
@@ -215,6 +222,12 @@ def take_escaped() -> frozenset[int]:
     """The frames that such an exception may have passed; asked once."""
     frames, _local.escaped = _local.escaped, frozenset()
     return frames
+
+
+def library_called() -> None:
+    """Remember that the running block has called a function of a library that may keep what it is given, or gives."""
+    if _local.traces:
+        _local.traces[-1].calls_library = True
 
 
 def note(place: Place, function: types.FunctionType | None = None) -> None:

@@ -167,14 +167,14 @@ def relate(value: Any, base: Any, *, whole: bool) -> None:
 
 def bases(value: Any) -> list[jax.Array]:
     """The arrays that this one is a view of, and those that these are views of."""
-    found: list[jax.Array] = []
+    found: dict[int, jax.Array] = {}
     pending = [value]
-    for array in pending:
+    for array in pending:  # which grows
         entry = _entry(array)
-        new = [base for base in (entry.bases if entry is not None else ()) if not any(base is known for known in found)]
-        found += new
-        pending += new
-    return found
+        new = {id(base): base for base in entry.bases if id(base) not in found} if entry is not None else {}
+        found |= new
+        pending += new.values()
+    return list(found.values())
 
 
 class _Part(NamedTuple):
@@ -254,10 +254,21 @@ def bases_in(arrays: Iterable[jax.Array]) -> list[Base]:
     return [Base(id(base), part.shape, id(base) in handed) for part, handed in parts for base in bases(part)]
 
 
-def rows(base: Any, nested: bool = False) -> Any:
-    """The rows of an array that is unpacked, as views; anything else as it is. `nested`: its parts are unpacked as well."""
+Targets = tuple[Any, ...]  # of each part that an assignment takes: its own parts, None, or ... for `*rest`
+
+
+def rows(base: Any, targets: Targets = ()) -> Any:
+    """What is unpacked, with the rows of an array as views, and of parts that `targets` take apart; anything else as it is."""
     taken = [view(row, base) for row in base] if isinstance(base, jax.Array) and base.ndim > 1 else base
-    return [rows(part, True) for part in taken] if nested and type(taken) in (list, tuple) else taken
+    if not any(targets) or type(taken) not in (list, tuple):
+        return taken
+    parts = list(taken)
+    rest = targets.index(...) if ... in targets else len(targets)
+    for number, inner in enumerate(targets):
+        place = number if number < rest else number - len(targets)
+        if type(inner) is tuple and -len(parts) <= place < len(parts):
+            parts[place] = rows(parts[place], inner)
+    return parts
 
 
 # Module state: by id, the views. An entry goes when the view goes.

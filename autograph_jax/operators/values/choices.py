@@ -102,9 +102,15 @@ class Choice:
             return functools.partial(_selection().array_of, self)
         if name in ("__name__", "__qualname__") and all(hasattr(option, name) for option in self._options):
             return self._map(operator.attrgetter(name))
+        if name in _OF_DICTS and self._has_keys():
+            return functools.partial(_selection().entries, self, name)
         if name.startswith("__") or name in ("aval", "dtype") and self._is_array_or_none():  # JAX tells by them what this is
             raise AttributeError(name)
         return _selection().of_choice(self, lambda option: getattr(option, name), f"its attribute `{name}` is read")
+
+    def _has_keys(self) -> bool:
+        """Is it one of several dicts with the same keys, in one order?"""
+        return all(type(option) is dict and list(option) == list(self._options[0]) for option in self._options)
 
     def _may_be_unbound(self) -> bool:
         """Is it of an attribute that some path does not set?"""
@@ -133,6 +139,9 @@ class Choice:
     def __iter__(self) -> Iterator[Any]:
         if self._may_be_unbound():
             return iter(self._bound())
+        first, *others = self._options
+        if type(first) is dict and all(type(other) is dict and list(other) == list(first) for other in others):
+            return iter(list(first))
         if not all(isinstance(option, tuple | list) for option in self._options):
             raise refusal(self, "`iter`")
         if (count := unpacked_to(sys._getframe(1))) is not None and any(len(option) != count for option in self._options):
@@ -253,12 +262,37 @@ def _refusing(name: str) -> Callable[..., Any]:
             return _texts().joined("", (self, *others) if name == "add" else (*others, self))
         if name in _OF_FLAGS and all(isinstance(one, enum.Flag) for one in (*self._options, *others)):
             return self._map(lambda option: _OPERATORS[name](option, *others))
+        if name in _OPERATORS and all(isinstance(_method(option, name), types.FunctionType) for option in self._options):
+            return _by_methods(self, name, *others)
         number = _selection().not_none(self) if name in _OPERATORS and hooks.is_porting() else self
         if isinstance(number, Choice):
             raise refusal(self, f"`{name}`")
         return _OPERATORS[name](number, *others)
 
     return operation
+
+
+def _in_place(name: str) -> Callable[..., Any]:
+    def operation(self: Choice, other: Any) -> Any:
+        own = [isinstance(_method(option, f"i{name}"), types.FunctionType) for option in self._options]
+        if any(own) and not all(own):
+            raise refusal(self, f"`i{name}`")
+        return _by_methods(self, f"i{name}", other) if all(own) else _OPERATORS[name](self, other)
+
+    return operation
+
+
+def _by_methods(choice: Choice, name: str, *others: Any) -> Any:
+    """What the methods of users' classes give, that of the option taken."""
+    result = hooks.call(choice._map(lambda option: types.MethodType(_method(option, name), option)))(*others)
+    if result is NotImplemented or type(result) is Choice and any(option is NotImplemented for option in result._options):
+        raise refusal(choice, f"`{name}`")
+    return result
+
+
+def _method(option: Any, name: str) -> Any:
+    """What Python calls for an operator: of the class."""
+    return getattr(type(option), f"__{name}__", None)
 
 
 def _turned(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -276,9 +310,14 @@ _OF_FLAGS = ("and", "or", "xor", "rand", "ror", "rxor", "invert")
 for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg pos abs
     lt le gt ge and rand or ror xor rxor invert setitem setattr delattr call bool float int index contains""".split():
     setattr(Choice, f"__{_name}__", _refusing(_name))
+for _name in _TWO_SIDED:
+    setattr(Choice, f"__i{_name}__", _in_place(_name))
 
 
-_OWN = ("_index", "_options", "_where", "_only", "_map", "_may_be_unbound", "_bound", "_is_array_or_none")
+_OWN = ("_index", "_options", "_where", "_only", "_map", "_may_be_unbound", "_bound", "_is_array_or_none", "_has_keys")
+
+
+_OF_DICTS = ("keys", "values", "items")
 
 
 def _is_open(index: Any) -> bool:

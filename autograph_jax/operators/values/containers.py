@@ -17,7 +17,7 @@ from autograph_jax.errors import StructureError, user_location
 from autograph_jax.loops.axes import axes_of, axes_of_type
 from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.tracing.places import Attribute, Content
-from autograph_jax.operators.values import bunches, references
+from autograph_jax.operators.values import bools, bunches, references
 from autograph_jax.operators.values.choices import UNBOUND, Choice, decided
 from autograph_jax.operators.values.forms import Array, Form, Number, Options, Static, Tree, same_kind
 from autograph_jax.porting.arrays import MutableArray
@@ -89,7 +89,7 @@ def array_form(value: Any) -> Array:
     aval = jax.typeof(value) if isinstance(value, jax.Array) else None
     if aval is None:
         return Array(np.shape(value), jax.dtypes.canonicalize_dtype(value.dtype), False)
-    return Array(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)), axes_of_type(aval))
+    return Array(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)), axes_of_type(aval), bools.may_be(value))
 
 
 _LEAF = jax.tree.structure(0)
@@ -251,7 +251,7 @@ def unflatten(form: Form, leaves: Iterator[Any], finish: Callable[[Any], Any] = 
         case Static(value):
             return value
         case Array():
-            return next(leaves)
+            return bools.tell(next(leaves)) if form.may_be_bool else next(leaves)
         case Tree(kind, children):
             return finish(kind.build([unflatten(child, leaves, finish) for child in children]))
         case Options(forms):

@@ -46,13 +46,15 @@ class Static:
 class Array:
     """An array leaf. `weak` as in JAX: a Python number that became traced; `axes`: those of a mesh that it varies over.
 
-    `number` is the Python number that it still is: the one with which a loop begins.
+    `may_be_bool`: on some path it is one, and on another one it is not. `number` is the Python number that it still is: the one
+    with which a loop begins.
     """
 
     shape: tuple[int, ...]
     dtype: Any
     weak: bool = False
     axes: Axes = NONE
+    may_be_bool: bool = False
     number: Number | None = dataclasses.field(default=None, compare=False)
 
     def aval(self) -> jax.ShapeDtypeStruct:

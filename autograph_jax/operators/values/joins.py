@@ -63,10 +63,8 @@ def join(first: Form, second: Form) -> Form:
 
 def _join_selections(first: Form, second: Form) -> Form:
     if isinstance(first, Tree) and isinstance(second, Tree) and same_kind(first.kind, second.kind):
-        try:
+        if selected.are_of_one_capacity(first, second):
             return _join_trees(first, second)
-        except Mismatch:  # of two capacities
-            pass
     return selected.joined(first, second)
 
 
@@ -186,12 +184,13 @@ def _array_for(form: Form) -> Array | None:
 
 def _join_arrays(first: Array, second: Array) -> Array:
     shape, axes = _join_shapes(first, second), first.axes | second.axes
+    may_be_bool = first.may_be_bool or second.may_be_bool or shape == () and (first.dtype == bool) != (second.dtype == bool)
     if first.dtype == second.dtype:
-        return Array(shape, first.dtype, first.weak and second.weak, axes)
+        return Array(shape, first.dtype, first.weak and second.weak, axes, may_be_bool)
     if jnp.issubdtype(first.dtype, jax.dtypes.extended) or jnp.issubdtype(second.dtype, jax.dtypes.extended):
         raise Mismatch("structure", str(first), str(second))
     dtype, weak = jax.dtypes.result_type(_prototype(first), _prototype(second), return_weak_type_flag=True)
-    return Array(shape, dtype, weak, axes)
+    return Array(shape, dtype, weak, axes, may_be_bool)
 
 
 def _in_its_type(own: Array, other: Array) -> Array:

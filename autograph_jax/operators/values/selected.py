@@ -88,6 +88,12 @@ def _array(form: Form) -> Array | None:
     return form if isinstance(form, Array) else None
 
 
+def are_of_one_capacity(first: Form, second: Form) -> bool:
+    """Are these selections of arrays of one shape?"""
+    one, other = _array(first), _array(second)
+    return one is not None and other is not None and one.shape == other.shape
+
+
 def are_of_two_shapes(first: Array, second: Array) -> bool:
     """Are these arrays of as many axes, along some of which one has more rows than the other?"""
     return len(first.shape) == len(second.shape) and first.shape != second.shape

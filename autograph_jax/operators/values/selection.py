@@ -21,8 +21,9 @@ from autograph_jax.operators.tracing import aliasing, views
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, refusal, renumbered
 from autograph_jax.operators.values.containers import flatten, is_mutable, unflatten
-from autograph_jax.operators.values.forms import Form, array_forms, same_static
-from autograph_jax.operators.values.joins import as_array, coerce
+from autograph_jax.operators.values.forms import Form, Mismatch, array_forms, same_static
+from autograph_jax.operators.values.joins import as_array, coerce, join
+from autograph_jax.operators.values.narrowed import narrowed, rule_out, ruled_out
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.operators.values.updated import index_of
 from autograph_jax.porting import creating
@@ -181,13 +182,23 @@ def _at_key(container: dict[Any, Any], index: jax.Array) -> Any:
     return pick(jnp.argmax(found), [container[key] for key in keys])
 
 
+def entries(choice: Choice, what: str) -> Any:
+    """`keys`, `values` or `items` of one of several dicts that have the same keys."""
+    keys = choice._options[0].keys()
+    if what == "keys":
+        return keys
+    pairs = {key: get_item(choice, key) for key in keys}
+    return pairs.values() if what == "values" else pairs.items()
+
+
 def bound(choice: Choice) -> Any:
     """The value of an attribute, where it is used: at run time an error, if no path before has set it."""
     if not choice._may_be_unbound():
         return choice
-    error = AttributeError("an attribute has no value here: traced data took a path that does not set it")
-    checks.raise_where(jnp.asarray(choice._where(lambda option: option is UNBOUND)), error)
-    return choice._only(lambda option: option is not UNBOUND)
+    return narrowed(choice, lambda option: option is not UNBOUND, lambda: AttributeError(_NOT_SET))
+
+
+_NOT_SET = "an attribute has no value here: traced data took a path that does not set it"
 
 
 def of_choice(choice: Choice, read: Callable[[Any], Any], use: str) -> Any:
@@ -207,8 +218,11 @@ def of_choice(choice: Choice, read: Callable[[Any], Any], use: str) -> Any:
             errors[position] = _alone(error)
     if not values:
         raise checks.raised(errors[0])
+    known = ruled_out(choice)
     for position, error in errors.items():
-        checks.raise_where(choice._index == position, error)
+        if position not in known:
+            checks.raise_where(choice._index == position, error)
+    rule_out(choice, errors.keys() - known)
     anything = next(iter(values.values()))
     return pick(choice._index, [values.get(position, anything) for position in range(len(choice._options))])
 
@@ -241,9 +255,8 @@ def unpacked(choice: Choice, count: int) -> list[Any]:
     """`a, b = choice` of tuples of several lengths: at run time an error, if it is one of another length."""
     if all(len(option) != count for option in choice._options):
         raise ValueError(f"too many or not enough values to unpack (expected {count})")
-    other = choice._where(lambda option: len(option) != count)
-    checks.raise_where(jnp.asarray(other), ValueError(f"too many or not enough values to unpack (expected {count})"))
-    fitting = choice._only(lambda option: len(option) == count)
+    error = ValueError(f"too many or not enough values to unpack (expected {count})")
+    fitting = narrowed(choice, lambda option: len(option) == count, lambda: error)
     return [get_item(fitting, position) for position in range(count)]
 
 
@@ -251,11 +264,10 @@ def array_of(choice: Choice) -> jax.Array:
     """The array of a value that is None on another path: at run time an error, if it is the None."""
     if not isinstance(choice := bound(choice), Choice):
         return jnp.asarray(choice)
-    there = choice._only(lambda option: option is not None)
-    if isinstance(there, Choice):
+    if sum(option is not None for option in choice._options) > 1:
         raise refusal(choice, "as an array")
-    checks.raise_where(choice._where(lambda option: option is None), TypeError("None where an array is needed"))
-    return jnp.asarray(there)
+    error = TypeError("None where an array is needed")
+    return jnp.asarray(narrowed(choice, lambda option: option is not None, lambda: error))
 
 
 def _number(option: Any) -> Any:
@@ -275,13 +287,27 @@ def pick(index: jax.Array, values: Sequence[Any], *, put: bool = False) -> Any:
         return array
     if type(values[0]) is tuple and all(_is_like_tuple(value, values[0]) for value in values):
         return tuple(pick(index, column, put=put) for column in zip(*values, strict=True))
-    form = functools.reduce(_joined, [flatten(value, is_mutable)[0] for value in values])
-    columns = zip(*(coerce(value, form) for value in values), strict=True)
-    leaves = [as_array(jnp.stack(column)[index], leaf) for column, leaf in zip(columns, array_forms(form), strict=True)]
-    picked = unflatten(form, iter(leaves))
+    picked = _picked(index, values, functools.reduce(_joined, [flatten(value, is_mutable)[0] for value in values]))
     for value in values:
         _share(picked, value, put=put and value is values[-1])
     return picked
+
+
+def _picked(index: jax.Array, values: Sequence[Any], form: Form) -> Any:
+    columns = zip(*(coerce(value, form) for value in values), strict=True)
+    leaves = [as_array(jnp.stack(column)[index], leaf) for column, leaf in zip(columns, array_forms(form), strict=True)]
+    return unflatten(form, iter(leaves))
+
+
+def in_one_piece(choice: Choice) -> Any:
+    """One of several containers that are built alike, made anew, for who only reads it; of others the choice itself."""
+    if not all(isinstance(option, dict | list | tuple) for option in choice._options):
+        return choice
+    try:
+        form = functools.reduce(join, [flatten(option)[0] for option in choice._options])
+    except Mismatch:
+        return choice
+    return _picked(choice._index, choice._options, form)
 
 
 def _is_like_tuple(value: Any, other: tuple[Any, ...]) -> bool:

@@ -1,0 +1,64 @@
+"""Refusals that the user's own code would end: `with suppress(Exception)`, `except TypeError` of an error about a tracer.
+
+A refusal says that no value is right. An error of JAX's about a value that is not known while it traces is one too: Python
+itself, on plain values, would not have come to the handler.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from typing import Any
+
+import jax
+
+from autograph_jax.errors import AutographError, StagingError, line_of
+from autograph_jax.operators import jax_private
+
+_ABOUT_TRACERS = (jax.errors.ConcretizationTypeError, jax.errors.TracerIntegerConversionError)
+_OF_OURS = re.compile(r"unhashable type: '\w*Tracer'|Non-hashable static arguments|\bnot '?(Choice|Text)\b")
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.told: dict[int, AutographError] = {}  # by the frame of a `with`, what has left its body
+
+
+_local = _Local()
+
+
+class Told:
+    """The innermost manager of a user's `with`: hears of a refusal before the others, which may end it."""
+
+    def __enter__(self) -> None:
+        self._frame = id(sys._getframe(1))
+        _local.told.pop(self._frame, None)
+
+    def __exit__(self, _: Any, error: BaseException | None, __: Any) -> None:
+        if error is not None and (refusal := refusal_of(error)) is not None:
+            _local.told[self._frame] = refusal
+
+
+def take(frame: int) -> AutographError | None:
+    """The refusal that has left the body of the `with` before, and that one of its managers has ended."""
+    return _local.told.pop(frame, None)
+
+
+def refusal_of(error: BaseException | None) -> AutographError | None:
+    """What an error refuses, as an exception that holds no frames; None for one that plain Python raises as well."""
+    if isinstance(error, AutographError):
+        kind, arguments = error.__reduce__()
+        return kind(*arguments)  # pyright: ignore[reportCallIssue] - as it pickles itself
+    of_ours = isinstance(error, TypeError | ValueError) and _OF_OURS.search(str(error))
+    if error is None or not (of_ours or isinstance(error, _ABOUT_TRACERS)) or not jax_private.tracing():
+        return None
+    return StagingError(
+        f"an error that only traced values make would be taken for the program's own: {_first_line(error)}",
+        location=line_of(error),
+        help="let it pass: name the errors that are meant, or ask before instead of trying",
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
