@@ -1,7 +1,7 @@
 """What code of the user's does for an object that traced data has chosen: properties and special methods of the one taken.
 
-    shape = Disc(x) if x > 0 else Square(x)
-    shape.area          # a property: that of a Square prints, counts or raises where a Square is taken, and nowhere else
+shape = Disc(x) if x > 0 else Square(x)
+shape.area          # a property: that of a Square prints, counts or raises where a Square is taken, and nowhere else
 """
 
 from __future__ import annotations

@@ -101,6 +101,8 @@ class Choice:
     def __getattr__(self, name: str) -> Any:
         """The attribute of the option taken, where all have one."""
         if name == "__jax_array__" and self._is_array_or_none():
+            if jax_private.is_equality(sys._getframe(1)):  # `x != best`, where best may be None: then it is another one
+                raise AttributeError(name)
             return functools.partial(_selection().array_of, self)
         if name in ("__name__", "__qualname__") and all(hasattr(option, name) for option in self._options):
             return self._map(operator.attrgetter(name))
@@ -321,7 +323,8 @@ _OPERATORS |= {f"r{name}": _turned(_OPERATORS[name]) for name in _TWO_SIDED}
 
 _OF_FLAGS = ("and", "or", "xor", "rand", "ror", "rxor", "invert")
 for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg pos abs
-    lt le gt ge and rand or ror xor rxor invert setitem setattr delattr call bool float int index contains enter exit""".split():
+    lt le gt ge and rand or ror xor rxor invert setitem setattr delattr call bool float int index contains enter
+    exit""".split():
     setattr(Choice, f"__{_name}__", _refusing(_name))
 for _name in _TWO_SIDED:
     setattr(Choice, f"__i{_name}__", _in_place(_name))

@@ -219,7 +219,7 @@ def of_choice(choice: Choice, read: Callable[[Any], Any], use: str, *, by_code: 
         except LookupError as error:
             errors[position] = _alone(error)
         except (TypeError, AttributeError) as error:
-            if option is not None or not hooks.is_porting():
+            if option is not None:
                 raise refusal(choice, use) from None
             errors[position] = _alone(error)
     if not values:
@@ -254,6 +254,8 @@ def not_none(value: Any) -> Any:
 
 def callable_of(choice: Choice) -> Any:
     """A Choice that is about to be called: None, or a number, is no function."""
+    if not hooks.is_porting() and any(option is None for option in choice._options):
+        raise refusal(choice, "it is called")
     return choice if all(map(callable, choice._options)) else of_choice(choice, _function, "it is called")
 
 
