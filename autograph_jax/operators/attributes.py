@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph_jax.errors import StructureError, user_location
+from autograph_jax.operators import chosen_objects
 from autograph_jax.operators.builtins import taken_for, type_
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.tracing import reach, state, views
@@ -21,6 +22,8 @@ def has_attr(target: Any, name: str) -> Any:
         return answered(name, [has_attr(target, option) for option in name._options])
     target = target._bound() if type(target) is Choice else target
     if type(target) is Choice:
+        if chosen_objects.has_getter(target._options, name):
+            return chosen_objects.of_taken(target, lambda option: has_attr(option, name))
         return answered(target, [has_attr(option, name) for option in target._options])
     value = _not_on_every_path(target, name)
     return hasattr(target, name) if value is None else value._where(_is_set)
@@ -32,7 +35,12 @@ def get_attr(target: Any, name: str, *default: Any) -> Any:
         return selection.of_choice(name, lambda option: get_attr(target, option, *default), "as the name of an attribute")
     target = target._bound() if type(target) is Choice else target
     if type(target) is Choice and default:
-        return selection.of_choice(target, lambda option: get_attr(option, name, *default), f"its attribute `{name}` is read")
+        return selection.of_choice(
+            target,
+            lambda option: get_attr(option, name, *default),
+            f"its attribute `{name}` is read",
+            by_code=chosen_objects.has_getter(target._options, name),
+        )
     value = _not_on_every_path(target, name) if default else None
     if value is None:
         found = getattr(target, name, *default)

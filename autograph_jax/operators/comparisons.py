@@ -68,9 +68,9 @@ def ordered(symbol: str) -> Callable[[Any, Any], Any]:
 
     def compared(left: Any, right: Any) -> Any:
         if is_of_ordered(left):
-            return answered(left, [compared(option, right) for option in left._options])
+            return _of_options(left, lambda option: compared(option, right))
         if is_of_ordered(right):
-            return answered(right, [compared(left, option) for option in right._options])
+            return _of_options(right, lambda option: compared(left, option))
         if _same_container(left, right) not in (tuple, list):
             return compare(left, right)
         result: Any = compare(len(left), len(right))
@@ -82,6 +82,14 @@ def ordered(symbol: str) -> Callable[[Any, Any], Any]:
         return result
 
     return compared
+
+
+def _of_options(choice: Choice, compare: Callable[[Any], Any]) -> Any:
+    from autograph_jax.operators.chosen_objects import has_method, of_taken  # which builds on this file
+
+    if has_method(choice._options, "__lt__", "__le__", "__gt__", "__ge__"):
+        return of_taken(choice, compare)
+    return answered(choice, list(map(compare, choice._options)))
 
 
 def contains(container: Any, value: Any) -> Any:

@@ -11,7 +11,7 @@ import jax.core
 import jax.numpy as jnp
 
 from autograph_jax.errors import StagingError, UnboundError, user_location
-from autograph_jax.operators import comparisons, comprehensions, hooks, jax_private
+from autograph_jax.operators import chosen_objects, comparisons, comprehensions, hooks, jax_private
 from autograph_jax.operators.builtins import found_in
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import checks
@@ -168,7 +168,8 @@ def in_(value: Any, container: Any) -> Any:
     if issubclass(type(container), RangeMethods):
         return container.contains(value)
     if type(container) is Choice:
-        return selection.of_choice(container, lambda option: in_(value, option), "`in`")
+        by_code = chosen_objects.has_method(container._options, "__contains__", "__iter__")
+        return selection.of_choice(container, lambda option: in_(value, option), "`in`", by_code=by_code)
     if jax_private.tracing() and not hasattr(type(container), "__contains__") and _is_pythons_iterator(container):
         return found_in(container, value)
     comparisons.check_members(container, value)

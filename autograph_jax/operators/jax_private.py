@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import types
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -23,15 +24,18 @@ try:
     from jax._src.interpreters import batching as _batching
     from jax._src.interpreters import partial_eval as _partial_eval
     from jax._src.lax import lax as _lax
+    from jax._src.numpy import array_methods as _array_methods
 
     _STAGES: tuple[type, ...] = (_partial_eval.DynamicJaxprTrace, _shard_map.ShardMapTrace)
     _STAGING: tuple[type, ...] = (_partial_eval.DynamicJaxprTrace, _batching.BatchTrace, _shard_map.ShardMapTrace)
     _to_concrete = _core.to_concrete_value
     _current = _core.trace_ctx
+    _equalities = {_array_methods._operator_eq.__code__, _array_methods._operator_ne.__code__}
 except (ImportError, AttributeError):  # pragma: no cover - a JAX that has moved them
     _core = _lax = _debugging = _source_info = None
     _STAGES = _STAGING = ()
     _to_concrete = _current = None
+    _equalities = set()
 
 
 def tracing() -> bool:
@@ -67,6 +71,11 @@ def _is_within(kinds: tuple[type, ...]) -> bool:
             return True
         trace = getattr(trace, "parent_trace", None)
     return False
+
+
+def is_equality(frame: types.FrameType) -> bool:
+    """Is this where an array compares itself with something, by `==` or `!=`?"""
+    return frame.f_code in _equalities
 
 
 def current_trace() -> object:

@@ -746,6 +746,31 @@ def setattr_by_name(x):
 row(setattr_by_name, [2.0], [-2.0], want="either")
 
 
+class Matrix:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __matmul__(self, other):
+        columns = list(zip(*other.rows, strict=True))
+        return Matrix([[sum(a * b for a, b in zip(row, column, strict=True)) for column in columns] for row in self.rows])
+
+    def __pow__(self, n):
+        power, square = Matrix([[1.0, 0.0], [0.0, 1.0]]), self
+        while n > 0:
+            if n % 2 == 1:
+                power = power @ square
+            square = square @ square
+            n //= 2
+        return power
+
+
+def objects_with_lists_made_in_each_turn(x, n):
+    return (Matrix([[x, 1.0], [1.0, 0.0]]) ** n).rows
+
+
+row(objects_with_lists_made_in_each_turn, [1.0, 5], [0.5, 2], [2.0, 0], staged="loop", batch=True)
+
+
 @table.each_way
 def test_carries(row, way, record_property):
     check(row, way, record_property)

@@ -1,5 +1,6 @@
 """What traced data chooses among Python's values: table lookups, functions, objects, comparisons of tuples, None."""
 
+import contextlib
 import copy
 import dataclasses
 import enum
@@ -453,6 +454,66 @@ def text_in_arithmetic(x):
 row(text_in_arithmetic, [1.0], want="error")
 
 
+def runs_of_equal_numbers(x):
+    runs, longest, now, last = 0, 0, 0, None
+    for v in x:
+        if v != last:
+            if last is not None:
+                runs += 1
+            last, now = v, 1
+        else:
+            now += 1
+        longest = max(longest, now)
+    return runs, longest, last
+
+
+row(runs_of_equal_numbers, [np.array([1, 1, 2, 2, 2])], [np.array([3, 1, 2, 1, 0])], staged="loop", batch=True)
+
+
+def is_it_the_last_one(x, t):
+    last = None
+    for v in x:
+        if v > t:
+            last = v
+    return x[0] == last, last != t, (last == x).any() if last is not None else False
+
+
+row(is_it_the_last_one, [np.array([1.0, 2.0]), 1.5], [np.array([1.0, 2.0]), 5.0], [np.array([2.0, 1.0]), 1.0])
+
+
+class Stopper:
+    def __init__(self):
+        self.best, self.weights = None, None
+
+    def better(self, loss, weights):
+        if self.best is None or loss < self.best:
+            self.best, self.weights = loss, copy.deepcopy(weights)
+
+
+def weights_of_the_best_turn(w, rate):
+    weights, stopper = {"w": w, "steps": [0.0]}, Stopper()
+    for _ in range(5):
+        weights["w"] = weights["w"] - rate * 2 * (weights["w"] - 3.0)
+        weights["steps"][0] += 1
+        stopper.better((weights["w"] - 3.0) ** 2, weights)
+    return stopper.best, stopper.weights["w"], stopper.weights["steps"][0]
+
+
+row(weights_of_the_best_turn, [1.0, 0.25], [1.0, 1.1], staged="cond", batch=True)
+
+
+def found_in_a_list_or_none(x, t):
+    found = None
+    for key, v in enumerate(x):
+        if v > t:
+            found = {"key": key, "value": v}
+            break
+    return found["value"] * found["key"]
+
+
+row(found_in_a_list_or_none, [np.array([1.0, 2.0, 5.0]), 1.5], [np.array([1.0, 2.0]), 9.0], own_jit=True)
+
+
 # ------------------------------------------------------------------ comparisons of containers
 
 
@@ -817,6 +878,109 @@ def an_operator_that_no_path_has(a, b):
 
 
 row(an_operator_that_no_path_has, [1.0, -2.0], want="either")
+
+
+# ------------------------------------------------------------------ methods of a chosen object: those of the one taken run
+
+
+class Meter:
+    def __init__(self, level):
+        self.level, self.reads = level, 0
+
+    def read(self):
+        print("read", self.level)
+        self.reads += 1
+        return self.level
+
+    @property
+    def value(self):
+        return self.read()
+
+    def __getitem__(self, k):
+        return self.read() * k
+
+    def __lt__(self, other):
+        return self.read() < other
+
+    def __eq__(self, other):
+        return self.read() == other
+
+    def __bool__(self):
+        return bool(self.read() > 0)
+
+    def __contains__(self, level):
+        return self.read() == level
+
+    def __getattr__(self, name):
+        if name != "shown":
+            raise AttributeError(name)
+        return self.read()
+
+
+class Gauge(Meter):
+    @property
+    def value(self):
+        self.reads += 10
+        return self.level
+
+
+def used(name, use):
+    """One of two objects that were there before, and one of two that are made here."""
+
+    def older(x, k):
+        first, second = Meter(x), Gauge(x * 2)
+        taken = first if k > 0 else second
+        return use(taken), first.reads, second.reads
+
+    def made(x, k):
+        taken = Gauge(x * 2) if k > 0 else Meter(x)
+        return use(taken), taken.reads
+
+    row(older, [2.0, 1], [2.0, -1], name=f"{name}_of_one_of_two_objects", prints=True)
+    row(made, [2.0, 1], [-2.0, -1], name=f"{name}_of_an_object_that_a_branch_makes", prints=True)
+
+
+used("property", lambda meter: meter.value)
+used("item", lambda meter: meter[3])
+used("order", lambda meter: 1.0 if meter < 3.0 else 2.0)
+used("equality", lambda meter: meter == 2.0)
+used("truth", lambda meter: 1.0 if not meter else 2.0)
+used("membership", lambda meter: 4.0 in meter)
+used("getattr_method", lambda meter: meter.shown)
+used("hasattr", lambda meter: getattr(meter, "value") if hasattr(meter, "value") else 0.0)  # noqa: B009
+
+
+class Square:
+    def __init__(self, side):
+        self.side = side
+
+    @property
+    def size(self):
+        return self.side * self.side if self.side > 1 else 1.0
+
+
+class Disc:
+    def __init__(self, radius):
+        self.radius = radius
+
+    @property
+    def size(self):
+        return 3.0 * self.radius
+
+
+def one_of_two_classes_is_called(x):
+    return (Square if x > 0 else Disc)(x).size
+
+
+row(one_of_two_classes_is_called, [2.0], [0.5], [-3.0], staged="cond", grad=True, batch=True)
+
+
+def with_one_of_two_locks(x):
+    with contextlib.nullcontext(x) if x > 0 else contextlib.nullcontext(-x) as y:
+        return y
+
+
+row(with_one_of_two_locks, [2.0], [-3.0], want="either")
 
 
 # ------------------------------------------------------------------ a bool on one path, another number on the other one

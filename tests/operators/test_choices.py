@@ -167,9 +167,17 @@ def test_an_attribute_of_the_same_name_as_ours_is_no_silent_mistake(use: Any):
 
 
 def test_an_attribute_of_only_one_option():
-    first, second = Plain(), None
+    first, second = Plain(), object()
     with pytest.raises(ChoiceError, match="its attribute `rate` is read"):
         jax.jit(autograph(lambda x: (first if x > 0 else second).rate))(1.0)
+
+
+def test_an_attribute_of_what_may_be_none():
+    first, second = Plain(), None
+    f = ag.jit(lambda x: (first if x > 0 else second).rate)
+    assert f(1.0) == first.rate
+    with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'rate'"):
+        f(-1.0)
 
 
 def test_attributes_of_what_may_be_none_are_not_written():

@@ -159,7 +159,9 @@ def _given(traced: Traced, key: Any) -> Iterator[Any]:
 
 def held_together(traced: Traced, growing: dict[Any, lists.Growth], aliases: Aliases) -> bool:
     """Does a turn leave one list, dict or object in two places, or one array in two of a list? So the next turn may begin."""
-    new = same_containers.in_lists(traced.together(), growing) - aliases.together
+    # Not what a turn leaves in an object of its own, `b = Box([b.items[0]])`: the next turn makes another one.
+    pairs = {pair for pair in traced.together() if traced.forgotten.isdisjoint(key for key, _, _ in pair)}
+    new = same_containers.in_lists(pairs, growing) - aliases.together
     aliases.together |= new
     aliases.growing = {key: growth.holder for key, growth in growing.items()}
     known = aliases.twins

@@ -91,6 +91,8 @@ class Choice:
             return compare(self._bound(), other)
         if isinstance(other, Choice):
             return answered(other, [self._compared(option, compare) for option in other._options])
+        if _chosen_objects().has_method((*self._options, other), "__eq__", "__ne__"):
+            return _chosen_objects().of_taken(self, lambda option: compare(option, other))
         return answered(self, [compare(option, other) for option in self._options])
 
     def __getitem__(self, index: Any) -> Any:
@@ -99,6 +101,8 @@ class Choice:
     def __getattr__(self, name: str) -> Any:
         """The attribute of the option taken, where all have one."""
         if name == "__jax_array__" and self._is_array_or_none():
+            if jax_private.is_equality(sys._getframe(1)):  # `x != best`, where best may be None: then it is another one
+                raise AttributeError(name)
             return functools.partial(_selection().array_of, self)
         if name in ("__name__", "__qualname__") and all(hasattr(option, name) for option in self._options):
             return self._map(operator.attrgetter(name))
@@ -106,7 +110,12 @@ class Choice:
             return functools.partial(_selection().entries, self, name)
         if name.startswith("__") or name in ("aval", "dtype") and self._is_array_or_none():  # JAX tells by them what this is
             raise AttributeError(name)
-        return _selection().of_choice(self, lambda option: getattr(option, name), f"its attribute `{name}` is read")
+        return _selection().of_choice(
+            self,
+            lambda option: getattr(option, name),
+            f"its attribute `{name}` is read",
+            by_code=_chosen_objects().has_getter(self._options, name),
+        )
 
     def _has_keys(self) -> bool:
         """Is it one of several dicts with the same keys, in one order?"""
@@ -209,6 +218,12 @@ def _selection() -> Any:
     return selection
 
 
+def _chosen_objects() -> Any:
+    from autograph_jax.operators import chosen_objects
+
+    return chosen_objects
+
+
 def _texts() -> Any:
     from autograph_jax.operators.effects import texts
 
@@ -308,7 +323,8 @@ _OPERATORS |= {f"r{name}": _turned(_OPERATORS[name]) for name in _TWO_SIDED}
 
 _OF_FLAGS = ("and", "or", "xor", "rand", "ror", "rxor", "invert")
 for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg pos abs
-    lt le gt ge and rand or ror xor rxor invert setitem setattr delattr call bool float int index contains""".split():
+    lt le gt ge and rand or ror xor rxor invert setitem setattr delattr call bool float int index contains enter
+    exit""".split():
     setattr(Choice, f"__{_name}__", _refusing(_name))
 for _name in _TWO_SIDED:
     setattr(Choice, f"__i{_name}__", _in_place(_name))

@@ -32,12 +32,26 @@ def condition(value: Any) -> Any:
     if kind in _PLAIN or issubclass(kind, _ARRAYS):
         return value
     if kind is Choice:
+        if _chosen_objects().has_method(value._options, "__bool__", "__len__"):
+            return _chosen_objects().of_taken(value, _plain_condition)
         conditions = tuple(map(condition, value._options))
         return value if all(map(operator.is_, conditions, value._options)) else Choice(value._index, conditions)
     if hasattr(kind, "as_condition"):  # a list of which only a bound is known
         return value.as_condition
     method = "__bool__" if has_own(value, "__bool__") else "__len__"
     return asked(value, method, bool) if has_own(value, method) else value
+
+
+def _plain_condition(value: Any) -> Any:
+    """The same as a bool, or a traced one."""
+    decisive = condition(value)
+    return truth(decisive) if is_traced(decisive) else bool(decisive)
+
+
+def _chosen_objects() -> Any:
+    from autograph_jax.operators import chosen_objects  # which builds on this file
+
+    return chosen_objects
 
 
 def asked(value: Any, method: str, ask: Callable[[Any], Any]) -> Any:

@@ -56,7 +56,8 @@ def get_item(container: Any, index: Any) -> Any:
     if isinstance(container, Choice):
         if isinstance(index, jax.Array) and all(isinstance(option, list | tuple) for option in container._options):
             return _of_lengths(container, index)
-        return of_choice(container, lambda option: get_item(option, index), "an element of it is read")
+        by_code = _chosen_objects().has_method(container._options, "__getitem__", "__missing__")
+        return of_choice(container, lambda option: get_item(option, index), "an element of it is read", by_code=by_code)
     if not _reads_plainly(container):
         return container[index]
     if isinstance(index, Choice):
@@ -201,10 +202,15 @@ def bound(choice: Choice) -> Any:
 _NOT_SET = "an attribute has no value here: traced data took a path that does not set it"
 
 
-def of_choice(choice: Choice, read: Callable[[Any], Any], use: str) -> Any:
-    """What is read of the option taken. An option that has no such element raises at run time, if it is the one."""
+def of_choice(choice: Choice, read: Callable[[Any], Any], use: str, *, by_code: bool = False) -> Any:
+    """What is read of the option taken. An option that has no such element raises at run time, if it is the one.
+
+    `by_code`: a property or method of the user's reads, which no option but the one that is taken may run.
+    """
     if not isinstance(choice := bound(choice), Choice):
         return read(choice)
+    if by_code:
+        return _chosen_objects().of_taken(choice, read)
     values: dict[int, Any] = {}
     errors: dict[int, Exception] = {}
     for position, option in enumerate(choice._options):
@@ -213,7 +219,7 @@ def of_choice(choice: Choice, read: Callable[[Any], Any], use: str) -> Any:
         except LookupError as error:
             errors[position] = _alone(error)
         except (TypeError, AttributeError) as error:
-            if option is not None or not hooks.is_porting():
+            if option is not None:
                 raise refusal(choice, use) from None
             errors[position] = _alone(error)
     if not values:
@@ -225,6 +231,12 @@ def of_choice(choice: Choice, read: Callable[[Any], Any], use: str) -> Any:
     rule_out(choice, errors.keys() - known)
     anything = next(iter(values.values()))
     return pick(choice._index, [values.get(position, anything) for position in range(len(choice._options))])
+
+
+def _chosen_objects() -> Any:
+    from autograph_jax.operators import chosen_objects  # which builds on this file
+
+    return chosen_objects
 
 
 def _alone(error: Exception) -> Exception:
@@ -242,6 +254,8 @@ def not_none(value: Any) -> Any:
 
 def callable_of(choice: Choice) -> Any:
     """A Choice that is about to be called: None, or a number, is no function."""
+    if not hooks.is_porting() and any(option is None for option in choice._options):
+        raise refusal(choice, "it is called")
     return choice if all(map(callable, choice._options)) else of_choice(choice, _function, "it is called")
 
 
