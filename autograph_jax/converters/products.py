@@ -1,11 +1,11 @@
-"""In ported code a product is rounded before anything is added to it.
+"""In ported code a product is rounded before anything is added to it, and what divides may be larger than JAX's integers.
 
 Before:
-    y = a * b + x**2
+    y = a * b + x**2 / factorial(n)
     y *= c
 
 After:
-    y = ag__.rounded(a * b) + ag__.rounded(x**2)
+    y = ag__.rounded(a * b) + ag__.quotient(ag__.rounded(x**2), factorial(n))
     y *= c
     y = ag__.rounded(y)
 """
@@ -19,6 +19,7 @@ from autograph_jax.syntax import template
 from autograph_jax.syntax.template import Template
 
 _ROUNDED = Template("ag__.rounded(PRODUCT)")
+_QUOTIENT = Template("ag__.quotient(ABOVE, BELOW)")
 _STORED = Template("TARGET = ag__.rounded(PRODUCT)")
 
 
@@ -29,6 +30,8 @@ def convert(tree: gast.AST) -> gast.AST:
 class _Products(Pass):
     def visit_BinOp(self, node: gast.BinOp) -> gast.AST:
         self.generic_visit(node)
+        if isinstance(node.op, gast.Div) and isinstance(node.right, gast.Call):
+            return _QUOTIENT.expression(at=node, ABOVE=node.left, BELOW=node.right)
         return _ROUNDED.expression(at=node, PRODUCT=node) if _is_product(node) else node
 
     def visit_AugAssign(self, node: gast.AugAssign) -> gast.AST | list[gast.stmt]:

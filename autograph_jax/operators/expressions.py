@@ -232,6 +232,12 @@ def rounded(product: Any) -> Any:
     return products.rounded(product)
 
 
+def quotient(above: Any, below: Any) -> Any:
+    """A division in ported code: `x**25 / factorial(25)` is one by a float, as NumPy has it; JAX's integers end at 64 bits."""
+    is_large = type(below) is int and isinstance(above, jax.Array) and below.bit_length() > 63
+    return above / (float(below) if is_large else below)
+
+
 def not_in(value: Any, container: Any) -> Any:
     return not_(in_(value, container))
 

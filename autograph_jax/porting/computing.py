@@ -78,7 +78,8 @@ def together(selections: Sequence[Any], axes: Sequence[tuple[int, int]], *, or_o
     ready = list(selections)
     (number, axis), *others = axes
     first = ready[number].rows[axis]
-    if all(first.is_same(ready[other].rows[along]) for other, along in others):
+    is_same = all(first.is_same(ready[other].rows[along]) for other, along in others)
+    if is_same:
         first = first.own()
     else:
         for other, along in axes:
@@ -90,7 +91,7 @@ def together(selections: Sequence[Any], axes: Sequence[tuple[int, int]], *, or_o
             hooks.raise_where((own != count) & (own != 1) if or_one else own != count, error)
         first = Window(0, count)
     capacities = [ready[other].capacity(along) for other, along in axes]
-    capacity = max(capacities) if or_one else min(capacities)
+    capacity = max(capacities) if or_one and not is_same else min(capacities)
     for other, along in axes:
         one = ready[other].cut(along, capacity)
         ready[other] = Selection(wrap(one.values), {**one.own(), along: first})

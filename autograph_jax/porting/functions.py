@@ -6,6 +6,7 @@ dtype alone is asked of the layout; all others are jax.numpy's, of the current v
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import types
@@ -289,7 +290,8 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     except (TypeError, ValueError, IndexError, NotImplementedError) as error:
         if isinstance(error, (jax.errors.JAXTypeError, AutographError)) or not is_of_jax(error):
             raise
-        function(*_ones(args), **_ones(kwargs))  # NumPy's own error, where it has one
+        with contextlib.suppress(np.linalg.LinAlgError):  # ones are no positive definite matrix
+            function(*_ones(args), **_ones(kwargs))  # NumPy's own error, where it has one
         reason = str(error).partition("\n")[0]
         refusal = refuse(f"what `{function.__name__}` gives ({reason})", "compute it from functions that JAX has")
         refusal.lacks = function

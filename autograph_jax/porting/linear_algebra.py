@@ -104,12 +104,32 @@ NUMPYS: dict[Function, Function] = {
 }  # fmt: skip
 
 
-def _scipys_eigh(a: Any, b: Any = None, lower: bool = True, eigvals_only: bool = False) -> Any:
-    return jsl.eigh(mirrored(a, lower), b, True, eigvals_only)
+def _scipys_eigh(
+    a: Any, b: Any = None, lower: bool = True, eigvals_only: bool = False, type: int = 1, subset_by_index: Any = None
+) -> Any:
+    a = mirrored(a, lower)
+    values, vectors = jsl.eigh(a) if b is None else _generalized(a, mirrored(b, lower), type)
+    first, last = (0, a.shape[-1] - 1) if subset_by_index is None else map(int, subset_by_index)
+    kept = slice(first, last + 1)
+    return values[..., kept] if eigvals_only else (values[..., kept], vectors[..., kept])
 
 
-def _scipys_eigvalsh(a: Any, b: Any = None, lower: bool = True) -> Any:
-    return jsl.eigh(mirrored(a, lower), b, True, True)
+def _generalized(a: jax.Array, b: jax.Array, kind: int) -> tuple[jax.Array, jax.Array]:
+    """A x = w B x, A B x = w x or B A x = w x, as LAPACK does it: by the Cholesky factor L of B."""
+    factor = jnp.linalg.cholesky(b, symmetrize_input=False)
+    check(np.linalg.cholesky, (b,), factor)
+    across = jnp.swapaxes(factor, -1, -2).conj()
+    if kind == 1:
+        half = jsl.solve_triangular(factor, a, lower=True)
+        reduced = jsl.solve_triangular(factor, jnp.swapaxes(half, -1, -2).conj(), lower=True)
+    else:
+        reduced = across @ a @ factor
+    values, vectors = jsl.eigh(reduced)
+    return values, factor @ vectors if kind == 3 else jsl.solve_triangular(across, vectors)
+
+
+def _scipys_eigvalsh(a: Any, b: Any = None, lower: bool = True, type: int = 1, subset_by_index: Any = None) -> Any:
+    return _scipys_eigh(a, b, lower, True, type, subset_by_index)
 
 
 _KINDS: dict[Any, str] = {

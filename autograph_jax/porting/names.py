@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import foreign, hooks, integers, linear_algebra, special
+from . import complex_order, foreign, hooks, integers, linear_algebra, special
 from .exact import exp, log2, log10
 from .mathematics import OF_CMATH, OF_MATH
 from .products import rounded
@@ -25,7 +25,8 @@ Function = Callable[..., Any]
 # Of NumPy's functions those of which jax.numpy computes something else.
 _NUMPYS: dict[Function, Function] = {
     **linear_algebra.NUMPYS, np.convolve: integers.convolve, np.correlate: integers.correlate, np.polymul: integers.polymul,
-    np.linalg.matrix_power: integers.matrix_power,
+    np.linalg.matrix_power: integers.matrix_power, np.clip: complex_order.clip,
+    np.argmax: complex_order.argmax, np.argmin: complex_order.argmin,
 }  # fmt: skip
 
 
@@ -56,6 +57,8 @@ _UFUNCS: dict[np.ufunc, Function] = {
     np.exp: exp,
     np.log2: log2,
     np.log10: log10,
+    np.maximum: complex_order.maximum,
+    np.minimum: complex_order.minimum,
     np.multiply: lambda a, b: rounded(jnp.multiply(a, b)),
     np.square: lambda a: rounded(jnp.square(a)),
     np.power: lambda a, b: _power(a, b),

@@ -57,6 +57,8 @@ def refused(error: BaseException) -> PortingError | None:
         return None
     if (refusal := about_tracers(error)) is not None:
         return refusal
+    if isinstance(error, OverflowError) and is_jax_frame(list(_frames(error))[-1]):  # `x * 10**30`
+        return _refusal(error, "an integer needs more than the 64 bits that JAX has for it", "make a float of it: `float(n)`")
     is_strange = isinstance(error, TypeError | AttributeError | ValueError) and _OURS.search(str(error))
     if is_strange or isinstance(error, TypeError | IndexError | NotImplementedError) and is_of_jax(error):
         return _refusal(error, f"traced values cannot be used here: {_first_line(error)}", _KNOWN)

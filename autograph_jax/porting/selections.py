@@ -113,10 +113,10 @@ class Selection(NDArrayOperatorsMixin):
         return found
 
     def cut(self, axis: int, capacity: int) -> Selection:
-        """The same elements, of which there cannot be more along an axis."""
+        """The same elements, of which there cannot be more along an axis; behind them, where room is left, the last one."""
         if capacity == self.capacity(axis):
             return self
-        return self.like(jax.lax.slice_in_dim(self.values, 0, capacity, axis=axis))
+        return self.like(padded(self.values, axis, capacity))
 
     def exactly(self, number: int, axis: int, *, or_one: bool = False) -> Any:
         """All rows of an axis, where NumPy has so many beside it; raises if there are not so many, nor one for all of them."""

@@ -196,7 +196,7 @@ def _reduce(
     into = canonical(ufunc.reduce(sample, axis=axis, dtype=dtype).dtype)
     given = {} if initial is _UNSET or initial is np._NoValue else {"initial": initial}
     masked = {} if where is True or where is np._NoValue else {"where": jnp.asarray(where)}
-    if ufunc in _REDUCTIONS:
+    if ufunc in _REDUCTIONS and (into.kind != "c" or ufunc not in (np.maximum, np.minimum)):  # XLA's lose what is no number
         found = _REDUCTIONS[ufunc](casting.to(array, into), axis=axis, keepdims=bool(keepdims), **given, **masked)
         is_count = ufunc is np.add and array.dtype == bool and into == canonical(int) and not given and not found.ndim
         return bounded(found, array.size) if is_count else found.astype(into)  # `np.eye(mask.sum())`

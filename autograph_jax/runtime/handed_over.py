@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import collections
+import copy
 import gc
+import itertools
 import operator
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -16,6 +20,7 @@ from autograph_jax.errors import PortingError, user_location
 from autograph_jax.operators.effects.checks import raise_where
 from autograph_jax.operators.sequences.bounded import Bounded, full
 from autograph_jax.operators.sequences.several import Several
+from autograph_jax.operators.subscripts import note_content
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.places import Attribute, Content
 from autograph_jax.operators.values import bunches
@@ -30,6 +35,69 @@ from autograph_jax.runtime.libraries import max_len
 def entering(leaf: Any) -> Any:
     """An array argument as one that can be written; what has no dimensions is a number."""
     return wrap(leaf) if isinstance(leaf, jax.Array | np.ndarray) and leaf.ndim else leaf
+
+
+class Entered:
+    """Arguments as ported code gets them, with lists and dicts of its own. What is done to these, the caller's show then."""
+
+    def __init__(self) -> None:
+        self._ours: dict[int, Any] = {}  # by the id of what the caller has
+        self._theirs: dict[int, tuple[Any, Any]] = {}  # by the id of what ported code has: it, and what the caller has
+
+    def take(self, value: Any) -> Any:
+        """A value of the caller's, as ported code gets it."""
+        if id(value) in self._ours:
+            return self._ours[id(value)]
+        if type(value) in _CONTAINERS:
+            new = copy.copy(value)
+            self._keep(value, new)
+            _fill(new, [(key, self.take(part)) for key, part in _entries(value)])
+            return new
+        new = jax.tree.map(
+            lambda part: entering(part) if part is value else self.take(part), value, is_leaf=lambda part: part is not value
+        )
+        if new is not value:
+            self._keep(value, new)
+        return new
+
+    def _keep(self, value: Any, new: Any) -> None:
+        self._ours[id(value)] = new
+        self._theirs[id(new)] = new, value
+
+    def give_back(self, written_back: Callable[[Any, Any], None]) -> None:
+        """The caller's lists and dicts hold what ported code has left in those that it got; and so do NumPy's arrays."""
+        for new, value in list(self._theirs.values()):
+            written_back(value, new)
+            if type(value) in _CONTAINERS:
+                entries = [(key, self._returned(part)) for key, part in _entries(new)]
+                if _differ(entries, _entries(value)):
+                    note_content(value)
+                    _fill(value, entries)
+
+    def _returned(self, part: Any) -> Any:
+        if id(part) not in self._theirs:
+            return left(part)
+        new, value = self._theirs[id(part)]
+        if isinstance(new, MutableArray) and isinstance(value, jax.Array) and new.value is not value:
+            return new.value
+        return value
+
+
+_CONTAINERS = (list, dict, collections.OrderedDict, collections.defaultdict)
+
+
+def _entries(value: Any) -> list[tuple[Any, Any]]:
+    return list(value.items() if isinstance(value, dict) else enumerate(value))
+
+
+def _differ(entries: list[tuple[Any, Any]], others: list[tuple[Any, Any]]) -> bool:
+    pairs = itertools.zip_longest(entries, others, fillvalue=(None, None))
+    return len(entries) != len(others) or any(one[0] != other[0] or one[1] is not other[1] for one, other in pairs)
+
+
+def _fill(value: Any, entries: list[tuple[Any, Any]]) -> None:
+    value.clear()
+    value.update(entries) if isinstance(value, dict) else value.extend(part for _, part in entries)
 
 
 def references(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[int, int]:
@@ -158,12 +226,12 @@ def _value(value: Any) -> Any:
 def _of_choice(choice: Choice) -> Any:
     """`if ts: ts = np.hstack(ts)`: the array, or a list that is empty, which is an array without elements."""
     if any(isinstance(option, MutableArray) for option in choice._options):
-        return choice._map(lambda option: option.value if isinstance(option, MutableArray) else option)
+        return _mapped(choice, lambda option: option.value if isinstance(option, MutableArray) else option)
     options = choice._options
     arrays = {number: _value(option) for number, option in enumerate(options) if isinstance(option, Selection)}
     kinds = {(part._values.shape, part._values.dtype, tuple(part.lengths)) for part in arrays.values()}
     if len(kinds) != 1 or not all(isinstance(option, Selection | Bounded | list) for option in options):
-        return choice._map(lambda option: _without(option) if isinstance(option, list | tuple) else option)
+        return _mapped(choice, lambda option: _without(option) if isinstance(option, list | tuple) else option)
     first = next(iter(arrays.values()))
     values, lengths = first._values, dict.fromkeys(first.lengths, jnp.zeros((), int))
     for number, option in enumerate(options):
@@ -175,3 +243,9 @@ def _of_choice(choice: Choice) -> Any:
             length = option.length if isinstance(option, Bounded) else len(option)
             raise_where(here & (length > 0), TypeError("a list on one path, an array on another"))
     return Padded(values, lengths)
+
+
+def _mapped(choice: Choice, function: Callable[[Any], Any]) -> Any:
+    """Each option replaced; the choice itself where none is, so that what holds it (an OptimizeResult) stays what it is."""
+    same = all(function(option) is option for option in choice._options)
+    return choice if same else choice._map(function)

@@ -18,7 +18,7 @@ from autograph_jax.porting.refusals import refusing
 from autograph_jax.runtime import libraries, ported_builtins
 from autograph_jax.runtime.calls import call
 from autograph_jax.runtime.convert import deep_recursion
-from autograph_jax.runtime.handed_over import entering, left, references, written_back
+from autograph_jax.runtime.handed_over import Entered, left, references, written_back
 from autograph_jax.runtime.libraries import is_porting, porting
 from autograph_jax.runtime.unconverted import do_not_convert
 
@@ -65,13 +65,15 @@ def port(function: Any = None, /, *, max_len: int | None = None) -> Any:
         if not jax.config.jax_enable_x64:  # pyright: ignore[reportAttributeAccessIssue]
             _warn_of_32_bits()
         held = references(arguments, keywords)
-        entered, entered_by_name = jax.tree.map(entering, (arguments, keywords))
+        own = Entered()
+        entered = tuple(map(own.take, arguments))
+        entered_by_name = {name: own.take(value) for name, value in keywords.items()}
         if not state.traces():
             state.take_escaped()  # of a program that has ended
         with porting(max_len), deep_recursion(_DEPTH), refusing():
             given = left(call(function)(*entered, **entered_by_name))
         back = functools.partial(written_back, held=held, arguments=arguments, keywords=keywords)
-        jax.tree.map(back, (arguments, keywords), (entered, entered_by_name))
+        own.give_back(back)
         return given
 
     return do_not_convert(ported)  # what is inside is converted as ported code, when it is called

@@ -78,3 +78,41 @@ def test_polynomials_leave_with_their_coefficients():
     assert jax.jit(lambda x: ag.port(f)(x).coeffs)(jnp.arange(1.0, 4.0)).tolist() == [3, 2, 1]
     with pytest.raises(ag.PortingError, match="would take zeros away"):
         jax.block_until_ready(ag.jit(lambda x: ag.port(f)(x).coeffs)(jnp.array([1.0, 0.0])))
+
+
+def swaps_and_grows(xs: Any) -> Any:
+    xs[0], xs[1] = xs[1], xs[0]
+    if xs[0][0] > 1:
+        xs[0][0] = 0.0
+    xs[1].append(xs[0][0])
+
+
+def one_in_two_places(xs: Any) -> Any:
+    xs[1] = xs[0]
+    xs[1][0] = xs[0][0] * 2
+
+
+def a_new_key(xs: Any) -> Any:
+    xs.append({"sum": xs[0][0] + xs[1][0]})
+    xs[2]["last"] = np.zeros(2)
+
+
+# What the caller's lists and dicts hold afterwards.
+IN_PLACE = {function.__name__: function for function in (swaps_and_grows, one_in_two_places, a_new_key)}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_what_is_done_to_a_list_shows_in_it(name: str):
+    def after(a: Any, function: Any) -> Any:
+        xs = [[a], [a + 1]]
+        function(xs)
+        return xs
+
+    function = IN_PLACE[name]
+    found, want = jax.jit(lambda a: after(a, ag.port(function)))(2.0), after(2.0, function)
+    assert jax.tree.structure(found) == jax.tree.structure(want)
+    assert all(map(np.array_equal, jax.tree.leaves(found), jax.tree.leaves(want)))
+
+
+def test_keys_stay_in_their_order():
+    assert ag.port(list)({"b": 1, "a": 2}) == ["b", "a"]

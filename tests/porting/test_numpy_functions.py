@@ -124,6 +124,8 @@ M = np.arange(12.0).reshape(3, 4)
         lambda a: abs(np.linalg.eigh(np.tril(a)).eigenvectors),
         lambda a: scipy.linalg.eigh(np.tril(a), eigvals_only=True),
         lambda a: scipy.linalg.eigh(np.triu(a), lower=False)[0],
+        lambda a: [scipy.linalg.eigh(a, a @ a + np.triu(a), type=kind, subset_by_index=[0, 1])[0] for kind in (1, 2, 3)],
+        lambda a: [abs(scipy.linalg.eigh(a, a @ a + np.tril(a), lower=False, type=kind)[1]) for kind in (1, 2, 3)],
         lambda a: scipy.linalg.eigvalsh(np.tril(a)),
         lambda a: scipy.linalg.eigvalsh(np.triu(a), lower=False),
         lambda a: scipy.linalg.solve(np.triu(a), B, assume_a="sym"),

@@ -1,6 +1,7 @@
 """`ag.port`: NumPy programs with control flow under jit against NumPy itself, and solvers of SciPy as they are."""
 
 import cmath
+import math
 import warnings
 import weakref
 from collections.abc import Callable
@@ -74,6 +75,18 @@ def another_shape_of_the_same_elements(b):
 def complex_numbers_of_python(b):
     z = cmath.sqrt(b[0] - 2), cmath.log(b[1] + 3, 2), cmath.exp(1j * b[2]), cmath.acos(b[0])
     return z, cmath.phase(z[0]), cmath.polar(z[1] + z[2]), cmath.isfinite(z[0])
+
+
+@program
+def complex_numbers_in_order(b):
+    z = b + 1j * b[::-1]
+    w = np.where(b > 2, np.nan, z)
+    return np.clip(z, -1, 2), z.clip(None, 0.5j), np.maximum(w, 1), w.min(), np.argmax(z), np.argmin(w), np.clip(b, -1j, None)
+
+
+@program
+def factorials_beyond_64_bits(b):
+    return sum((-1) ** k * b[0] ** k / math.factorial(k) for k in range(30)), b[1] / int("9" * 30)
 
 
 @program
@@ -659,6 +672,25 @@ def test_root_scalar(method, options):
     ported = jax.jit(ag.port(root))
     for a in (0.5, 2.0, 9.0):
         np.testing.assert_allclose(ported(a), root(a), rtol=1e-12)
+
+
+class Found(dict):
+    """As SciPy's results are: a dict whose keys are attributes."""
+
+    __getattr__ = dict.__getitem__
+
+
+def halved_with_a_message(x):
+    n = 0
+    while x > 1:
+        x, n = x / 2, n + 1
+    return Found(x=x, message="done" if n < 3 else f"{n} turns" if n > 9 else "long")
+
+
+@pytest.mark.usefixtures("x64")
+def test_a_result_with_a_message_is_still_what_it_is():
+    found = ag.port(halved_with_a_message)
+    np.testing.assert_allclose(jax.jit(lambda x: found(x).x)(7.0), 0.875)
 
 
 class Dispatched:

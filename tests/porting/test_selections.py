@@ -252,6 +252,17 @@ def places_along_two_axes(b):
 
 
 @program
+def back_substitution_beside_a_longer_row(b):
+    h = np.outer(b, np.arange(1.0, 6.0)) + 1
+    n = (b > 0).sum()
+    y = b.copy()
+    for k in range(n, 0, -1):
+        if k < 3:
+            y[:k] -= y[k] * h[k, :k]
+    return y
+
+
+@program
 def counted(b):
     m, k = np.outer(b, b - 1), b > 0
     return (

@@ -289,6 +289,11 @@ def _refusing(name: str) -> Callable[..., Any]:
 
 def _in_place(name: str) -> Callable[..., Any]:
     def operation(self: Choice, other: Any) -> Any:
+        there = _selection().not_none(self) if hooks.is_porting() else self
+        if not isinstance(
+            there, Choice
+        ):  # `p *= beta` of an array that was None in the first turn: it is the array that is written
+            return getattr(operator, f"__i{name}__")(there, other)
         own = [isinstance(_method(option, f"i{name}"), types.FunctionType) for option in self._options]
         if any(own) and not all(own):
             raise refusal(self, f"`i{name}`")
