@@ -201,13 +201,26 @@ def axes_not_mapped(lowering: Any) -> tuple[str, ...]:
     return tuple(name for name in axes.mesh.axis_names if name not in axes.manual_axes) if hasattr(axes, "mesh") else ()
 
 
-def call_in_order(lowering: Any, function: Callable[..., Any], effect: Any, operands: Sequence[Any]) -> Sequence[Any]:
-    """Lower a call of Python without results: on each device where a mesh is mapped over, else once for all."""
+def has_order(program: Any) -> bool:
+    """Holds a program that is being made something that keeps its place, as `jax.debug.callback(ordered=True)` does?"""
+    equations = getattr(getattr(program, "frame", None), "tracing_eqns", None)
+    if equations is None:
+        return True  # as far as one knows
+    effects = (effect for equation in equations for effect in getattr(equation, "effects", ()))
+    return any(map(_effects.ordered_effects.contains, effects))
+
+
+def call_python(lowering: Any, function: Callable[..., Any], effect: Any, operands: Sequence[Any]) -> Sequence[Any]:
+    """Lower a call of Python without results: on each device where a mesh is mapped over, else once for all.
+
+    With an effect that has an order it keeps its place in it.
+    """
     sharding = _callback._callback_op_sharding(lowering.module_context.axis_context, None, lowering.avals_out)
+    is_ordered = _effects.ordered_effects.contains(effect)
     results, token, _ = _callback.emit_python_callback(
         lowering,
         function,
-        lowering.tokens_in.get(effect),
+        lowering.tokens_in.get(effect) if is_ordered else None,
         list(operands),
         lowering.avals_in,
         lowering.avals_out,
@@ -215,7 +228,8 @@ def call_in_order(lowering: Any, function: Callable[..., Any], effect: Any, oper
         returns_token=True,
         sharding=sharding,
     )
-    lowering.set_tokens_out(lowering.tokens_in.update_tokens(mlir.TokenSet({effect: token})))
+    if is_ordered:
+        lowering.set_tokens_out(lowering.tokens_in.update_tokens(mlir.TokenSet({effect: token})))
     return results
 
 

@@ -150,3 +150,41 @@ def test_a_program_that_raises_nothing_asks_nothing():
     assert "ordered_callback" not in str(jax.make_jaxpr(autograph(turns))(3))
     assert "cond_nconsts=1" not in str(jax.make_jaxpr(autograph(turns))(3))
     assert "cond_nconsts=1" in str(jax.make_jaxpr(autograph(raised_before))(3))
+
+
+def printed_before(v):
+    print("before", v)
+    check(v)
+    return v
+
+
+def printed_behind(v):
+    check(v)
+    print("behind", v)
+    check(v - 5)
+    return v
+
+
+def of_two(v):
+    check(v)
+    if v > 3:
+        raise KeyError(v)
+    return v
+
+
+@pytest.mark.parametrize("function", [printed_before, printed_behind, of_two], ids=lambda f: f.__name__)
+def test_the_first_error_is_the_programs_and_nothing_is_printed_behind_it(function: Any, capsys: pytest.CaptureFixture[str]):
+    compiled = ag.jit(function)
+    for v in (8, 0, 2):
+        found, printed = outcome(compiled, jnp.int32(v)), capsys.readouterr().out
+        assert (found, printed) == (in_python(function, v), capsys.readouterr().out)
+
+
+def test_an_error_has_an_order_only_behind_what_has_one():
+    ordered = [str(jax.make_jaxpr(autograph(function))(3)).count("has_order=True") for function in (of_two, printed_before)]
+    assert ordered == [0, 2]
+
+
+def test_python_is_not_called_for_lanes_without_an_error():
+    text = jax.jit(jax.vmap(autograph(check))).lower(jnp.array([5, 6])).as_text()
+    assert text.index("stablehlo.case") < text.index("xla_ffi_python_cpu_callback")

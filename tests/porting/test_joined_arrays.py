@@ -139,6 +139,25 @@ def test_what_stays_apart_is_written():
         np.testing.assert_allclose(ag.jit(ag.port(f))(*arguments), f(*arguments))
 
 
+def test_an_array_that_begins_as_none_is_written_in_place(x64: None):
+    """As in scipy.sparse.linalg.cg."""
+
+    def f(x: Any) -> Any:
+        p = None
+        for turn in range(4):
+            if turn > 0:
+                p *= x
+                p += 1
+            else:
+                p = np.ones(2) * x
+            if p.sum() > 40:
+                break
+        return p
+
+    for x in (1.5, 3.0):
+        np.testing.assert_allclose(ag.jit(ag.port(f))(x), f(x))
+
+
 def test_variables_that_a_path_does_not_set_share_nothing(x64: None):
     """Where the loop is left at once, `new` and `cost` have no value: that makes them no one array."""
 

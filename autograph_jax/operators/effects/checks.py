@@ -7,6 +7,7 @@ type and message in its text; `ag.checkify` gives it as a value.
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -282,8 +283,11 @@ def raise_after_loop(loop: Failures, after: dict[Any, Any]) -> None:
 
 def _raise(code: Any, known: Sequence[Failure], values: Sequence[Any]) -> None:
     """At run time: raise the error of this number, if it is not 0."""
+    has_order, has_failed = not ended.are_in_order(), ended.has_failed()
     ended.note(code != 0)
     code = jnp.where(printing.active_here(), code, 0)
+    if not has_order and has_failed is not False:
+        code = jnp.where(has_failed, 0, code)
     if errors_are_values():
         from jax.experimental import checkify  # 3 ms, and few programs need it
 
@@ -300,4 +304,5 @@ def _raise(code: Any, known: Sequence[Failure], values: Sequence[Any]) -> None:
         progress_bars.close_all()
         raise_at(final, failure.location)
 
-    jax.lax.cond(code != 0, lambda: ordered.call(report, code, *values, raises=True), lambda: None)
+    call = functools.partial(ordered.call, report, code, *values, raises=True, has_order=has_order)
+    jax.lax.cond(code != 0, call, lambda: None)

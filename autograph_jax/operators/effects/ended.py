@@ -77,6 +77,16 @@ def has_failed() -> Any:
     return inside if failed is False else failed if inside is False else jnp.logical_or(failed, inside)
 
 
+def are_in_order() -> bool:
+    """Is it known, where something fails here, of all that comes later: that it does not run, or asks whether it has failed?
+
+    Not of what was printed before, which JAX itself has to keep before it.
+    """
+    programs = [_program(), *(jax_private.program_of(trace.jax_trace) for trace in _blocks())]
+    in_turns = any(trace.is_turn for trace in state.traces())
+    return _is_of_program() and not in_turns and not any(map(jax_private.has_order, programs))
+
+
 def _blocks() -> list[Any]:
     return [trace for trace in state.traces() if trace.around is not None]
 

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.operators.effects import in_memory, ordered, texts
+from autograph_jax.operators.effects import ended, in_memory, ordered, texts
 from autograph_jax.operators.tracing import kept, state
 from autograph_jax.operators.values.choices import Choice, taken
 
@@ -52,7 +52,8 @@ def at_run_time(action: Any, values: Sequence[Any]) -> None:
             shown[position] = texts.plain(value)
         action(taken(jax.tree.unflatten(tree, shown)))
 
-    ordered.call(run, active_here(), *operands)
+    active, has_failed = active_here(), ended.has_failed()
+    ordered.call(run, active if has_failed is False else jnp.logical_and(active, jnp.logical_not(has_failed)), *operands)
 
 
 def active_here() -> jax.Array:

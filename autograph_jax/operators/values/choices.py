@@ -289,15 +289,13 @@ def _refusing(name: str) -> Callable[..., Any]:
 
 def _in_place(name: str) -> Callable[..., Any]:
     def operation(self: Choice, other: Any) -> Any:
-        there = _selection().not_none(self) if hooks.is_porting() else self
-        if not isinstance(
-            there, Choice
-        ):  # `p *= beta` of an array that was None in the first turn: it is the array that is written
-            return getattr(operator, f"__i{name}__")(there, other)
-        own = [isinstance(_method(option, f"i{name}"), types.FunctionType) for option in self._options]
+        value = _selection().not_none(self) if hooks.is_porting() else self  # SciPy's cg begins with `p = None`
+        if not isinstance(value, Choice):
+            return getattr(operator, f"i{name}")(value, other)
+        own = [isinstance(_method(option, f"i{name}"), types.FunctionType) for option in value._options]
         if any(own) and not all(own):
-            raise refusal(self, f"`i{name}`")
-        return _by_methods(self, f"i{name}", other) if all(own) else _OPERATORS[name](self, other)
+            raise refusal(value, f"`i{name}`")
+        return _by_methods(value, f"i{name}", other) if all(own) else _OPERATORS[name](value, other)
 
     return operation
 
