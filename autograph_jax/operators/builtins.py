@@ -127,7 +127,7 @@ def count_of(container: Any, value: Any) -> Any:
     return known + jnp.stack(traced).sum() if traced else known
 
 
-def index_of(container: Any, value: Any, *bounds: Any) -> Any:
+def index_of(container: Any, value: Any, *bounds: Any, error: str = "the value is not in the list") -> Any:
     """`container.index(value)` of a list or tuple: of the first that is equal; at run time an error, if none is."""
     start, stop = (*bounds, None, None)[:2]
     places = range(*slice(start, stop).indices(len(container)))
@@ -135,7 +135,7 @@ def index_of(container: Any, value: Any, *bounds: Any) -> Any:
     if not any(map(is_traced, found.values())):
         return container.index(value, *bounds)
     equal_here = jnp.stack([jnp.asarray(one) for one in found.values()])
-    checks.raise_where(jnp.logical_not(equal_here.any()), ValueError("the value is not in the list"))
+    checks.raise_where(jnp.logical_not(equal_here.any()), ValueError(error))
     return jnp.asarray(list(found))[jnp.argmax(equal_here)]
 
 

@@ -1,7 +1,9 @@
 """What code of the user's does for an object that traced data has chosen: properties and special methods of the one taken.
 
-shape = Disc(x) if x > 0 else Square(x)
-shape.area          # a property: that of a Square prints, counts or raises where a Square is taken, and nowhere else
+    shape = Disc(x) if x > 0 else Square(x)
+    shape.area      # a property
+
+That of Square prints, counts or raises where a Square is taken, and nowhere else.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import jax.numpy as jnp
+import jax
 
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.values import facts
@@ -26,7 +28,7 @@ def of_taken(choice: Choice, ask: Callable[[Any], Any]) -> Any:
     """`ask(option)` for the option that is taken, and for no other: a branch for each."""
     asking = _Asking(choice, ask)
     result = asking.up_to(len(choice._options) - 1)
-    if getattr(result, "dtype", None) == jnp.bool_:
+    if isinstance(result, jax.Array) and result.dtype == bool:
         known = dict(asking.plain_answers)
         facts.tell(result, facts.by_option(choice, [known.get(position) for position in range(len(choice._options))]))
     return result

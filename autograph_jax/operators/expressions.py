@@ -136,7 +136,14 @@ def is_(left: Any, right: Any) -> Any:
 
 
 def _is_member(left: Any, right: Any) -> Any:
-    """`found is True`, `level is Level.HIGH`, where branches and loops have made an array of such numbers: by its value."""
+    """`found is True`, `level is Level.HIGH`, where branches and loops have made an array of such numbers: by its value.
+
+    So for two bools: Python and NumPy have one True and one False.
+    """
+    if left is not right and _is_bool(left) and _is_bool(right):
+        bools.check_class(left)
+        bools.check_class(right)
+        return left == right
     for array, member in ((left, right), (right, left)):
         is_bool = type(member) is bool  # not `isinstance`, which asks a user's object for its `__class__`
         if is_bool or issubclass(type(member), int) and issubclass(type(member), enum.Enum):
@@ -146,6 +153,10 @@ def _is_member(left: Any, right: Any) -> Any:
             alike = is_traced(array) and array.shape == () and jnp.issubdtype(array.dtype, kind)
             return array == int(member) if alike else None
     return None
+
+
+def _is_bool(value: Any) -> bool:
+    return issubclass(type(value), _ARRAYS) and value.dtype == bool and not value.ndim
 
 
 def is_not(left: Any, right: Any) -> Any:

@@ -81,6 +81,8 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
                     return None if exit is BREAK else exit
             return orelse() if orelse is not None else None
         rows, exit = iterables.view(iterable), None
+        if type(iterable) is itertools.count and not impure.is_held(iterable, references=_HELD_BY_CALL - 1):
+            rows = iterables.endless(iterable)
         functions = (body, orelse)
         if rows is not None and _worth_staging(rows, functions):
             if rows is iterable:
@@ -88,7 +90,7 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
             exit = _staged_for(rows, body, functions, names)
             if exit is not PYTHON and exit is not _FAILED:
                 rows.end(exit)
-                return run_else(exit, orelse, functions, names)
+                return run_else(_left(rows, exit), orelse, functions, names)
             rows.give_up()
             if exit is _FAILED and rows.length > _FEW and type(iterable) is range:
                 return _staged_from_the_second(rows, body, names, orelse)
@@ -100,6 +102,12 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
         impure.check_loop(iterable, references=_HELD_BY_CALL)
         elements = iter(taking.taken(iterable))
         return _python_for(elements, body, names, orelse)
+
+
+def _left(rows: iterables.View, exit: Any) -> Any:
+    """How the loop was left: an endless one only by an exit."""
+    is_open = isinstance(rows, iterables.Endless) and type(exit) is Choice
+    return exit._only(lambda option: option is not None) if is_open else exit
 
 
 def _when_over(orelse: Block, arrays: Sequence[Any]) -> Block:
@@ -270,6 +278,7 @@ def _staged_for(
     """Stage a for loop and give its exit; _PYTHON where Python had better run it, unless `how` ("stage", "scan") says no."""
     traced_length, began = is_traced(rows.length), decisions.clock()
     must = traced_length or bool(how)
+    too_long = not traced_length and rows.length > _UNROLL_LIMIT and not isinstance(rows, iterables.Endless)
 
     def take(index: Any, *slices: Any) -> Any:
         exit = body(rows.element(index, slices))
@@ -287,7 +296,7 @@ def _staged_for(
     except AutographError as error:
         if _is_bounded_now(error, functions, rows.length):
             return _staged_for(rows, body, functions, names, how=how, options=options)
-        if must or rows.length > _UNROLL_LIMIT or is_strict(body) or isinstance(error, _NOT_PUT_RIGHT):
+        if must or too_long or is_strict(body) or isinstance(error, _NOT_PUT_RIGHT):
             raise
         _tell_failed(error)
         state.take_escaped()
@@ -295,12 +304,12 @@ def _staged_for(
     except Exception as error:
         if how or is_strict(body):
             raise cannot_be_staged(error) from error
-        if must or rows.length > _UNROLL_LIMIT:
+        if must or too_long:
             raise
         _tell_failed(error)
         state.take_escaped()
         return _FAILED
-    settled.count_to(rows.length)
+    settled.count_to(None if isinstance(rows, iterables.Endless) else rows.length)
     if (why := _why_not_staged(rows, settled, how)) is not None:
         left_to_python(body, why)
         return PYTHON
@@ -324,6 +333,8 @@ def _staged_for(
 
 def _why_not_staged(rows: iterables.View, settled: Settled, how: str) -> str | None:
     """Why Python had better run a loop that could be staged; an error, where that would take it too long."""
+    if isinstance(rows, iterables.Endless) and not settled.exits_on_traced():
+        return "Python knows when it ends"
     if not how and not rows.traced and not settled.exits_on_traced() and not settled.only_traced_state():
         return "a Python number is computed along the way, which would be rounded or overflow when staged"
     if is_traced(rows.length):

@@ -19,6 +19,7 @@ from autograph_jax.errors import AliasError, ImmutableError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import if_expr, if_stmt
 from autograph_jax.operators.effects import attempts
+from autograph_jax.operators.sequences import moved
 from autograph_jax.operators.tracing import aliasing, foreign, holders, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import CHANGING, Attribute, Content, content_of
@@ -212,4 +213,7 @@ def note_attr(target: Any, name: str) -> None:
 
 def del_item(target: Any, index: Any) -> None:
     note_content(target)
-    del target[index]
+    if type(target) is list and moved.is_place(index):
+        moved.delete(target, index)
+    else:
+        del target[index]

@@ -10,6 +10,7 @@ import builtins
 import collections
 import copy
 import dataclasses
+import enum
 import functools
 import inspect
 import math
@@ -40,14 +41,14 @@ from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import outlets, printing, texts
 from autograph_jax.operators.effects.progress import bar_maker
-from autograph_jax.operators.sequences import iterables, lists, taking
+from autograph_jax.operators.sequences import iterables, lists, moved, taking
 from autograph_jax.operators.tracing import cached, foreign, holders, impure, state, views
 from autograph_jax.operators.tracing.places import CHANGING
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import functions
 from autograph_jax.porting.names import MATH, is_numeric_function, jax_function
-from autograph_jax.runtime import classes, own_code, ported_builtins, strict, vectorized
+from autograph_jax.runtime import classes, discarded, own_code, ported_builtins, strict, vectorized
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays, handing_containers
 from autograph_jax.runtime.assigned import note_variables
 from autograph_jax.runtime.bounded_arrays import with_arrays
@@ -131,6 +132,8 @@ def call(function: Any) -> Function:
         if isinstance(function.__self__, outlets.OWNERS) and (ours := outlets.method(function)) is not None:
             return ours
         owner = function.__self__
+        if (ours := discarded.of_sort(function)) is not None:
+            return ours
         if writes_polynomials(getattr(function.__func__, "__module__", None)):
             return types.MethodType(convert_function(function.__func__), owner)
         if is_left_alone(getattr(function.__func__, "__module__", None)):
@@ -266,13 +269,16 @@ _OF_LISTS: dict[str, Function] = {
     "index": operator_builtins.index_of,
     "sort": ordering.sort,
 }
+_OF_CHANGING_LISTS: dict[str, Function] = {"pop": moved.pop, "insert": moved.insert, "remove": moved.remove}
 
 
 def _builtin(function: types.BuiltinMethodType) -> Function:
-    if type(function.__self__) is dict and function.__name__ == "get" and jax_private.tracing():
+    if function.__name__ == "get" and isinstance(function.__self__, dict):
         return functools.partial(selection.get_of, function.__self__)
     if type(function.__self__) in (list, tuple) and function.__name__ in _OF_LISTS and jax_private.tracing():
         return functools.partial(_OF_LISTS[function.__name__], function.__self__)
+    if type(function.__self__) is list and function.__name__ in _OF_CHANGING_LISTS and jax_private.tracing():
+        return functools.partial(_OF_CHANGING_LISTS[function.__name__], function.__self__)
     if function in _OVERRIDES:
         return _in_place_of(function) or function
     if isinstance(function.__self__, str):
@@ -474,8 +480,15 @@ def _converted(value: Any) -> Any:
 def _class(kind: type) -> Function:
     """A class, with `__new__` and `__init__` converted. What it makes while a block is traced is the block's own."""
     classes.meet(kind)
+    if issubclass(kind, enum.Enum) and _has_members_only(kind) and jax_private.tracing():
+        return functools.partial(selection.member_of, kind)
     made = _made_by_new(kind) if isinstance(kind.__new__, types.FunctionType) and is_porting() else kind
     return _making(made) if state.traces() else made
+
+
+def _has_members_only(kind: type[enum.Enum]) -> bool:
+    """Does it know of no number but its members'? Flags are combined."""
+    return getattr(kind._missing_, "__func__", None) is getattr(enum.Enum._missing_, "__func__", kind)
 
 
 def _made_by_new(kind: type) -> Function:

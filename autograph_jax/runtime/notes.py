@@ -19,6 +19,10 @@ _STATIC = (
 )
 _INDEX = "of a list or tuple that is a parameter, say so: `def f(table: list, i)`, or take `jax.numpy.asarray(table)[i]`"
 _FIXED_LENGTH = "take a part of fixed length: `jax.lax.dynamic_slice_in_dim(x, start, 3)`"
+_KEY = (
+    "members and keys have to be known: keep flags or counts in an array, `seen[v] = True`; "
+    "or compare neighbours of `jnp.sort(x)`"
+)
 _WAYS_OUT: list[tuple[type[Exception], str, str]] = [  # class, part of the message, help
     (jax.errors.TracerBoolConversionError, "", _UNCONVERTED),
     (jax.errors.NonConcreteBooleanIndexError, "", _MASK),
@@ -26,6 +30,9 @@ _WAYS_OUT: list[tuple[type[Exception], str, str]] = [  # class, part of the mess
     (jax.errors.TracerIntegerConversionError, "", _INDEX),
     (jax.errors.ConcretizationTypeError, "", _STATIC),
     (TypeError, "Shapes must be 1D sequences of concrete values", _STATIC),
+    (TypeError, "unhashable type: 'DynamicJaxprTracer'", _KEY),
+    (TypeError, "unhashable type: 'BatchTracer'", _KEY),
+    (TypeError, "for *: 'list' and 'DynamicJaxprTracer'", _STATIC),
     (IndexError, "Slice entries must be static integers", _FIXED_LENGTH),
     (IndexError, "Array slice indices must have static start/stop/step", _FIXED_LENGTH),  # as newer versions of JAX say it
 ]

@@ -2058,6 +2058,23 @@ def rows_handed_over(a):
 row(rows_handed_over, [np.array([2.0, 7.0, 1.0, 5.0])], want="either")
 
 
+def sorted_in_place(x):
+    for r in x.reshape(2, 2):
+        r.sort()
+    return x
+
+
+row(sorted_in_place, [np.array([3.0, 1.0, 4.0, 1.5])], want="error")
+
+
+def sorted_copy(x):
+    y = x.sort() if hasattr(x, "at") else np.sort(x)
+    return y[0], x[0]
+
+
+row(sorted_copy, [np.array([3.0, 1.0])], batch=False)
+
+
 @table.each_way
 def test_aliases(row, way, record_property):
     check(row, way, record_property)

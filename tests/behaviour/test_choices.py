@@ -1,5 +1,6 @@
 """What traced data chooses among Python's values: table lookups, functions, objects, comparisons of tuples, None."""
 
+import collections
 import contextlib
 import copy
 import dataclasses
@@ -805,6 +806,42 @@ def loops_over_a_chosen_dict(x):
 
 
 row(loops_over_a_chosen_dict, [3.0], [-1.0], staged="cond", own_jit=True)
+
+
+class Light(enum.Enum):
+    RED = 1
+    GREEN = 3
+
+    @property
+    def next(self):
+        return Light(4 - self.value)
+
+
+def member_of_a_traced_number(n, x):
+    light = Light(n)
+    for _ in range(3):
+        if x > 0:
+            light = light.next
+    return light.value, light is Light.RED
+
+
+row(member_of_a_traced_number, [1, 2.0], [3, 2.0], [3, -1.0], [2, 1.0], own_jit=True)
+
+
+def two_bools_are_one(x, y):
+    a, b = x > 0, y > 0
+    return a is b, (x > 1) is not b
+
+
+row(two_bools_are_one, [1.0, 1.0], [1.0, -1.0], [-1.0, -3.0], batch=True)
+
+
+def default_of_a_missing_key(k, x):
+    counts = collections.Counter({1: 5, 2: 6})
+    return {1: abs, 2: math.exp}.get(k, lambda v: -v)(x), counts.get(k, 0)
+
+
+row(default_of_a_missing_key, [1, -2.0], [2, 0.5], [7, 0.5], batch=True)
 
 
 # ------------------------------------------------------------------ operators of a chosen object

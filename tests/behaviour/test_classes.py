@@ -1472,6 +1472,45 @@ def attribute_of_one_of_two_objects_is_written(x):
 row(attribute_of_one_of_two_objects_is_written, [2.0], [-4.0], staged="cond", grad=True, batch=True)
 
 
+class Door:
+    def __init__(self, x):
+        self.x = x
+
+    def close(self):
+        self.__class__ = Closed
+
+    def passes(self):
+        return self.x
+
+
+class Closed(Door):
+    def passes(self):
+        return -self.x
+
+
+def class_of_an_object_changes(x):
+    door = Door(x)
+    if x > 0:
+        door.close()
+    return door.passes()
+
+
+row(class_of_an_object_changes, [2.0], [-3.0], want="error")
+
+
+def class_of_a_new_object_changes(x):
+    passed, door = 0.0, Door(x)
+    door.close()
+    if x > 0:
+        inner = Door(x * 2)
+        setattr(inner, "__class__", Closed)  # noqa: B010
+        passed = inner.passes()
+    return passed, door.passes()
+
+
+row(class_of_a_new_object_changes, [2.0], [-3.0], batch=True)
+
+
 @table.each_way
 def test_classes(row, way, record_property):
     check(row, way, record_property)

@@ -592,6 +592,78 @@ def lists_by_their_order(x):
 row(lists_by_their_order, [np.array([1.0, 3.0, 4.0])], want="either")
 
 
+# ------------------------------------------------------------------ taken and put where traced data says
+
+
+def pop_in_a_branch(x, k):
+    left = [x[0], x[1], x[2]]
+    same, taken = left, 0.0
+    if x[0] > 0:
+        taken = left.pop(k)
+        same.insert(k - 1, taken + 1)
+    return taken, same
+
+
+row(
+    pop_in_a_branch,
+    [np.array([1.0, 2.0, 3.0]), 1],
+    [np.array([-1.0, 2.0, 3.0]), 0],
+    [np.array([1.0, 2.0, 3.0]), -1],
+    batch=True,
+)
+
+
+def insert_anywhere(x, k):
+    values = [x, x + 1]
+    values.insert(k, 9.0)
+    return values
+
+
+row(insert_anywhere, [1.0, 0], [1.0, 1], [1.0, -1], [1.0, 7], [1.0, -7], batch=True)
+
+
+def del_of_an_item(x, k):
+    values = ["a", x, None]
+    del values[k]
+    return [1.0 if value is None else 2.0 if value == "a" else value for value in values]
+
+
+row(del_of_an_item, [5.0, 0], [5.0, 1], [5.0, -1], batch=True)
+
+
+def smallest_first(x):
+    left, order = list(range(4)), []
+    while left:
+        best = min(left, key=lambda i: x[i])
+        order.append(best)
+        left.remove(best)
+    return order
+
+
+row(smallest_first, [np.array([3.0, 1.0, 4.0, 1.5])], [np.array([-1.0, -2.0, -2.0, 0.0])], batch=True)
+
+
+def removed_where_there_is_none(x, v):
+    values = [x, x * 2, 3.0]
+    values.remove(v)
+    values.pop(1)
+    return values
+
+
+row(removed_where_there_is_none, [1.0, 2.0], [1.0, 7.0], own_jit=True)
+
+
+def popped_array_is_written(x, k):
+    values = [x * 2, x * 3]
+    first = values[0]
+    taken = values.pop(k)
+    taken[0] = 100.0
+    return first, taken
+
+
+row(popped_array_is_written, [np.array([1.0, 2.0]), 0], [np.array([1.0, 2.0]), 1], want="error")
+
+
 @table.each_way
 def test_lists(row, way, record_property):
     check(row, way, record_property)

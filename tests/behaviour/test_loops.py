@@ -2,6 +2,8 @@
 
 # ruff: noqa: B905  users write zip without strict
 
+import itertools
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -1188,6 +1190,66 @@ def ranges_up_to_a_traced_number(x):
 
 
 row(ranges_up_to_a_traced_number, [2.5], [3.5], staged="loop")
+
+
+# ------------------------------------------------------------------ itertools.count
+
+
+def count_until_it_is_small(x):
+    for i in itertools.count(1):
+        x = x * 0.5
+        if x < 0.1:
+            break
+    return i, x
+
+
+row(count_until_it_is_small, [8.0], [0.01], staged="loop", batch=True)
+
+
+def count_down_and_return(x):
+    total = 0
+    for k in itertools.count(10, -3):
+        total += k
+        if k < x:
+            return total, k
+
+
+row(count_down_and_return, [1.0], [-7.0], staged="loop", batch=True)
+
+
+def count_that_python_ends(x):
+    for i in itertools.count():
+        x = x * x + i
+        if i * i > 20:
+            break
+    return x, i
+
+
+row(count_that_python_ends, [0.1], [-0.2], grad=True)
+
+
+def count_that_goes_on(x):
+    numbers = itertools.count()
+    for i in numbers:
+        if i > 3:
+            break
+        x = x * 2
+    return x, next(numbers)
+
+
+row(count_that_goes_on, [1.0])
+
+
+def count_that_goes_on_after_a_traced_break(x):
+    numbers = itertools.count()
+    for _ in numbers:
+        if x > 10:
+            break
+        x = x * 2
+    return x, next(numbers)
+
+
+row(count_that_goes_on_after_a_traced_break, [1.0], want="error")
 
 
 @table.each_way

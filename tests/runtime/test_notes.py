@@ -53,6 +53,38 @@ ROWS = {
           help: keep the shape, and choose: `jnp.where(mask, x, 0)`; `x[mask] = v` works
         """,
     ),
+    "a member of a set": Row(
+        """
+        def f(v):
+            seen = {1, 2}
+            seen.add(v)
+            return len(seen)
+        """,
+        "ag.jit(f)(3)",
+        TypeError,
+        """
+        autograph_jax: `v` (int32[]) is only known at run time
+          model.py:3, in f
+            seen.add(v)
+            ^^^^^^^^^^^
+          help: members and keys have to be known: keep flags or counts in an array, `seen[v] = True`; or compare neighbours of `jnp.sort(x)`
+        """,  # noqa: E501 - the text as it is shown
+    ),
+    "a list repeated": Row(
+        """
+        def f(x, n):
+            return [x] * n
+        """,
+        "ag.jit(f)(1.0, 2)",
+        TypeError,
+        """
+        autograph_jax: `n` (int32[]), `x` (float32[]) are only known at run time
+          model.py:2, in f
+            return [x] * n
+                   ^^^^^^^
+          help: a size or a Python number has to be known: make it static, `ag.jit(f, static_argnames=...)`, or leave it outside of `jit`
+        """,  # noqa: E501 - the text as it is shown
+    ),
     "a slice": Row(
         """
         def f(x, n):

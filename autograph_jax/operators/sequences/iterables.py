@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import itertools
 import operator
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeGuard
 
@@ -283,6 +284,24 @@ class Range(RangeMethods, View):
 
     def reversed(self) -> Range:
         return Range(self.start + (self.length - 1) * self.step, self.start - self.step, -self.step)
+
+
+class Endless(Range):
+    """`itertools.count(start, step)` that a loop takes from the beginning: as far as a program can count."""
+
+    def __init__(self, start: int, step: int) -> None:
+        most = int(jnp.iinfo(jnp.result_type(int)).max)
+        super().__init__(start, most if step > 0 else -most, step)
+
+
+def endless(iterable: Any) -> Endless | None:
+    """The view of an `itertools.count` of integers; None for anything else."""
+    shown = _COUNT.fullmatch(repr(iterable)) if type(iterable) is itertools.count else None
+    step = int(shown[2] or 1) if shown else 0
+    return Endless(int(shown[1]), step) if shown and step else None
+
+
+_COUNT = re.compile(r"count\((-?\d+)(?:, (-?\d+))?\)")
 
 
 def _range_length(start: Any, stop: Any, step: Any) -> Any:

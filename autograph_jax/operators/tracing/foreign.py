@@ -60,6 +60,8 @@ def check_attribute(target: Any, name: str) -> None:
     """Refuse to write what an object in C keeps behind an attribute: `cell.cell_contents`, `error.args`, `f.__defaults__`."""
     if not state.traces() or isinstance(target, type):
         return
+    if name == "__class__" and state.is_older(target):  # `self.__class__ = Closed`
+        raise _refusal(target, "it is given another class")
     behind = getattr(type(target), name, None)
     if not (isinstance(behind, types.GetSetDescriptorType) or _root(type(behind)) == "_ctypes"):
         return

@@ -57,6 +57,11 @@ def check_loop(iterable: Any, references: int) -> None:
         check_iterator(iterable)
 
 
+def is_held(iterator: Any, references: int) -> bool:
+    """Does a variable hold this iterator, so that somebody may go on with it after the loop?"""
+    return sys.getrefcount(iterator) > references
+
+
 def check(function: Any) -> None:
     """Refuse numbers from generators that don't know about tracing, and the time."""
     if not state.traces():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import itertools
 import types
@@ -181,6 +182,17 @@ def _at_key(container: dict[Any, Any], index: jax.Array) -> Any:
     found = jnp.stack([index == key for key in keys])
     checks.raise_where(jnp.logical_not(found.any()), KeyError(index))
     return pick(jnp.argmax(found), [container[key] for key in keys])
+
+
+def member_of(kind: type[enum.Enum], *arguments: Any, **keywords: Any) -> Any:
+    """`Colour(n)`: the member of a traced number."""
+    number = arguments[0] if len(arguments) == 1 and not keywords else None
+    members: dict[Any, Any] = {member.value: member for member in kind if isinstance(member.value, int | float)}
+    if not members or not isinstance(number, jax.Array) or number.ndim or not is_traced(number):
+        return kind(*arguments, **keywords)
+    found = jnp.stack([number == value for value in members])
+    checks.raise_where(jnp.logical_not(found.any()), ValueError(f"the number is not a valid {kind.__qualname__}"))
+    return pick(jnp.argmax(found), list(members.values()))
 
 
 def entries(choice: Choice, what: str) -> Any:
