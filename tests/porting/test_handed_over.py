@@ -78,3 +78,19 @@ def test_polynomials_leave_with_their_coefficients():
     assert jax.jit(lambda x: ag.port(f)(x).coeffs)(jnp.arange(1.0, 4.0)).tolist() == [3, 2, 1]
     with pytest.raises(ag.PortingError, match="would take zeros away"):
         jax.block_until_ready(ag.jit(lambda x: ag.port(f)(x).coeffs)(jnp.array([1.0, 0.0])))
+
+
+class Result(dict[str, Any]):
+    """As SciPy's, whose `message` a solver chooses."""
+
+
+def test_a_dict_of_a_class_leaves_as_itself():
+    def f(x: Any) -> Any:
+        return Result(x=x * 2, message="small" if x < 1 else "large")
+
+    def g(x: Any) -> Any:
+        found = ag.port(f)(x)
+        assert type(found) is Result
+        return found["x"]
+
+    assert jax.jit(g)(2.0) == 4
