@@ -160,7 +160,7 @@ def left(value: Any) -> Any:
         elif reach.is_record(part):
             for name in reach.attributes(part):
                 _leave(Attribute(part, name))
-    return _without(value)
+    return value if isinstance(value, list | dict) else _without(value)  # SciPy's results are dicts of a class
 
 
 def _leave(place: Any) -> None:

@@ -11,7 +11,7 @@ import jax
 
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import buffers as buffers  # sets the arrays' hook
-from autograph_jax.operators.tracing import state
+from autograph_jax.operators.tracing import collecting, state
 from autograph_jax.operators.values import selection
 from autograph_jax.porting import hooks as porting_hooks
 from autograph_jax.porting.refusals import refusing
@@ -70,7 +70,7 @@ def port(function: Any = None, /, *, max_len: int | None = None) -> Any:
         entered_by_name = {name: own.take(value) for name, value in keywords.items()}
         if not state.traces():
             state.take_escaped()  # of a program that has ended
-        with porting(max_len), deep_recursion(_DEPTH), refusing():
+        with porting(max_len), deep_recursion(_DEPTH), refusing(), collecting.seldom():
             given = left(call(function)(*entered, **entered_by_name))
         back = functools.partial(written_back, held=held, arguments=arguments, keywords=keywords)
         own.give_back(back)

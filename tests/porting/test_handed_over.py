@@ -116,3 +116,17 @@ def test_what_is_done_to_a_list_shows_in_it(name: str):
 
 def test_keys_stay_in_their_order():
     assert ag.port(list)({"b": 1, "a": 2}) == ["b", "a"]
+class Result(dict[str, Any]):
+    """As SciPy's, whose `message` a solver chooses."""
+
+
+def test_a_dict_of_a_class_leaves_as_itself():
+    def f(x: Any) -> Any:
+        return Result(x=x * 2, message="small" if x < 1 else "large")
+
+    def g(x: Any) -> Any:
+        found = ag.port(f)(x)
+        assert type(found) is Result
+        return found["x"]
+
+    assert jax.jit(g)(2.0) == 4

@@ -42,7 +42,7 @@ class Attempt:
 
     def __init__(self, *kinds: Kinds | None) -> None:
         self._kinds = kinds
-        self._errors = Failures(Aside)
+        self.errors = Failures(Aside)
         self._handler_of: list[int] = []  # of each known error
         self.frame: types.FrameType | None = None  # whose body it is, while that runs
         self.is_open = False  # may what runs now have failed already?
@@ -109,7 +109,7 @@ class Attempt:
             self.is_open = self.ends_loop = True
             return
         self._handler_of.append(handler)
-        self._errors.note(condition, failure, is_caught=True)
+        self.errors.note(condition, failure, is_caught=True)
         self.is_open = True
 
     def _checks_loop(self) -> bool:
@@ -140,12 +140,12 @@ class Attempt:
 
     def has_failed(self) -> Any:
         """False, or where traced data decides a traced bool."""
-        code = self._errors.code.read()
+        code = self.errors.code.read()
         return code != 0 if self._handler_of else False
 
     def by(self, handler: int) -> Any:
         """Has it failed by an error that this handler is for?"""
-        code = self._errors.code.read()
+        code = self.errors.code.read()
         numbers = self._numbers(handler)
         if self.is_over and handler == max(self._handler_of, default=None):
             return True  # the last of a chain of elifs
@@ -153,9 +153,9 @@ class Attempt:
 
     def error(self, handler: int) -> Any:
         """The error that this handler is for, a Choice if there are several."""
-        code, given = self._errors.code.read(), self._errors.values({})
+        code, given = self.errors.code.read(), self.errors.values({})
         numbers = self._numbers(handler)
-        errors = tuple(made(self._errors.known[number - 1].with_traced(given)) for number in numbers)
+        errors = tuple(made(self.errors.known[number - 1].with_traced(given)) for number in numbers)
         if len(errors) == 1:
             return errors[0]
         return decided(jnp.argmax(jnp.asarray(numbers) == code).astype(jnp.int32), errors)

@@ -25,6 +25,7 @@ from autograph_jax.operators.staging.varied import varied
 from autograph_jax.operators.staging.writes import with_outputs
 from autograph_jax.operators.tracing import (
     aliasing,
+    collecting,
     frozen,
     impure,
     kept,
@@ -217,9 +218,10 @@ def trace(
     recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases(), memory, apart, axes)
     avals = [leaf.aval() for form in [*(f for _, f in inputs), *arguments] for leaf in array_forms(form)]
     recursion.check(block)
-    if not state.traces():
+    is_first = not state.traces()
+    if is_first:
         state.take_escaped()  # of a program that has ended
-    with _room_to_recurse(), kept.apart():
+    with _room_to_recurse(), kept.apart(), collecting.seldom() if is_first else contextlib.nullcontext():
         jaxpr = varied(jax.make_jaxpr(recorder)(*avals), axes | state.axes())
     if recorder.calls_library:
         leaked.check(recorder.jax_trace)

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 
 from autograph_jax.errors import AliasError, user_location
+from autograph_jax.operators import hooks
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging.blocks import RESULT, Aliases, Older, Shares, Traced
 from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers
@@ -18,15 +19,18 @@ from autograph_jax.operators.tracing.twins import NO_TWINS
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import is_mutable
 from autograph_jax.operators.values.forms import Array, Form, Options, Static, Tree, statics
-from autograph_jax.porting.arrays import MutableArray
+from autograph_jax.porting.arrays import Buffer, MutableArray
 
 
 def share(places: Sequence[Place], forms: Sequence[Form], aliases: Aliases) -> None:
-    """Places that enter a loop with one array are one input: `prev = cur` before it, `cur[0] = x` in it."""
+    """Places that enter a loop with one array are one input: `prev = cur` before it, `cur[0] = x` in it.
+
+    In ported code what has no dimensions is a scalar, which nobody writes to.
+    """
     leaders: dict[tuple[int, Form], Any] = {}
     for place, form in zip(places, forms, strict=True):
         entry = place.read()
-        if not isinstance(entry, jax.Array) or not isinstance(form, Array):
+        if not isinstance(entry, jax.Array) or not isinstance(form, Array) or hooks.is_porting() and not entry.ndim:
             continue
         leader = leaders.setdefault((id(entry), form), place.key)
         if leader != place.key and (leader, place.key) not in aliases.doubtful:
@@ -69,12 +73,19 @@ def taken_as_views(traced: Traced, around: aliasing.Around, places: Sequence[Pla
     """
     before = len(aliases.views)
     keys = [*(key for key in traced.ends if key not in traced.forgotten), RESULT]
+    entered = {place.key: place.read() for place in places if not isinstance(place, Content)}
     for key in keys:
         for base, whole in _shared(key, traced, around, places):
-            _add_view(Shares(key, base, whole), aliases)
+            if not _is_its_own(base, entered.get(key)):
+                _add_view(Shares(key, base, whole), aliases)
     if len(aliases.views) > before:
         _hand_on(keys, traced, places, aliases)
     return len(aliases.views) > before
+
+
+def _is_its_own(base: Any, entry: Any) -> bool:
+    """Is it the memory of the array that the place itself entered with? Each turn, and what follows, expects that there."""
+    return isinstance(entry, MutableArray) and isinstance(base, MutableArray | Buffer) and _memory(base) == _memory(entry)
 
 
 def _hand_on(keys: Sequence[Any], traced: Traced, places: Sequence[Place], aliases: Aliases) -> None:
@@ -136,7 +147,7 @@ def _add_view(new: Shares, aliases: Aliases) -> None:
 
 def _memory(array: Any) -> list[int]:
     """What an array is a view of, by id."""
-    return [id(part) for part in (array.memory() if isinstance(array, MutableArray) else [array])]
+    return [id(part) for part in (array.memory() if isinstance(array, MutableArray | Buffer) else [array])]
 
 
 def taken_from_before(traced: Traced, aliases: Aliases) -> bool:

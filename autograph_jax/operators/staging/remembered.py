@@ -15,7 +15,7 @@ from typing import Any
 
 from autograph_jax.operators.effects.failures import Failures
 from autograph_jax.operators.staging.blocks import RESULT, Aliases, Shares
-from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.tracing.aliasing import ARRAYS
 from autograph_jax.operators.tracing.cells import cells_of
 from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Inside, Place
@@ -24,6 +24,7 @@ from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import is_mutable
 from autograph_jax.operators.values.forms import Form, Mismatch, Options, Static, Tree
 from autograph_jax.operators.values.joins import join
+from autograph_jax.porting.arrays import MutableArray
 
 Block = Callable[..., Any]
 Way = tuple[Hashable, ...]
@@ -84,7 +85,9 @@ class Remembered:
         self._views = [
             (labels[key], base, whole)
             for key, shared, whole in aliases.views
-            if key in labels and (base := ways.to(shared) if isinstance(shared, ARRAYS) else labels.get(shared))
+            if key in labels
+            for base in (ways.all_to(shared) if isinstance(shared, ARRAYS) else [labels.get(shared)])
+            if base
         ]
 
     def begin(
@@ -118,9 +121,11 @@ class Remembered:
         for label, pairs in self._twins:
             if label in keys:
                 aliases.twins[keys[label]] = aliases.twins.get(keys[label], NO_TWINS) | pairs
+        known: set[tuple[Any, int, bool]] = set()
         for label, shared, whole in self._views:
             base = ways.at(shared) if isinstance(shared, tuple) else keys.get(shared)
-            if label in keys and base is not None:
+            if label in keys and base is not None and (one := (keys[label], id(base), whole)) not in known:
+                known.add(one)
                 aliases.views.append(Shares(keys[label], base, whole))
 
 
@@ -128,17 +133,21 @@ class _Ways:
     """The ways from the variables of some functions to objects, arrays, and variables of other functions."""
 
     def __init__(self, functions: Sequence[Block | None], failures: Failures | None) -> None:
-        self._ways: dict[int, Way] = {}
+        self._ways: dict[int, list[Way]] = {}
         self._owners: dict[Way, Any] = {}
         if failures is not None:
             self._add(failures, _ERRORS)
+        for number, attempt in enumerate(state.attempts()):
+            self._add(attempt.errors, ("the errors of a try", number))
         pending: collections.deque[tuple[Way, Any]] = collections.deque()
         for name, place in cells_of(tuple(functions)).items():
             self._add(place.cell, (name,))
             pending.append(((name, "value"), place.read()))
         while pending and len(self._ways) < _MOST_WAYS:
             way, value = pending.popleft()
-            if isinstance(value, reach.ATOMS) or reach.is_no_content(value) or not self._add(value, way):
+            if isinstance(value, reach.ATOMS) or reach.is_no_content(value):
+                continue
+            if not self._add(value, way) and not isinstance(value, MutableArray):  # whose memory has as many ways to it
                 continue
             for key, part in _parts(value):
                 pending.append(((*way, key), part))
@@ -148,14 +157,18 @@ class _Ways:
 
     def _add(self, owner: Any, way: Way) -> bool:
         """Is it seen for the first time?"""
-        if id(owner) in self._ways:
-            return False
-        self._ways[id(owner)] = way
+        ways = self._ways.setdefault(id(owner), [])
+        ways.append(way)
         self._owners[way] = owner
-        return True
+        return len(ways) == 1
 
     def to(self, owner: Any) -> Way | None:
-        return self._ways.get(id(owner))
+        """The shortest way to an object."""
+        return next(iter(self.all_to(owner)), None)
+
+    def all_to(self, owner: Any) -> Sequence[Way]:
+        """Two variables that hold one array in this round may hold two in the next one: a loop begins with either."""
+        return self._ways.get(id(owner), ())
 
     def at(self, way: Way) -> Any:
         return self._owners.get(way)
