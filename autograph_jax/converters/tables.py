@@ -73,7 +73,7 @@ class Tables:
         if _has_list(node.slice):
             return True
         if _is_fixed(node.slice):
-            return False
+            return _is_tuple(node.slice) and self._is_part(container)  # `memo[i, j]`
         if isinstance(container, gast.Name) and container.id not in self._bound:
             return True
         is_key = _is_string(node.slice, self._keys) or isinstance(node.slice, gast.expr) and self.may_be_table(node.slice)
@@ -203,6 +203,10 @@ def _is_fixed(index: gast.AST) -> bool:
     """A constant, a slice, or several indexes: what arrays have."""
     inner = index.operand if isinstance(index, gast.UnaryOp) else index
     return isinstance(inner, gast.Constant | gast.Slice | gast.Tuple)
+
+
+def _is_tuple(index: gast.AST) -> bool:
+    return isinstance(index, gast.Tuple) and not any(isinstance(part, gast.Slice) for part in index.elts)
 
 
 def _has_list(index: gast.AST) -> bool:

@@ -184,7 +184,9 @@ def in_(value: Any, container: Any) -> Any:
     if jax_private.tracing() and not hasattr(type(container), "__contains__") and _is_pythons_iterator(container):
         return found_in(container, value)
     comparisons.check_members(container, value)
-    return comparisons.contains(container, value) if _compares_traced(value, container) else objects.contains(container, value)
+    if _compares_traced(value, container):
+        return comparisons.contains(container, value)
+    return objects.contains(container, selection.plain_index(container, value) if type(value) is tuple else value)
 
 
 def _is_pythons_iterator(value: Any) -> bool:

@@ -23,7 +23,7 @@ from autograph_jax.operators.sequences import moved
 from autograph_jax.operators.tracing import aliasing, foreign, holders, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import CHANGING, Attribute, Content, content_of
-from autograph_jax.operators.values import selection
+from autograph_jax.operators.values import open_keys, selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, Unbound, refusal
 from autograph_jax.operators.values.traced import is_traced
@@ -92,7 +92,7 @@ def changed(value: Any, target: Any, index: Any) -> Any:
         note_attr(owner, index)
         target[index] = value
         return target
-    picked = type(target) in (list, dict) and _is_picked(index)
+    picked = type(target) in (list, dict) and (_is_picked(index) or type(target) is dict and open_keys.is_open(index))
     if type(target) in (list, dict) and not picked and attempts.is_written_late(target):
         value = _unless_failed(value, lambda: target[selection.plain_index(target, index)])
         same_containers.check_container(target)

@@ -55,6 +55,8 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     name, first = function.__name__, args[0] if args else None
     if function in _BY_ELEMENT and not (function is np.where and len(args) == 1):
         return by_element(lambda *arrays: function(*arrays, **kwargs), args)
+    if function is np.broadcast_arrays:
+        return by_element(_broadcast, args)
     module = getattr(function, "__module__", None) or ""
     if name in ("lstsq", "qr") and module.startswith(("numpy.linalg", "scipy.linalg")):
         of_scipy = module.startswith("scipy")
@@ -89,6 +91,14 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     if not module.startswith(("numpy.linalg", "scipy.linalg")):
         error.lacks = function  # NumPy's own Python code may do
     raise error
+
+
+def _broadcast(*arrays: Any) -> tuple[Any, ...]:
+    """Of NumPy's some are views: what is written to these shows elsewhere, and to the others in several places."""
+    found = tuple(array.copy() for array in np.broadcast_arrays(*arrays))
+    for array in found:
+        array.flags.writeable = False
+    return found
 
 
 def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwargs: dict[str, Any]) -> Any:

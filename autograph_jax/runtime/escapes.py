@@ -7,6 +7,7 @@ and takes its place instead.
 from __future__ import annotations
 
 import contextlib
+import operator
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -118,7 +119,13 @@ def _left(value: Any, stand_in: Callable[[], Escaped]) -> Any:
         return frozenset(_left(part, stand_in) for part in value) if any(map(_is_over, value)) else value
     if reach.is_circular(value):
         return value
-    leaves, structure = jax.tree.flatten(value, is_leaf=_is_choice)
+    if type(value) is dict:  # whose keys JAX puts in order, if they have one
+        parts = {key: _left(part, stand_in) for key, part in value.items()}
+        return parts if any(parts[key] is not part for key, part in value.items()) else value
+    leaves, structure = jax.tree.flatten(value, is_leaf=lambda part: _is_choice(part) or type(part) is dict)
+    if any(type(leaf) is dict for leaf in leaves):
+        parts = [_left(leaf, stand_in) for leaf in leaves]
+        return value if all(map(operator.is_, parts, leaves)) else structure.unflatten(parts)
     if not any(map(_is_over, leaves)):
         return value
     return structure.unflatten([_known(leaf, stand_in) if _is_over(leaf) else leaf for leaf in leaves])

@@ -146,6 +146,35 @@ def key_in_a_dict(x):
 row(key_in_a_dict, [2.0], [0.5], staged="cond", batch=True)
 
 
+def parts_of_keys(x, n):
+    best = "a" if x > 1 else "b"
+    table = {("a", 0): x, ("b", 0): 2 * x, ("a", 1): x + 5, ("b", 1): x * x}
+    table[best, n] += 1.0
+    found = 1.0 if (best, n) in table else 0.0
+    return table[best, n] + table.get((best, 7), 0.5) + found, table["a", 0], table["b", 1]
+
+
+row(parts_of_keys, [2.0, 0], [2.0, 1], [0.5, 1], batch=True)
+
+
+def missing_part_of_a_key(x):
+    table = {("a", 0): x}
+    return table["a" if x > 0 else "c", 0]
+
+
+row(missing_part_of_a_key, [2.0])
+
+
+def keys_of_two_kinds(x):
+    table = {("a", 0): x, "b": 3.0}
+    if x > 0:
+        table["b"] = x
+    return table["b"]
+
+
+row(keys_of_two_kinds, [2.0], [-2.0])
+
+
 def dict_get(x):
     name = "slow" if x > 1 else "fast"
     return name == "slow", name in ("fast", "none"), name not in {"slow": 1}
@@ -1076,6 +1105,11 @@ def none_or_traced_bool(x):
 
 
 row(none_or_traced_bool, [3.0], [1.5], [0.5])
+
+
+def test_a_key_that_is_none_of_them_is_an_error_at_run_time():
+    with pytest.raises(KeyError, match="none of the keys"):
+        ag.jit(missing_part_of_a_key)(-2.0)
 
 
 def test_what_lists_the_attributes_or_tells_the_place_is_refused():

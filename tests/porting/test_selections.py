@@ -263,6 +263,12 @@ def back_substitution_beside_a_longer_row(b):
 
 
 @program
+def brought_to_one_shape(b):
+    x, y = np.broadcast_arrays(b[b > 0], 2.0)
+    return (x * y).sum(), y.sum(), x.flags.writeable, scipy.stats.lognorm.pdf(b, 0.5)
+
+
+@program
 def counted(b):
     m, k = np.outer(b, b - 1), b > 0
     return (

@@ -19,6 +19,7 @@ from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.mismatches import joined
 from autograph_jax.operators.tracing import aliasing, views
+from autograph_jax.operators.values import open_keys
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, refusal, renumbered
 from autograph_jax.operators.values.containers import flatten, is_mutable, unflatten
@@ -53,6 +54,8 @@ def get_item(container: Any, index: Any) -> Any:
         if isinstance(container, _CONCATENATING):
             return creating.concatenated(container, index)
     if not is_traced(index) and not isinstance(container, Choice):
+        if isinstance(container, dict) and open_keys.is_open(index) and _reads_plainly(container):
+            return _at_open_key(container, index)
         return container[plain_index(container, index)]
     if isinstance(container, Choice):
         if isinstance(index, jax.Array) and all(isinstance(option, list | tuple) for option in container._options):
@@ -91,6 +94,8 @@ def view_at(base: Any, index: Any) -> Any:
 
 def plain_index(container: Any, index: Any) -> Any:
     """An index that is known, as Python takes it: a JAX array is no key, and a bool of JAX's no position."""
+    if type(index) is tuple and isinstance(container, dict):
+        return tuple(plain_index(container, part) for part in index)
     if isinstance(index, jax.Array) and index.ndim == 0:
         if isinstance(container, dict) or index.dtype == bool and isinstance(container, tuple(_SEQUENCES)):
             return index.item()
@@ -135,7 +140,11 @@ def position_in(length: Any, index: jax.Array, error: IndexError) -> jax.Array:
 
 def put(value: Any, container: Any, index: Any) -> None:
     """`container[index] = value` in a list or dict, where traced data picks the element: each is the value or what it was."""
-    if isinstance(index, Choice):
+    if open_keys.is_open(index):
+        chosen: dict[Any, Any] = open_keys.among(container, index)
+        others = jnp.logical_not(functools.reduce(jnp.logical_or, chosen.values(), False))
+        checks.raise_where(others, KeyError(_NO_KEY))
+    elif isinstance(index, Choice):
         chosen = {key: index._where(lambda option, key=key: same_static(option, key)) for key in index._options}
         if any(isinstance(key, jax.Array) for key in chosen):
             raise refusal(index, "as an index to write at")
@@ -163,8 +172,12 @@ def put(value: Any, container: Any, index: Any) -> None:
 
 def get_of(container: dict[Any, Any], key: Any, default: Any = None) -> Any:
     """`container.get(key, default)`."""
+    if open_keys.is_open(key):
+        found = open_keys.among(container, key)
+        there = jnp.stack([jnp.logical_not(functools.reduce(jnp.logical_or, found.values(), False)), *found.values()])
+        return pick(jnp.argmax(there), [default, *(container[own] for own in found)])
     if not is_traced(key):
-        return container.get(plain_index(container, key) if isinstance(key, jax.Array) else key, default)
+        return container.get(plain_index(container, key), default)
     if isinstance(key, Choice):
         return of_choice(key, lambda option: get_of(container, option, default), "as a key")
     keys = [own for own in container if isinstance(own, int | float)]
@@ -193,6 +206,18 @@ def member_of(kind: type[enum.Enum], *arguments: Any, **keywords: Any) -> Any:
     found = jnp.stack([number == value for value in members])
     checks.raise_where(jnp.logical_not(found.any()), ValueError(f"the number is not a valid {kind.__qualname__}"))
     return pick(jnp.argmax(found), list(members.values()))
+
+
+_NO_KEY = "none of the keys is the one that traced data decides about"
+
+
+def _at_open_key(container: dict[Any, Any], key: tuple[Any, ...]) -> Any:
+    found = open_keys.among(container, key)
+    if not found:
+        raise checks.raised(KeyError(_NO_KEY))
+    there = jnp.stack(list(found.values()))
+    checks.raise_where(jnp.logical_not(there.any()), KeyError(_NO_KEY))
+    return pick(jnp.argmax(there), [container[own] for own in found])
 
 
 def entries(choice: Choice, what: str) -> Any:
