@@ -116,6 +116,8 @@ def test_what_is_done_to_a_list_shows_in_it(name: str):
 
 def test_keys_stay_in_their_order():
     assert ag.port(list)({"b": 1, "a": 2}) == ["b", "a"]
+
+
 class Result(dict[str, Any]):
     """As SciPy's, whose `message` a solver chooses."""
 
