@@ -6,6 +6,7 @@ because Python evaluates it first.
 
 from __future__ import annotations
 
+import collections
 import sys
 import types
 from collections.abc import Callable
@@ -92,7 +93,8 @@ def changed(value: Any, target: Any, index: Any) -> Any:
         note_attr(owner, index)
         target[index] = value
         return target
-    picked = type(target) in (list, dict) and (_is_picked(index) or type(target) is dict and open_keys.is_open(index))
+    is_open = type(target) is dict and open_keys.is_open(index)
+    picked = is_open or type(target) in (list, dict, collections.deque) and _is_picked(index)
     if type(target) in (list, dict) and not picked and attempts.is_written_late(target):
         value = _unless_failed(value, lambda: target[selection.plain_index(target, index)])
         same_containers.check_container(target)

@@ -480,7 +480,7 @@ def _converted(value: Any) -> Any:
 def _class(kind: type) -> Function:
     """A class, with `__new__` and `__init__` converted. What it makes while a block is traced is the block's own."""
     classes.meet(kind)
-    if issubclass(kind, enum.Enum) and _has_members_only(kind) and jax_private.tracing():
+    if issubclass(kind, enum.Enum) and _has_members_only(kind):
         return functools.partial(selection.member_of, kind)
     made = _made_by_new(kind) if isinstance(kind.__new__, types.FunctionType) and is_porting() else kind
     return _making(made) if state.traces() else made

@@ -1,5 +1,7 @@
 """Lists that grow, comprehensions and generator expressions."""
 
+import collections
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -651,6 +653,18 @@ def removed_where_there_is_none(x, v):
 
 
 row(removed_where_there_is_none, [1.0, 2.0], [1.0, 7.0], own_jit=True)
+
+
+def deque_at_a_traced_place(x, k):
+    last = collections.deque([x[0], x[1], x[2]], maxlen=3)
+    same = last
+    if x[0] > 0:
+        last[k] += 5.0
+        last.append(last[k])
+    return list(same)
+
+
+row(deque_at_a_traced_place, [np.array([1.0, 2.0, 3.0]), 1], [np.array([-1.0, 2.0, 3.0]), 0], [np.array([1.0, 2.0, 3.0]), -1])
 
 
 def popped_array_is_written(x, k):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import enum
 import functools
 import itertools
@@ -33,7 +34,10 @@ from autograph_jax.porting.arrays import MutableArray, wrap
 from autograph_jax.porting.arrays import picked as picked_array
 
 # With what Python calls an index of each that is out of range.
-_SEQUENCES = {list: "list index", tuple: "tuple index", str: "string index", bytes: "index", range: "range object index"}
+_SEQUENCES = {
+    list: "list index", tuple: "tuple index", str: "string index", bytes: "index", range: "range object index",
+    collections.deque: "deque index",
+}  # fmt: skip
 
 _CONCATENATING = type(np.r_).__mro__[1]  # `np.r_[1.0, x]`
 _PLAIN_INDICES, _PLAIN_CONTAINERS = frozenset({int, str, slice}), frozenset({list, tuple, dict, str})
@@ -70,7 +74,7 @@ def get_item(container: Any, index: Any) -> Any:
         return container[index]
     if isinstance(container, dict):
         return _at_key(container, index)
-    if isinstance(container, list | tuple | str | bytes | range):
+    if isinstance(container, list | tuple | str | bytes | range | collections.deque):
         return _at_position(container, index)
     return container[index]
 
@@ -153,8 +157,9 @@ def put(value: Any, container: Any, index: Any) -> None:
         chosen = found or {index: True}
         checks.raise_where(jnp.logical_not(functools.reduce(jnp.logical_or, chosen.values())), KeyError(index))
     else:
-        position = position_in(len(container), index, IndexError("list assignment index out of range"))
-        chosen = {number: position == number for number in range(len(container))}
+        name = "deque index" if isinstance(container, collections.deque) else "list assignment index"
+        position = position_in(len(container), index, IndexError(f"{name} out of range"))
+        chosen: dict[Any, Any] = {number: position == number for number in range(len(container))}
     is_one_of_them = not hooks.is_porting() and not {*aliasing.kin(container)}.isdisjoint(aliasing.kin(value))
     for key, taken in chosen.items():
         try:
@@ -201,8 +206,10 @@ def member_of(kind: type[enum.Enum], *arguments: Any, **keywords: Any) -> Any:
     """`Colour(n)`: the member of a traced number."""
     number = arguments[0] if len(arguments) == 1 and not keywords else None
     members: dict[Any, Any] = {member.value: member for member in kind if isinstance(member.value, int | float)}
-    if not members or not isinstance(number, jax.Array) or number.ndim or not is_traced(number):
+    if not members or not isinstance(number, jax.Array) or number.ndim:
         return kind(*arguments, **keywords)
+    if not is_traced(number):
+        return kind(number.item())
     found = jnp.stack([number == value for value in members])
     checks.raise_where(jnp.logical_not(found.any()), ValueError(f"the number is not a valid {kind.__qualname__}"))
     return pick(jnp.argmax(found), list(members.values()))
