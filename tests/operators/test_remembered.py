@@ -88,12 +88,47 @@ def two_ways_to_one_array(a: Any) -> Any:
     return kept.x, kept.last[0]
 
 
-# how often the bodies of the outer and of the inner loop are traced
+class Trial:
+    def __init__(self, x: Any) -> None:
+        self.x, self.steps = x, 0
+
+    def step(self, a: Any) -> Any:
+        tick("inner")
+        self.steps += 1
+        return Trial(self.x * a + 1)
+
+
+def an_object_that_turns_replace(a: Any) -> Any:
+    trial, n = Trial(np.ones(2)), 0
+    while n < 3 * a:
+        tick("outer")
+        new = trial.step(a)
+        if np.sum(new.x) < 6:
+            trial = new
+        n += 1
+    return trial.x, trial.steps
+
+
+def an_object_that_turns_replace_and_another_variable_holds(a: Any) -> Any:
+    trial = first = Trial(np.ones(2))
+    n = 0
+    while n < 3 * a:
+        tick("outer")
+        new = trial.step(a)
+        if np.sum(new.x) < 6:
+            trial = new
+        n += 1
+    return trial.x, trial.steps, first.x, first.steps
+
+
+# how often the bodies of the outer and of the inner loop are traced, or the method that the loop calls
 ROWS: dict[str, tuple[Callable[..., Any], int, int]] = {
     "written in place": (written_in_place, 2, 3),
     "numbers that enter as one": (numbers_that_enter_as_one, 1, 1),
     "tried in a loop": (tried_in_a_loop, 2, 3),
     "two ways to one array": (two_ways_to_one_array, 2, 4),
+    "an object that turns replace": (an_object_that_turns_replace, 3, 3),
+    "an object that is held": (an_object_that_turns_replace_and_another_variable_holds, 3, 5),
 }
 
 

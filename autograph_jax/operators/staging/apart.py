@@ -5,14 +5,19 @@ What the join makes has the changed attributes, so that the block leaves such an
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections.abc import Iterator
 from typing import Any
 
+from autograph_jax.errors import AliasError
 from autograph_jax.operators.staging.blocks import NOT_APART, RESULT, Apart, Traced
-from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.staging.loop_aliases import check_replaced
+from autograph_jax.operators.tracing import holders, reach
 from autograph_jax.operators.tracing.places import Content, Place, held
 from autograph_jax.operators.values.containers import Record, expanded, flatten, flatten_inside, is_mutable
-from autograph_jax.operators.values.forms import Form, Options, Static, Tree
+from autograph_jax.operators.values.forms import Form, Mismatch, Options, Static, Tree
+from autograph_jax.operators.values.joins import join
 
 
 def changed_beside_another(branch: Traced, other: Traced) -> Apart:
@@ -46,6 +51,29 @@ def changed_in_a_turn(forms: dict[Any, Form], traced: Traced) -> Apart:
     ends = ((key, form) for key, (_, form) in traced.ends.items() if key in forms) if changed else ()
     found = ((key, value) for key, own in ends for value in taken_apart(own, forms[key]) if _holds(value, changed))
     return Apart(objects=frozenset((key, id(value)) for key, value in found))
+
+
+def opened_beside_others(place: Place, form: Form, end: Form, traced: Traced) -> Form | None:
+    """The join of an object that a loop enters with and those of its class that turns make: `if better: best = Trial(x)`.
+
+    One that nobody else holds need not stay itself beside these: each of its methods would be traced for it and for them.
+    None where it has to stay, or is alone.
+    """
+    if not isinstance(form, Static) or not isinstance(end, Options) or not reach.is_record(form.value):
+        return None
+    own = expanded(form.value)
+    others = [option for option in end.forms if option != form]
+    if own is None or not others or not all(_is_of_class(option, type(form.value)) for option in others):
+        return None
+    with contextlib.suppress(Mismatch, AliasError):
+        new = functools.reduce(join, others, own)
+        check_replaced([place], [form], [new], traced)
+        return None if holders.held_elsewhere(Content(form.value), place) else new
+    return None
+
+
+def _is_of_class(form: Form, kind: type) -> bool:
+    return isinstance(form, Tree) and isinstance(form.kind, Record) and form.kind.type is kind
 
 
 def changed_by(traced: Traced) -> set[int]:

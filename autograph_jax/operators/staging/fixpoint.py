@@ -25,7 +25,7 @@ from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.staging import dependence, loop_aliases
 from autograph_jax.operators.staging.alike import alike, made_anew
-from autograph_jax.operators.staging.apart import changed_in_a_turn
+from autograph_jax.operators.staging.apart import changed_in_a_turn, opened_beside_others
 from autograph_jax.operators.staging.blocks import NOT_APART, Aliases, Apart, Traced, trace
 from autograph_jax.operators.staging.collectives import refuse
 from autograph_jax.operators.staging.mismatches import joined, longer_error, number_unknown, shown
@@ -315,6 +315,8 @@ def _next(place: Place, form: Form, traced: Traced, first: int, growing: dict[An
             raise number_unknown(shown(place), form, end, place.target)
         growth = growing[place.key] = lists.Growth(place.read(), turns)
         return growth.start(cast(Tree, end).kind)
+    if (opened := opened_beside_others(place, form, end, traced)) is not None:
+        return opened
     told = {"before": "it enters this loop as", "after": "and a turn leaves it as", "target": place.target}
     return joined(shown(place), form, end, **told)
 
