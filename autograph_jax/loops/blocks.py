@@ -2,8 +2,9 @@
 
 Lanes in lock step cost as many turns as the longest of them, and in each both branches of every condition. A block is as many
 lanes as one kernel takes; so this is for loops that are one kernel then (`kernels.py`), whose lanes know nothing of each other,
-and for arrays that XLA would not share among threads. Where only a single lane is one kernel, and much of it is in branches,
-the lanes run one after the other. Each lane computes what it computed before.
+and for arrays that XLA would not share among threads. Where only a single lane is one kernel, and much of it is in branches, and
+where it multiplies matrices, which XLA does lane by lane anyway, the lanes run one after the other. Each lane computes what it
+computed before.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from autograph_jax.loops import kernels
 from autograph_jax.loops.evaluation import is_call, programs_of
 from autograph_jax.loops.loop import Loop, merged
 
-SIZES = (128, 1)  # how many lanes a block may have
+SIZES = (128, 64, 32, 1)  # how many lanes a block may have
 _FEWEST_LANES = 512
 _MOST_BYTES = 1 << 19  # of an array of all lanes
 
@@ -32,8 +33,9 @@ def may_be_in_blocks(loop: Loop, size: int) -> bool:
     is_alone = not isinstance(loop.axis.data.name, str)  # lanes on a named axis may exchange values
     is_small = all(aval.size * aval.dtype.itemsize <= _MOST_BYTES for aval in arrays)
     may_be_kernel = kernels.surely_not(programs_of(loop.inner.params), size) is None
-    lanes_part = size > 1 or _parts_lanes(loop.inner.body.jaxpr)
-    return is_alone and is_small and loop.axis.size >= _FEWEST_LANES and lanes_part and may_be_kernel
+    body = loop.inner.body.jaxpr
+    is_size = not _multiplies(body) if size > 1 else _parts_lanes(body) or _multiplies(body)
+    return is_alone and is_small and loop.axis.size >= _FEWEST_LANES and is_size and may_be_kernel
 
 
 def _parts_lanes(jaxpr: Any) -> bool:
@@ -46,6 +48,11 @@ def _parts_lanes(jaxpr: Any) -> bool:
             beside += not is_inside
             pending += [(inner, is_inside or not is_call(equation)) for inner in programs_of(equation.params)]
     return inside > beside / 2
+
+
+def _multiplies(jaxpr: Any) -> bool:
+    """Does a body multiply arrays, of which each lane has its own?"""
+    return any(e.primitive.name == "dot_general" or any(map(_multiplies, programs_of(e.params))) for e in jaxpr.eqns)
 
 
 def run_in_blocks(loop: Loop, primitive: Any, size: int, operands: Sequence[Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from jax.extend import source_info_util
 from jax.extend.core import ClosedJaxpr
 from jax.interpreters import partial_eval
 
-from autograph_jax.loops import factors, guards, nests, ranges, selects, shifts, told
+from autograph_jax.loops import factors, guards, nests, ranges, selects, shifts, sorts, told
 from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.evaluation import bound, called, evaluated, is_plain_call
 from autograph_jax.loops.noted import left_by
@@ -58,7 +58,7 @@ def _changes(equation: Any, chosen: Chosen) -> bool:
         return _may_change(called(equation).jaxpr, chosen)
     if name == "custom_linear_solve":
         return _may_change(equation.params["jaxprs"].solve.jaxpr, chosen)
-    if "factors" in chosen and factors.is_small(equation):
+    if "factors" in chosen and factors.is_small(equation) or "sorts" in chosen and sorts.is_small(equation):
         return True
     if name == "cond" and any(_may_change(branch.jaxpr, chosen) for branch in equation.params["branches"]):
         return True
@@ -147,6 +147,9 @@ class _Run:
         if "factors" in self._chosen and factors.is_small(equation):
             told.tell(equation, "factors", f"`{name}` of {equation.invars[0].aval.shape} is written out")
             return factors.WRITTEN_OUT[name](*given, **equation.params)
+        if "sorts" in self._chosen and sorts.is_small(equation):
+            told.tell(equation, "sorts", f"a sort of {equation.invars[0].aval.shape} is written out")
+            return sorts.by_counting(*given, **equation.params)
         if name in ("div", "rem") and "shifts" in self._chosen and (found := self._shifts.truncated(equation)) is not None:
             return [self._by_bits(equation, found)]
         if selects.is_pure(equation):

@@ -58,13 +58,9 @@ def in_blocks(loop: Loop, primitive: Any, chosen: Chosen, compiled: Compile) -> 
             run = functools.partial(blocks.run_in_blocks, loop, primitive, size)
             staged = loop.derived(("blocks", size), lambda run=run: traced(lambda *operands: run(operands), loop.in_avals))
             blocked = compiled(staged, (), chosen & loop.optimize)
-            if _holds_kernel(blocked.jaxpr) if size > 1 else _is_kernels(blocked.jaxpr):
+            if _is_kernels(blocked.jaxpr):
                 return blocked
     return None
-
-
-def _holds_kernel(jaxpr: Any) -> bool:
-    return any(e.primitive is kernel_p or any(map(_holds_kernel, programs_of(e.params))) for e in jaxpr.eqns)
 
 
 def _is_kernels(jaxpr: Any) -> bool:

@@ -14,11 +14,12 @@ MEANINGS = {
     "shifts": "`//` and `%` of integers by powers of two are shifts and masks",
     "blocks": "lanes of a mapped while loop run in blocks, each of which ends for itself",
     "factors": "matrices of up to 3x3 are factorised and solved by written-out arithmetic, not by LAPACK",
+    "sorts": "arrays of up to 8 elements are sorted by written-out comparisons",
     "kernel": "a whole loop is one piece of machine code",
 }
 ALL: Chosen = frozenset(MEANINGS)
 NONE: Chosen = frozenset()
-ON_CPU_ALONE: Chosen = frozenset({"blocks", "factors", "kernel"})
+ON_CPU_ALONE: Chosen = frozenset({"blocks", "factors", "sorts", "kernel"})
 _VARIABLE = "AUTOGRAPH_JAX_OPTIMIZE"
 
 

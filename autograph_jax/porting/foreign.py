@@ -239,7 +239,8 @@ def _lane_by_lane(run: Function, ndim: int) -> Function:
     `ndim` is the number of dimensions of the first argument in a lane.
     """
 
-    def apply(*numbers: Any) -> Any:
+    def apply(*given: Any) -> Any:
+        numbers = list(map(np.asarray, given))  # JAX's arrays take apart slowly
         lanes = np.shape(numbers[0])[: np.ndim(numbers[0]) - ndim]
         if not lanes:
             return run(*numbers)

@@ -78,7 +78,7 @@ def test_derivatives_of_lanes():
 
 def by_sort(v):
     while v.sum() < 10 and v[0] < 99:
-        v = jnp.sort(v) * 1.5 + 0.1
+        v = jnp.sort(jnp.concatenate([v, v, v]))[:3] * 1.5 + 0.1
     return v
 
 
@@ -150,6 +150,43 @@ def test_lanes_that_part_run_one_after_the_other():
     ours, theirs = [jax.vmap(ag.autograph(weiszfeld, optimize=o)) for o in (True, False)]
     assert is_one_by_one(ours, *args) and not is_one_by_one(theirs, *args)
     np.testing.assert_allclose(jax.jit(ours)(*args), jax.jit(theirs)(*args), rtol=1e-9)
+
+
+def power_method(a):
+    """Hardly more in a turn than a product, which XLA takes lane by lane."""
+    v, before = jnp.ones(4), 0.0
+    for _ in range(60):
+        w = a @ v
+        v, size = w / jnp.sqrt(w @ w), w @ v
+        if abs(size - before) < 1e-9:
+            break
+        before = size
+    return v
+
+
+def test_lanes_that_multiply_matrices_run_one_after_the_other():
+    a = np.random.default_rng(0).normal(size=(FEWEST, 4, 4))
+    args = (np.einsum("bij,bkj->bik", a, a) + np.eye(4),)
+    ours, theirs = [jax.vmap(ag.autograph(power_method, optimize=o)) for o in (True, False)]
+    assert is_one_by_one(ours, *args) and not is_one_by_one(theirs, *args)
+    np.testing.assert_allclose(jax.jit(ours)(*args), jax.jit(theirs)(*args), rtol=1e-9)
+
+
+def larger(v):
+    """A turn of 128 lanes writes too much for a kernel; one of 32 does not."""
+    turns = 0
+    while turns < 60 and abs(v[0]) < 100:
+        v = v * 1.01 + 0.1 * v[::-1]
+        v = v + 0.01 / (1 + v * v)
+        turns += 1
+    return v, turns
+
+
+def test_blocks_are_as_large_as_a_kernel_takes():
+    args = (np.random.default_rng(0).normal(size=(FEWEST + 70, 8)),)
+    ours, theirs = [jax.vmap(ag.autograph(larger, optimize=o)) for o in (True, False)]
+    assert "tensor<32x8xf64>" in jax.jit(ours).lower(*args).as_text()
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-9), jax.jit(ours)(*args), jax.jit(theirs)(*args))
 
 
 def test_derivatives_of_lanes_one_after_the_other():

@@ -210,7 +210,7 @@ def why_not(function, *args):
 
 def by_sort(x):
     for _ in range(3):
-        x = jnp.sort(x) * 0.5
+        x = jnp.sort(jnp.concatenate([x, x, x]))[:4] * 0.5
     return x
 
 
