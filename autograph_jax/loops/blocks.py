@@ -2,9 +2,9 @@
 
 Lanes in lock step cost as many turns as the longest of them, and in each both branches of every condition. A block is as many
 lanes as one kernel takes; so this is for loops that are one kernel then (`kernels.py`), whose lanes know nothing of each other,
-and for arrays that XLA would not share among threads. Where only a single lane is one kernel, and much of it is in branches, and
-where it multiplies matrices, which XLA does lane by lane anyway, the lanes run one after the other. Each lane computes what it
-computed before.
+and for arrays that XLA would not share among threads. Where only a single lane is one kernel, and much of it is in branches,
+and where it multiplies matrices, which XLA does lane by lane anyway, the lanes run one after the other. Each lane computes what
+it computed before.
 """
 
 from __future__ import annotations
