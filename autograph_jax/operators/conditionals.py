@@ -192,7 +192,7 @@ def _trace_both(
 
     def run(holds: bool, apart: Apart) -> Traced:
         block = functions[0 if holds else 1]
-        active = predicate if holds else jnp.logical_not(predicate)
+        active = predicate if holds else jax.lax.bitwise_not(predicate)
         narrowed = facts.narrowed(block or _nothing, functions, narrowing, holds)
         try:
             traced = trace(narrowed, functions, watched, active=active, apart=apart, axes=axes)

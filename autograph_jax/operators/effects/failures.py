@@ -146,8 +146,8 @@ class Failures:
         """
         self.known.append(failure)
         before = self.code.read()
-        first = jnp.logical_and(condition, before == 0)
-        state.write(self.code, jnp.where(first, jnp.int32(len(self.known)), before))
+        first = _and_none_before(condition, before)
+        state.write(self.code, jax.lax.select(first, jnp.int32(len(self.known)), jnp.asarray(before)))
         failure.slots = []
         for value in failure.values:
             name, slot = self._free(value, failure.slots)
@@ -166,6 +166,12 @@ class Failures:
     def values(self, after: dict[Any, Any]) -> list[Any]:
         """All values, of which some are given by the keys of their places."""
         return [after[slot.key] if slot.key in after else slot.read() for slot in self._values.values()]
+
+
+def _and_none_before(condition: Any, code: Any) -> jax.Array:
+    """As lax spells it: each `raise` that traced data decides about asks it."""
+    condition = jnp.asarray(condition, bool)
+    return jax.lax.bitwise_and(condition, jax.lax.eq(code, jnp.int32(0))) if isinstance(code, jax.Array) else condition
 
 
 def notes_errors_and_calls_python(jaxpr: Any, ends: dict[Any, Any], failures: Failures | None) -> bool:

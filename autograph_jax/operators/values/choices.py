@@ -397,10 +397,15 @@ jax.tree_util.register_pytree_node(Choice, _flatten, _unflatten)
 
 
 def renumbered(index: Any, table: Sequence[int]) -> Any:
-    """`table[index]`, by comparisons: in a loop's body XLA makes a lookup a call that takes longer than they do."""
-    if list(table) == list(range(len(table))):
-        return index
-    new = jnp.int32(table[0])
+    """`table[index]`, by comparisons: in a loop's body XLA makes a lookup a call that takes longer than they do.
+
+    It is what nested branches ask most, so that it is spelled as lax does, without jax.numpy's functions around.
+    """
+    first = table[0]
+    if all(number == first + position for position, number in enumerate(table)):
+        return index if first == 0 else jax.lax.add(index, jnp.int32(first))
+    new = jnp.int32(first)
     for position, number in enumerate(table):
-        new = new if number == table[0] else jnp.where(index == position, jnp.int32(number), new)
+        if number != first:
+            new = jax.lax.select(jax.lax.eq(index, jnp.int32(position)), jnp.int32(number), new)
     return new

@@ -34,7 +34,8 @@ def truth(value: Any) -> jax.Array:
             details=[f"The condition is {value.dtype}{list(value.shape)}."],
             help="reduce it with `.any()` or `.all()`",
         )
-    return (value != 0 if value.dtype != bool else value).reshape(())
+    value = value != 0 if value.dtype != bool else value
+    return value.reshape(()) if value.ndim else value
 
 
 def _truth_of_option(option: Any) -> bool:
