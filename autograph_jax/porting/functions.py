@@ -11,7 +11,7 @@ import functools
 import inspect
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import jax
@@ -37,7 +37,7 @@ from .arrays import MutableArray, result, static, value_of, widened, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
 from .names import MATH, jax_function, lacking
-from .refusals import is_of_jax, not_made_by_ported_code
+from .refusals import about_traced_values, is_of_jax, not_made_by_ported_code
 from .spelling import spelt
 from .ufuncs import stored
 from .views import is_static
@@ -129,7 +129,25 @@ def of_compiled(function: Function, args: Any, kwargs: Any) -> Any:
         return ported(function, args, kwargs)
     if not is_static((values(args), values(kwargs))):
         return _by_its_library(function, args, kwargs)
-    return _results(known_calls.called(function, args, kwargs))
+    with _refusing_callbacks(function, args, kwargs):
+        return _results(known_calls.called(function, args, kwargs))
+
+
+@contextlib.contextmanager
+def _refusing_callbacks(function: Function, args: Any, kwargs: Any) -> Iterator[None]:
+    """A function in C that calls one of Python's takes numbers from it: what comes of traced ones is a refusal.
+
+    An error of that Python function is its own.
+    """
+    try:
+        yield
+    except AutographError:
+        raise
+    except Exception as error:
+        called = [argument for argument in (*args, *kwargs.values()) if callable(argument)]
+        if about_traced_values(error) and any(map(hooks.holds_traced, called)):
+            raise lacking(function) from error
+        raise
 
 
 def _by_its_library(function: Function, args: Any, kwargs: Any) -> Any:
@@ -144,7 +162,8 @@ def _by_its_library(function: Function, args: Any, kwargs: Any) -> Any:
 def _of_fortran(function: Any, args: Any, kwargs: Any) -> Any:
     given, options = values(args), values(kwargs)
     if is_static((given, options)) and not linear_algebra.writes(function):
-        return _results(function(*given, **options))
+        with _refusing_callbacks(function, args, kwargs):
+            return _results(function(*given, **options))
     ours = linear_algebra.routine(function)
     if ours is None:
         return _by_its_library(function, args, kwargs)
