@@ -29,6 +29,7 @@ from . import (
     making,
     ordering,
     polynomials,
+    repeating,
     selecting_functions,
     splines,
     ufuncs,
@@ -207,6 +208,10 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         return making.broadcast_shapes(*values(args))
     if function is np.broadcast_to and not is_static(values(args[1:])):
         return making.broadcast_to(asarray(args[0]) if np.ndim(args[0]) == 0 else args[0], args[1])
+    if function is np.repeat and (
+        selecting_functions.holds_selection((args, kwargs)) or not is_static(values((args[1:], kwargs)))
+    ):
+        return repeating.repeated(*args, **kwargs)
     if (function not in _FACTS or function in (np.shape, np.size)) and selecting_functions.holds_selection((args, kwargs)):
         return selecting_functions.call(function, args, kwargs)
     if function in (np.nonzero, np.flatnonzero) or function is np.where and len(args) == 1:
