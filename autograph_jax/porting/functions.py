@@ -200,6 +200,8 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         args, kwargs = (kwargs[first],), {name: value for name, value in kwargs.items() if name != first}
     if function in _MAKING and args and not is_static(values(args[0])) and is_static(values((args[1:], kwargs))):
         return making.made(function, args[0], values(args[1:]), values(kwargs))
+    if function is np.full and len(args) > 1 and not is_static(values(args[0])):
+        return making.full(*args, **kwargs)
     if function in (np.eye, np.identity) and not is_static(values(args)):
         return making.identity(function, *values(args), **values(kwargs))
     if function is np.arange and len(args) == 1 and isinstance(stop := values(args[0]), jax.Array) and stop.dtype.kind in "iu":

@@ -355,7 +355,7 @@ def _numbers(argument: Any) -> Any:
 
 def _with_arrays(function: types.FunctionType) -> Function:
     """A function of ported code that is handed to one of JAX's, which gives it JAX's arrays and takes such."""
-    return lambda *arguments: left(call(function)(*jax.tree.map(entering, arguments)))
+    return lambda *arguments, **keywords: left(call(function)(*jax.tree.map(entering, arguments), **keywords))
 
 
 hooks.call = call

@@ -272,6 +272,20 @@ def brought_to_one_shape(b):
     return (x * y).sum(), y.sum(), z.sum(), x.flags.writeable, scipy.stats.lognorm.pdf(b, 0.5)
 
 
+def lowered(row, by=0.0):
+    return np.sort(row)[::-1] - by
+
+
+@program
+def filled_with_what_is_traced(b):
+    k = (b > 0).sum()
+    return (
+        np.full(k, b.max()).sum(),
+        np.full((k, 2), b[0], dtype=int).sum(),
+        np.apply_along_axis(lowered, 1, np.outer(b, b), by=2.0),
+    )
+
+
 @program
 def ranks_with_ties(b):
     y = np.sort(np.append(b, [b[1], 0.0]))
