@@ -11,7 +11,7 @@ import functools
 import inspect
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import jax
@@ -29,6 +29,7 @@ from . import (
     making,
     ordering,
     polynomials,
+    repeating,
     selecting_functions,
     splines,
     ufuncs,
@@ -37,7 +38,7 @@ from .arrays import MutableArray, result, static, value_of, widened, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
 from .names import MATH, jax_function, lacking
-from .refusals import is_of_jax, not_made_by_ported_code
+from .refusals import about_traced_values, is_of_jax, not_made_by_ported_code
 from .spelling import spelt
 from .ufuncs import stored
 from .views import is_static
@@ -129,7 +130,25 @@ def of_compiled(function: Function, args: Any, kwargs: Any) -> Any:
         return ported(function, args, kwargs)
     if not is_static((values(args), values(kwargs))):
         return _by_its_library(function, args, kwargs)
-    return _results(known_calls.called(function, args, kwargs))
+    with _refusing_callbacks(function, args, kwargs):
+        return _results(known_calls.called(function, args, kwargs))
+
+
+@contextlib.contextmanager
+def _refusing_callbacks(function: Function, args: Any, kwargs: Any) -> Iterator[None]:
+    """A function in C that calls one of Python's takes numbers from it: what comes of traced ones is a refusal.
+
+    An error of that Python function is its own.
+    """
+    try:
+        yield
+    except AutographError:
+        raise
+    except Exception as error:
+        called = [argument for argument in (*args, *kwargs.values()) if callable(argument)]
+        if about_traced_values(error) and any(map(hooks.holds_traced, called)):
+            raise lacking(function) from error
+        raise
 
 
 def _by_its_library(function: Function, args: Any, kwargs: Any) -> Any:
@@ -144,7 +163,8 @@ def _by_its_library(function: Function, args: Any, kwargs: Any) -> Any:
 def _of_fortran(function: Any, args: Any, kwargs: Any) -> Any:
     given, options = values(args), values(kwargs)
     if is_static((given, options)) and not linear_algebra.writes(function):
-        return _results(function(*given, **options))
+        with _refusing_callbacks(function, args, kwargs):
+            return _results(function(*given, **options))
     ours = linear_algebra.routine(function)
     if ours is None:
         return _by_its_library(function, args, kwargs)
@@ -180,6 +200,8 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         args, kwargs = (kwargs[first],), {name: value for name, value in kwargs.items() if name != first}
     if function in _MAKING and args and not is_static(values(args[0])) and is_static(values((args[1:], kwargs))):
         return making.made(function, args[0], values(args[1:]), values(kwargs))
+    if function is np.full and len(args) > 1 and not is_static(values(args[0])):
+        return making.full(*args, **kwargs)
     if function in (np.eye, np.identity) and not is_static(values(args)):
         return making.identity(function, *values(args), **values(kwargs))
     if function is np.arange and len(args) == 1 and isinstance(stop := values(args[0]), jax.Array) and stop.dtype.kind in "iu":
@@ -188,6 +210,10 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         return making.broadcast_shapes(*values(args))
     if function is np.broadcast_to and not is_static(values(args[1:])):
         return making.broadcast_to(asarray(args[0]) if np.ndim(args[0]) == 0 else args[0], args[1])
+    if function is np.repeat and (
+        selecting_functions.holds_selection((args, kwargs)) or not is_static(values((args[1:], kwargs)))
+    ):
+        return repeating.repeated(*args, **kwargs)
     if (function not in _FACTS or function in (np.shape, np.size)) and selecting_functions.holds_selection((args, kwargs)):
         return selecting_functions.call(function, args, kwargs)
     if function in (np.nonzero, np.flatnonzero) or function is np.where and len(args) == 1:

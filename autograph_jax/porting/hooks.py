@@ -35,3 +35,9 @@ number: Callable[[Any], Any] = lambda operand: operand  # noqa: E731
 # A traced scalar that takes the place of a Python number.
 python_number: Callable[[Any], Any] = lambda scalar: scalar  # noqa: E731
 max_len: Callable[[], int | None] = lambda: None  # noqa: E731 - of what traced data decides how long it is
+
+# Is there anything in it that depends on traced data? A function may hold such in its closure.
+holds_traced: Callable[[Any], bool] = lambda value: False  # noqa: E731
+
+# Python's functions of whole numbers, such as `math.factorial`, of traced ones.
+of_integers: dict[Any, Callable[..., Any]] = {}

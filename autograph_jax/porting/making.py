@@ -35,6 +35,14 @@ def made(function: Function, shape: Any, args: Any, kwargs: Any) -> Any:
     return Selection(wrap(as_canonical(found)), rows) if rows else found
 
 
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **_: Any) -> Any:
+    """`np.full(k, x)` of a traced k and a traced x."""
+    kind = asarray(fill_value).dtype if dtype is None else dtype
+    found = made(np.zeros, shape, (), {"dtype": kind})
+    found[...] = fill_value
+    return found
+
+
 def identity(function: Function, size: Any, columns: Any = None, *rest: Any, **kwargs: Any) -> Any:
     """`np.eye(k)`, `np.identity(k)` of a traced k."""
     columns = kwargs.pop("M", columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -226,3 +227,25 @@ for _name in _AS_FUNCTIONS:
     setattr(Methods, _name, _method(_name))
 for _name in _FACTS:
     setattr(Methods, _name, _fact(_name))
+
+
+def _comes_first(other: Any) -> bool:
+    """Does NumPy leave an operator to the other operand, a sparse matrix in `x @ A` say? It has no ufuncs, and a priority."""
+    if isinstance(other, np.ndarray | np.generic | jax.Array | int | float | complex | list | tuple):
+        return False
+    kind = type(other)
+    return not hasattr(kind, "__array_ufunc__") and getattr(kind, "__array_priority__", 0.0) > 0
+
+
+def _left_to_others(name: str) -> Callable[[Any, Any], Any]:
+    own = getattr(Methods, name)
+
+    @functools.wraps(own)
+    def operation(self: Any, other: Any) -> Any:
+        return NotImplemented if _comes_first(other) else own(self, other)
+
+    return operation
+
+
+for _name in "add sub mul matmul truediv floordiv mod pow lt le gt ge eq ne".split():
+    setattr(Methods, f"__{_name}__", _left_to_others(f"__{_name}__"))

@@ -36,6 +36,8 @@ MATH = frozenset(function for module in (math, cmath) for function in vars(modul
 @functools.cache
 def jax_function(function: Function) -> Function | None:
     """The jax.numpy function that does on traced values what a function of math or NumPy does; None where there is none."""
+    if function in (math.factorial, math.isqrt):
+        return lambda n: hooks.of_integers[function](n)
     if function in OF_MATH or function in OF_CMATH:
         return OF_MATH.get(function) or OF_CMATH[function]
     name = getattr(function, "__name__", "")

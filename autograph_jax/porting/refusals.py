@@ -65,6 +65,16 @@ def refused(error: BaseException) -> PortingError | None:
     return None
 
 
+def about_traced_values(error: BaseException | None) -> bool:
+    """Does an error that came out of C tell of a traced value: itself, what it was raised for, or one that C made?"""
+    first = error
+    while error is not None:
+        if refused(error) is not None:
+            return True
+        error = error.__cause__ or error.__context__
+    return first is not None and "autograph_jax" in str(list(_frames(first))[-1].f_globals.get("__package__"))
+
+
 def _refusal(error: BaseException, what: str, help: str) -> PortingError:
     frames = [frame for frame in _frames(error) if is_user_frame(frame)]
     return PortingError(what, location=frame_location(frames[-1]) if frames else None, help=help)

@@ -222,7 +222,13 @@ def _taken(a: Any, places: Any, axis: Any = None, out: Any = None, mode: str = "
 
 # Each element is looked up in what is, or may be, a selection too.
 def _placed(arr: Any, mask: Any, vals: Any) -> None:
-    """`np.place` of a selection: its elements one after the other where the mask holds, the first again where they end."""
+    """`np.place` of a selection: its elements one after the other where the mask holds, the first again where they end.
+
+    What is written into may be a selection, too: then there have to be as many, or one.
+    """
+    if isinstance(arr, Selection) or isinstance(mask, Selection):
+        arr[mask] = vals if isinstance(vals, Selection) else _only(vals, "place")
+        return
     marked, given = jnp.asarray(value_of(asarray(mask))).astype(bool), vals.ravel().compact()
     count = jnp.asarray(value_of(given.count(0)))
     hooks.raise_where((count == 0) & marked.any(), ValueError("Cannot insert from an empty array!"))
@@ -230,9 +236,20 @@ def _placed(arr: Any, mask: Any, vals: Any) -> None:
     np.copyto(arr, wrap(jnp.take(given.values, places).reshape(marked.shape)), "unsafe", where=wrap(marked))
 
 
+def _masked(a: Any, mask: Any, values: Any) -> None:
+    """`np.putmask` where the array or its mask is a selection."""
+    a[mask] = _only(values, "putmask")
+
+
+def _only(values: Any, name: str) -> Any:
+    if isinstance(values, Selection) or np.size(values) != 1:
+        raise refusal(f"`np.{name}` writes several elements into it")
+    return asarray(values).reshape(())[()]
+
+
 _LOOKING_UP: dict[Function, Function] = {
     np.searchsorted: ordering.searched, np.interp: ordering.interpolated, np.polyval: ordering.polynomial, np.take: _taken,
-    np.place: _placed,
+    np.place: _placed, np.putmask: _masked,
 }  # fmt: skip
 
 

@@ -284,7 +284,7 @@ def _method(name: str) -> Callable[..., Any]:
 
 for _name in (
     "sum prod mean any all max min var std argmax argmin dot cumsum cumprod ravel squeeze clip conj conjugate nonzero argsort "
-    "swapaxes diagonal trace take round"
+    "swapaxes diagonal trace take round repeat"
 ).split():
     setattr(Selection, _name, _method(_name))
 for _name in ("flags", "itemsize", "device", "to_device", "__array_namespace__"):

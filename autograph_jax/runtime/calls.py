@@ -355,7 +355,7 @@ def _numbers(argument: Any) -> Any:
 
 def _with_arrays(function: types.FunctionType) -> Function:
     """A function of ported code that is handed to one of JAX's, which gives it JAX's arrays and takes such."""
-    return lambda *arguments: left(call(function)(*jax.tree.map(entering, arguments)))
+    return lambda *arguments, **keywords: left(call(function)(*jax.tree.map(entering, arguments), **keywords))
 
 
 hooks.call = call
@@ -482,7 +482,7 @@ def _class(kind: type) -> Function:
     classes.meet(kind)
     if issubclass(kind, enum.Enum) and _has_members_only(kind):
         return functools.partial(selection.member_of, kind)
-    made = _made_by_new(kind) if isinstance(kind.__new__, types.FunctionType) and is_porting() else kind
+    made = _made_by_new(kind) if _is_made_in_two_steps(kind) else kind
     return _making(made) if state.traces() else made
 
 
@@ -491,13 +491,23 @@ def _has_members_only(kind: type[enum.Enum]) -> bool:
     return getattr(kind._missing_, "__func__", None) is getattr(enum.Enum._missing_, "__func__", kind)
 
 
+def _is_made_in_two_steps(kind: type) -> bool:
+    """Its `__new__` may give an object of another class, which has not been met when Python calls its `__init__`.
+
+    An exception's `__init__` may write what C keeps, `self.args = (text,)`: by then it has to be known that it is new.
+    """
+    if issubclass(kind, BaseException):
+        return isinstance(kind.__init__, types.FunctionType) and bool(state.traces())
+    return isinstance(kind.__new__, types.FunctionType) and is_porting()
+
+
 def _made_by_new(kind: type) -> Function:
-    """A class whose `__new__` may give an object of another class, which has not been met when Python calls its `__init__`."""
+    """A class, called as Python does it."""
     if type(kind).__call__ is not type.__call__:
         return kind
 
     def make(*arguments: Any, **keywords: Any) -> Any:
-        new = kind.__new__(kind, *arguments, **keywords)
+        new = state.made(kind.__new__(kind, *arguments, **keywords))
         if isinstance(new, kind):
             classes.meet(type(new))
             type(new).__init__(new, *arguments, **keywords)

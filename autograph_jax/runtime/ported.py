@@ -9,9 +9,9 @@ from typing import Any, TypeVar, overload
 
 import jax
 
-from autograph_jax.operators import hooks
+from autograph_jax.operators import hooks, integers
 from autograph_jax.operators.tracing import buffers as buffers  # sets the arrays' hook
-from autograph_jax.operators.tracing import collecting, state
+from autograph_jax.operators.tracing import collecting, reach, state
 from autograph_jax.operators.values import selection
 from autograph_jax.porting import hooks as porting_hooks
 from autograph_jax.porting.refusals import refusing
@@ -27,6 +27,8 @@ hooks.is_porting = is_porting
 hooks.shown_as = ported_builtins.shown_as
 hooks.max_len = porting_hooks.max_len = libraries.max_len
 porting_hooks.number = selection.not_none
+porting_hooks.holds_traced = reach.holds_traced
+porting_hooks.of_integers |= integers.OVERRIDES
 porting_hooks.python_number = ported_builtins.python_number
 _DEPTH = 5_000  # of calls: a solver's early returns are functions inside each other while they are traced
 

@@ -1287,6 +1287,30 @@ def ended_by_a_generator(x):
 row(ended_by_a_generator, [3.0], want="error")
 
 
+@contextlib.contextmanager
+def torn_down(log):
+    try:
+        yield
+    finally:
+        try:
+            log.append(1)
+        except TypeError:
+            log.clear()
+
+
+def handlers_in_what_is_done_finally(x):
+    y, log = 0.0, []
+    try:
+        with torn_down(log):
+            y = not_above_2(x)
+    except ValueError:
+        y = -1.0
+    return y
+
+
+row(handlers_in_what_is_done_finally, [3.0], [1.0])
+
+
 def rolled_back_before_a_handler(x):
     rolling = Rolling(x)
     for k in range(3):

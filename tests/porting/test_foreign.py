@@ -48,7 +48,7 @@ def a_routine_of_lapack(b):
 def a_sparse_matrix(b):
     m = scipy.sparse.csr_matrix(np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 0.0], [1.0, 0.0, 4.0]]))
     places = np.array([0, 1, 2]), np.array([1, 2, 0])
-    return m @ b, scipy.sparse.coo_matrix((b, places), shape=(3, 3)).tocsr() @ b
+    return m @ b, b @ m, scipy.sparse.coo_matrix((b, places), shape=(3, 3)).tocsr() @ b
 
 
 @program

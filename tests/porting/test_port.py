@@ -89,6 +89,29 @@ def factorials_beyond_64_bits(b):
     return sum((-1) ** k * b[0] ** k / math.factorial(k) for k in range(30)), b[1] / int("9" * 30)
 
 
+class Told(UserWarning):
+    def __init__(self, text):
+        self.args = (text,)
+
+
+@program
+def a_warning_that_writes_what_c_keeps(b):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if b[0] > 1:
+            warnings.warn(Told("large"), stacklevel=2)
+            b = b * 2
+    return b
+
+
+@program
+def factorials_of_traced_numbers(b):
+    n, total = 0, 0.0
+    while total < b[0] + 2 and n < 9:
+        total, n = total + 1 / math.factorial(n), n + 1
+    return total, math.isqrt(n * 7)
+
+
 @program
 def none_in_the_first_turn(b):
     u, v, k = None, None, 0

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.optimize
 
 import autograph_jax as ag
 from tests.porting.programs import Programs
@@ -48,6 +49,11 @@ def an_attribute_of_no_array(b):
     return b.sum().real.coefficients
 
 
+@refused
+def an_integer_beyond_64_bits(b):
+    return b.sum() * int("9" * 30)
+
+
 @kept
 def an_index_out_of_bounds(b):
     return b[7]
@@ -64,6 +70,14 @@ def a_wrong_type(b):
 
 
 @kept
+def an_error_of_a_function_that_c_calls(b):
+    def told(x):
+        raise LookupError(str(b.shape))
+
+    return scipy.optimize.root(told, np.zeros(3))
+
+
+@kept
 def an_error_of_its_own(b):
     raise LookupError("nothing found")
 
@@ -72,6 +86,11 @@ def an_error_of_its_own(b):
 def test_a_refusal_names_the_line(name):
     with pytest.raises(ag.PortingError, match=r"(test_refusals.py|<string>):\d+, in "):
         jax.jit(ag.port(REFUSED[name]))(jnp.ones(3))
+
+
+def test_what_c_gets_from_a_function_is_no_traced_number():
+    with pytest.raises(ag.PortingError, match=r"_hybrd` has no counterpart"):
+        jax.jit(ag.port(lambda b: scipy.optimize.root(lambda x: x - b, np.zeros(3)).x))(jnp.ones(3))
 
 
 @pytest.mark.parametrize("name", KEPT)

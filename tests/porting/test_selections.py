@@ -265,7 +265,34 @@ def back_substitution_beside_a_longer_row(b):
 @program
 def brought_to_one_shape(b):
     x, y = np.broadcast_arrays(b[b > 0], 2.0)
-    return (x * y).sum(), y.sum(), x.flags.writeable, scipy.stats.lognorm.pdf(b, 0.5)
+    z = b[b != 0]
+    np.putmask(z, z < 0, 9.0)
+    np.place(z, z > 8, 7.0)
+    np.place(z, z > 2, z[z > 2] * 3)
+    return (x * y).sum(), y.sum(), z.sum(), x.flags.writeable, scipy.stats.lognorm.pdf(b, 0.5)
+
+
+def lowered(row, by=0.0):
+    return np.sort(row)[::-1] - by
+
+
+@program
+def filled_with_what_is_traced(b):
+    k = (b > 0).sum()
+    return (
+        np.full(k, b.max()).sum(),
+        np.full((k, 2), b[0], dtype=int).sum(),
+        np.apply_along_axis(lowered, 1, np.outer(b, b), by=2.0),
+    )
+
+
+@program
+def ranks_with_ties(b):
+    y = np.sort(np.append(b, [b[1], 0.0]))
+    first = np.concatenate([[True], y[1:] != y[:-1]])
+    counts = np.diff(np.arange(5)[first], append=5)
+    ranks = np.arange(1.0, 6.0)[first] + (counts - 1) / 2
+    return np.repeat(ranks, counts).reshape(5), ranks.repeat(counts).sum(), np.repeat(b[b > 0], 1 + (b[b > 0] < 0)).sum()
 
 
 @program

@@ -6,11 +6,13 @@ compiled program it would run as if there was none.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import dis
 import inspect
 import itertools
 import sys
+import textwrap
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -101,6 +103,21 @@ def _has_handler(generator: Any) -> bool:
     """Does a generator of `contextlib.contextmanager` catch what is raised at its `yield`? A `finally` runs anyway."""
     if not isinstance(generator, types.FunctionType):
         return False
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(generator)))
+    except (OSError, TypeError, SyntaxError):
+        return _catches(generator)
+    return any(_yields_guarded(node) for node in ast.walk(tree) if isinstance(node, ast.Try | ast.TryStar))
+
+
+def _yields_guarded(guard: ast.Try | ast.TryStar) -> bool:
+    """Not where the handlers stand in a `finally`, say, and guard what is done there."""
+    inside = (node for statement in guard.body for node in ast.walk(statement))
+    return bool(guard.handlers) and any(isinstance(node, ast.Yield | ast.YieldFrom) for node in inside)
+
+
+def _catches(generator: types.FunctionType) -> bool:
+    """Does it catch anything at all, as far as its bytecode tells?"""
     instructions = dis.get_instructions(generator)
     return any(
         one.opname == "CHECK_EXC_MATCH" or one.opname == "PUSH_EXC_INFO" and after.opname == "POP_TOP"

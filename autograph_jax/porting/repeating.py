@@ -1,0 +1,55 @@
+"""`np.repeat(ranks, counts)` where traced data says how often each element is repeated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from . import hooks
+from .arrays import value_of, wrap
+from .computing import together
+from .creating import asarray
+from .numbers import bound_of
+from .rows import Window, refusal, taken
+from .selections import Selection, selected
+
+
+def repeated(a: Any, repeats: Any, axis: Any = None) -> Any:
+    """`np.repeat`, of `max_len` elements at most; of selected rows as many as these may be. More are an error at run time."""
+    a, counts = (x if isinstance(x, Selection) else asarray(x) for x in (a, repeats))
+    if axis is None:
+        a, axis = a.ravel() if a.ndim != 1 else a, 0
+    axis = int(axis) % a.ndim
+    of_rows = isinstance(a, Selection) or isinstance(counts, Selection)
+    if counts.ndim != 1 or isinstance(a, Selection) and a.rows.keys() != {axis}:
+        raise refusal("`np.repeat` is called with it")
+    values, often = _beside(a, counts, axis)
+    hooks.raise_where(jnp.any(often < 0), ValueError("repeats may not contain negative values."))
+    ends = jnp.cumsum(often)
+    total = ends[-1] if often.size else jnp.zeros((), int)
+    places = jnp.searchsorted(ends, jnp.arange(_most(total, often.size if of_rows else None)), side="right")
+    return selected(wrap(taken(values, places, axis)), {axis: Window(0, total)})
+
+
+def _beside(a: Any, counts: Any, axis: int) -> tuple[jax.Array, jax.Array]:
+    """The rows, and how often each is there: those that do not count are never."""
+    if isinstance(a, Selection) and isinstance(counts, Selection):
+        _, (a, counts) = together((a, counts), [(0, axis), (1, 0)])
+        return a.values, counts.filled(0)
+    if isinstance(a, Selection):
+        a = a.exactly(counts.shape[0], axis)
+    elif isinstance(counts, Selection):
+        counts = counts.exactly(a.shape[axis], 0)
+    return jnp.asarray(value_of(a)), jnp.broadcast_to(jnp.asarray(value_of(counts)), a.shape[axis])
+
+
+def _most(total: jax.Array, rows: int | None) -> int:
+    bounds = (bound_of(total), hooks.max_len(), rows)
+    most = next((bound for bound in bounds if bound is not None), None)
+    if most is None:
+        raise refusal("`np.repeat` makes an array of that length")
+    error = IndexError(f"np.repeat makes more than {most} elements: `ag.port(f, max_len=...)` says how many there may be")
+    hooks.raise_where(total > most, error)
+    return most
