@@ -43,7 +43,7 @@ def explain(function: Callable[..., Any], /, *args: Any, compile: bool = True, *
         ...         x = 0.5 * (x + a / x)
         ...     return x
         >>> explain(root, 2.0).answer[0]
-        'root: 1 while staged, no loop left to Python; 9 operations'
+        'root: 1 while staged, no loop left to Python; 8 operations'
 
     The result prints itself; `html()` gives a page, `data()` the same for JSON. Raises what tracing the call raises.
     """

@@ -597,7 +597,7 @@ row(lists_by_their_order, [np.array([1.0, 3.0, 4.0])], want="either")
 # ------------------------------------------------------------------ taken and put where traced data says
 
 
-def pop_in_a_branch(x, k):
+def pop_and_insert_in_a_branch(x, k):
     left = [x[0], x[1], x[2]]
     same, taken = left, 0.0
     if x[0] > 0:
@@ -607,7 +607,7 @@ def pop_in_a_branch(x, k):
 
 
 row(
-    pop_in_a_branch,
+    pop_and_insert_in_a_branch,
     [np.array([1.0, 2.0, 3.0]), 1],
     [np.array([-1.0, 2.0, 3.0]), 0],
     [np.array([1.0, 2.0, 3.0]), -1],

@@ -283,7 +283,7 @@ def raise_after_loop(loop: Failures, after: dict[Any, Any]) -> None:
 
 def _raise(code: Any, known: Sequence[Failure], values: Sequence[Any]) -> None:
     """At run time: raise the error of this number, if it is not 0."""
-    has_order, has_failed = not ended.are_in_order(), ended.has_failed()
+    has_order, has_failed = not ended.are_in_order(code), ended.has_failed()
     ended.note(code != 0)
     code = jnp.where(printing.active_here(), code, 0)
     if not has_order and has_failed is not False:

@@ -61,7 +61,7 @@ _flag = _Flag(_programs, "failed", False)
 
 def note(condition: Any) -> None:
     """The program fails here where this holds. On several devices the others go on, and this one with them."""
-    if _is_of_program() and not axes_of(condition):
+    if _is_noted(condition):
         if _blocks() and jax_private.current_trace() is not _blocks()[-1].jax_trace:
             condition = of_program(condition)
         before = _flag.read()
@@ -77,14 +77,14 @@ def has_failed() -> Any:
     return inside if failed is False else failed if inside is False else jnp.logical_or(failed, inside)
 
 
-def are_in_order() -> bool:
-    """Is it known, where something fails here, of all that comes later: that it does not run, or asks whether it has failed?
+def are_in_order(condition: Any) -> bool:
+    """Where something fails by this: is it known of all that comes later that it does not run, or asks whether it has failed?
 
-    Not of what was printed before, which JAX itself has to keep before it.
+    Not of what was printed before, which JAX itself has to keep before it; nor on several devices, which `note` leaves out.
     """
     programs = [_program(), *(jax_private.program_of(trace.jax_trace) for trace in _blocks())]
     in_turns = any(trace.is_turn for trace in state.traces())
-    return _is_of_program() and not in_turns and not any(map(jax_private.has_order, programs))
+    return _is_noted(condition) and not in_turns and not any(map(jax_private.has_order, programs))
 
 
 def _blocks() -> list[Any]:
@@ -95,6 +95,10 @@ def _program() -> Any:
     blocks = _blocks()
     around = blocks[0].around if blocks else jax_private.current_trace()
     return jax_private.program_of(around) or around
+
+
+def _is_noted(condition: Any) -> bool:
+    return _is_of_program() and not axes_of(condition)
 
 
 def _is_of_program() -> bool:
