@@ -16,7 +16,7 @@ from typing import Any
 
 from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.evaluation import programs_of
-from autograph_jax.loops.kernel_calls import is_known
+from autograph_jax.loops.kernel_calls import is_known, kernel_p
 
 _MOST_ELEMENTS = 1024  # that an operation gives, or reduces
 _MOST_OF_A_MATRIX = 16384  # that a vector is multiplied by
@@ -78,6 +78,23 @@ def surely_not(programs: Sequence[Any], lanes: int = 1) -> str | None:
     return f"a turn computes {written:,} bytes" if written > 2 * _MOST_BYTES else None  # some of it twice, perhaps
 
 
+def may_be_several(jaxpr: Any, lanes: int) -> bool:
+    """Could kernels of a compiled program do the same for so many lanes at once, as far as one sees before it is tried?"""
+    return all(
+        _bytes_written(loop) * lanes <= 2 * _MOST_BYTES  # some of them are the same for all lanes
+        for equation in jaxpr.eqns
+        for program in programs_of(equation.params)
+        for loop in program.eqns
+        if equation.primitive is kernel_p
+    )
+
+
+def _bytes_written(loop: Any) -> int:
+    measure = _Measure()
+    measure.of_loop(loop.primitive.name, loop.params)
+    return measure.bytes
+
+
 def _count(programs: Iterable[Any]) -> int:
     return sum(1 + _count(programs_of(equation.params)) for jaxpr in programs for equation in jaxpr.eqns)
 
@@ -100,13 +117,13 @@ class _Measure:
 
     def __init__(self) -> None:
         self._equations = 0
-        self._bytes = 0
+        self.bytes = 0
 
     def of_loop(self, name: str, params: dict[str, Any]) -> None:
         for inner in programs_of(params):
             self._look(inner)
-        if self._bytes > _MOST_BYTES:
-            raise _TooMuchError(f"a turn writes {self._bytes:,} bytes")
+        if self.bytes > _MOST_BYTES:
+            raise _TooMuchError(f"a turn writes {self.bytes:,} bytes")
 
     def _look(self, jaxpr: Any) -> None:
         for equation in jaxpr.eqns:
@@ -135,7 +152,7 @@ class _Measure:
                 raise _TooMuchError(f"it holds values of type {aval.dtype}")
             if aval.size > _MOST_ELEMENTS:
                 raise _TooMuchError(f"`{name}` is of {aval.size:,} elements")
-            self._bytes += aval.size * aval.dtype.itemsize
+            self.bytes += aval.size * aval.dtype.itemsize
 
 
 Rule = Callable[[Any], Sequence[Any]]  # which variables of an equation count as what it takes

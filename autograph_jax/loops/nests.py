@@ -53,14 +53,24 @@ def in_blocks(loop: Loop, primitive: Any, chosen: Chosen, compiled: Compile) -> 
     """A mapped loop of ours with its lanes in blocks, where a block is one kernel."""
     if not {"blocks", "kernel"} <= chosen & loop.optimize:
         return None
-    for size in blocks.SIZES:
-        if blocks.may_be_in_blocks(loop, size):
-            run = functools.partial(blocks.run_in_blocks, loop, primitive, size)
-            staged = loop.derived(("blocks", size), lambda run=run: traced(lambda *operands: run(operands), loop.in_avals))
-            blocked = compiled(staged, (), chosen & loop.optimize)
-            if _is_kernels(blocked.jaxpr):
-                return blocked
-    return None
+    sizes = [size for size in blocks.SIZES if blocks.may_be_in_blocks(loop, size)]
+    if not sizes:
+        return None
+    with told.trying():
+        alone = _blocked(loop, 1, primitive, chosen, compiled)
+    if alone is None:  # then no block is one
+        return None
+    sizes = [size for size in sizes if size == 1 or kernels.may_be_several(alone.jaxpr, size)]
+    found = (_blocked(loop, size, primitive, chosen, compiled) for size in sizes)
+    return next((blocked for blocked in found if blocked is not None), None)
+
+
+def _blocked(loop: Loop, size: int, primitive: Any, chosen: Chosen, compiled: Compile) -> ClosedJaxpr | None:
+    """The loop in blocks of so many lanes, if these are kernels."""
+    run = functools.partial(blocks.run_in_blocks, loop, primitive, size)
+    staged = loop.derived(("blocks", size), lambda: traced(lambda *operands: run(operands), loop.in_avals))
+    blocked = compiled(staged, (), chosen & loop.optimize)
+    return blocked if _is_kernels(blocked.jaxpr) else None
 
 
 def _is_kernels(jaxpr: Any) -> bool:

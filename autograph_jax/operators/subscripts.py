@@ -69,6 +69,8 @@ def replaced_meanwhile() -> AliasError:
 def changed(value: Any, target: Any, index: Any) -> Any:
     if isinstance(target, jax.Array | np.ndarray | list):
         index = opened_index(index)
+    if isinstance(target, np.ndarray):
+        state.check_not_cached(target)
     if isinstance(target, jax.Array) or isinstance(target, np.ndarray) and _becomes_jax(target, value, index):
         check_made_by_ported_code(target)
         return updated(target, index, value)

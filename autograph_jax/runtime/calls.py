@@ -182,7 +182,7 @@ def _ported(function: Any) -> Function | None:
     return ported_builtins.of_method(function)
 
 
-_PYTHONS = (types.FunctionType, types.MethodType, functools.partial, Choice)
+_PYTHONS = (types.FunctionType, types.MethodType, functools.partial, cached.CachedFunction, Choice)
 
 
 def _is_compiled(function: Any) -> bool:

@@ -105,6 +105,66 @@ def one_list_for_all_calls(x):
 row(one_list_for_all_calls, [X])
 
 
+def list_changed_in_a_branch(x):
+    @functools.cache
+    def table():
+        return [0.0, 0.0]
+
+    if x[0] > 0:
+        table()[0] = 5.0
+    return table()[0] + x[0]
+
+
+row(list_changed_in_a_branch, [X], [-X], want="either")
+
+
+def part_changed_by_a_helper(x):
+    @functools.cache
+    def settings():
+        return {"seen": []}
+
+    def remember(v):
+        settings()["seen"].append(v)
+
+    for v in x:
+        if v > 1:
+            remember(v)
+    return sum(settings()["seen"], 0.0)
+
+
+row(part_changed_by_a_helper, [X], want="either")
+
+
+def numpy_array_changed_in_a_branch(x):
+    @functools.cache
+    def table():
+        return np.zeros(2)
+
+    y = 0.0
+    if x[0] > 0:
+        t = table()
+        t[0] = 5.0
+        y = table()[0]
+    return y
+
+
+row(numpy_array_changed_in_a_branch, [X], [-X], want="either")
+
+
+def list_made_before_and_changed_in_a_branch(x):
+    @functools.cache
+    def table():
+        return [0.0, 0.0]
+
+    table()
+    if x[0] > 0:
+        table()[0] = 5.0
+    return table()[0] + x[0]
+
+
+row(list_made_before_and_changed_in_a_branch, [X], [-X])
+
+
 class Counting:
     def __init__(self):
         self.calls = 0

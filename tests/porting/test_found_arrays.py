@@ -1,6 +1,7 @@
 """Arrays of NumPy's own that ported code comes across, in a global variable or an object from outside: read, and written as by
 NumPy, or refused. Never written in a copy that nobody sees."""
 
+import functools
 import types
 
 import jax
@@ -105,3 +106,23 @@ def test_copies_can_be_written(x64):
     for found, expected in zip(jax.jit(ag.port(f))(3.0), f(3.0), strict=True):
         np.testing.assert_allclose(found, expected)
     assert model.table.tolist() == START
+
+
+@functools.cache
+def cached_table():
+    return np.zeros(2)
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_what_a_cache_has_given_and_a_block_changes(is_known, x64):
+    def f(x):
+        if x > 0:
+            cached_table()[0] = x
+        return cached_table()[0] + x
+
+    cached_table.cache_clear()
+    if is_known:
+        cached_table()
+    for porting in (ag.port, ag.autograph):
+        with pytest.raises(ag.StagingError, match="`cached_table`, which has a cache, has given"):
+            jax.jit(porting(f))(3.0)

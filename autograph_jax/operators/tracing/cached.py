@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
+
+import numpy as np
 
 from autograph_jax.errors import StagingError, user_location
 from autograph_jax.operators import hooks
@@ -79,15 +81,28 @@ def of_cached(function: Any) -> Callable[..., Any]:
         if any(map(reach.holds_traced, (*arguments, *keywords.values()))):
             raise _refusal(function, "It is called with a traced value, which is no key.")
         key = _key(function, arguments, keywords)
-        if any(key in held for held in gc.get_referents(function) if type(held) is dict and held is not function.__dict__):
-            return function(*arguments, **keywords)
         block = next((trace for trace in reversed(state.traces()) if not isinstance(trace, state.Attempt)), state.traces()[0])
+        if any(key in held for held in gc.get_referents(function) if type(held) is dict and held is not function.__dict__):
+            value = function(*arguments, **keywords)
+            _guard(block, (part for part in reach.everything(value) if isinstance(part, np.ndarray)), function)
+            return value
         known = block.cached
         if (function, key) not in known:
             known[function, key] = _computed(function, arguments, keywords)
+            _guard(block, reach.everything(known[function, key]), function)
         return known[function, key]
 
     return apply
+
+
+def _guard(block: state.Trace, parts: Iterable[Any], function: Any) -> None:
+    """Nobody in the block may change what the function has given; what is noted there by itself may be older than the block."""
+    older = _older()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            block.frozen.freeze(part)
+        if isinstance(part, np.ndarray) or id(part) not in older:
+            block.of_caches[id(part)] = function.__name__
 
 
 def _key(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -114,8 +129,13 @@ def _computed(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any
 def _writes(places: list[Place], value: Any) -> bool:
     """Has one of these places been there before the call?"""
     own = set(map(id, reach.everything(value)))
-    older = {number for trace in state.traces() for number in trace.older}
+    older = _older()
     return any(id(place.target) in older or id(place.target) not in own for place in outliving(places))
+
+
+def _older() -> set[int]:
+    """What has been there before the running blocks, by id."""
+    return {number for trace in state.traces() for number in trace.older}
 
 
 def _refusal(function: Any, reason: str) -> StagingError:

@@ -18,7 +18,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.errors import is_user_frame
+from autograph_jax.errors import StagingError, is_user_frame, user_location
 from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing.frozen import Frozen
@@ -75,6 +75,7 @@ class Trace:
         self.older: set[int] = set()  # containers and objects that were there before the block, by id
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
         self.cached: dict[Any, Any] = {}  # what functions with a cache have computed in the block, by the function and its key
+        self.of_caches: dict[int, str] = {}  # objects in these, by id, with the names of the functions
         self.frozen = Frozen()
         self.iterators: list[tuple[Any, Any]] = []  # that are older than the block, and where each stands when it begins
         self.calls_library = False  # which may keep, where nobody sees it, what the block computes
@@ -233,9 +234,25 @@ def library_called() -> None:
 def note(place: Place, function: types.FunctionType | None = None) -> None:
     """Keep the present value of a place that is about to be written, if known by which function."""
     if _local.traces:
+        check_not_cached(place.target)
         _local.traces[-1].keep(place, place.read)
     elif _local.written is not None and not isinstance(place, Aside):
         _local.written[place.key] = place, (function.__code__, None) if function is not None else _user_line()
+
+
+def check_not_cached(target: Any) -> None:
+    """Refuse to change what a function with a cache has given in a running block."""
+    if isinstance(target, np.ndarray) and isinstance(target.base, np.ndarray):
+        check_not_cached(target.base)
+    name = next((trace.of_caches[id(target)] for trace in _local.traces if id(target) in trace.of_caches), None)
+    if name is None:
+        return
+    raise StagingError(
+        f"what `{name}`, which has a cache, has given in a block that traced data decides about is changed there",
+        location=user_location(),
+        details=["The cache has to give the same object later: with this change where the block is run, else without it."],
+        help=f"call `{name}` before the block, or change a copy",
+    )
 
 
 def _user_line() -> tuple[types.CodeType, int] | None:
