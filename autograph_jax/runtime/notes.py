@@ -10,6 +10,7 @@ import jax
 import jax.core
 
 from autograph_jax.errors import Location, frame_location, is_user_frame
+from autograph_jax.runtime.libraries import is_left_alone
 
 _UNCONVERTED = "decorate the function that branches: `@autograph`; a builtin or a library cannot be"
 _MASK = "keep the shape, and choose: `jnp.where(mask, x, 0)`; `x[mask] = v` works"
@@ -23,6 +24,9 @@ _KEY = (
     "members and keys have to be known: keep flags or counts in an array, `seen[v] = True`; "
     "or compare neighbours of `jnp.sort(x)`"
 )
+_ATTRIBUTE = "JAX's arrays have what `jax.numpy` has: `x[...] = v` for `x.fill(v)`, `jax.numpy.floor(x) == x` for `x.is_integer()`"
+_FUNCTION = "use the function of jax.numpy; or write the loop out in Python, which is converted"
+_WRITE = "write `x[i] = v`, which gives the variable the new array, or `x = x.at[i].set(v)`"
 _WAYS_OUT: list[tuple[type[Exception], str, str]] = [  # class, part of the message, help
     (jax.errors.TracerBoolConversionError, "", _UNCONVERTED),
     (jax.errors.NonConcreteBooleanIndexError, "", _MASK),
@@ -35,6 +39,11 @@ _WAYS_OUT: list[tuple[type[Exception], str, str]] = [  # class, part of the mess
     (TypeError, "for *: 'list' and 'DynamicJaxprTracer'", _STATIC),
     (IndexError, "Slice entries must be static integers", _FIXED_LENGTH),
     (IndexError, "Array slice indices must have static start/stop/step", _FIXED_LENGTH),  # as newer versions of JAX say it
+    (TypeError, "JAX arrays are immutable", _WRITE),
+    (AttributeError, "Tracer has no attribute", _ATTRIBUTE),
+    (AttributeError, "Tracer' object has no attribute", _ATTRIBUTE),
+    (TypeError, "Tracer", _FUNCTION),  # of a function in C, or of one that asks for the class
+    (ValueError, "argument for islice() must be", "count in the loop: `for i in range(k): v = xs[i]`"),
 ]
 _MARK = "autograph_jax: "
 
@@ -49,17 +58,20 @@ def annotate(error: BaseException) -> None:
         return
     location = frame_location(frame)
     names = _traced_names(location, {**frame.f_globals, **frame.f_locals})
+    if not names and isinstance(error, ValueError):  # which known values raise too
+        return
     what = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} only known at run time" if names else "it was raised here"
     error.add_note("\n".join([_MARK + what, *location.lines(), f"  help: {ways[0]}"]))
 
 
 def _users_frame(error: BaseException) -> Any:
-    """The innermost frame of the user's that the error has come through."""
-    found, traceback = None, error.__traceback__
+    """The innermost frame of the user's that the error has come through; only if there is none, one of a library."""
+    found, traceback = [], error.__traceback__
     while traceback is not None:
-        found = traceback.tb_frame if is_user_frame(traceback.tb_frame) else found
+        found += [traceback.tb_frame] if is_user_frame(traceback.tb_frame) else []
         traceback = traceback.tb_next
-    return found
+    own = [frame for frame in found if not is_left_alone(frame.f_globals.get("__name__"))]
+    return next(reversed(own or found), None)
 
 
 def _traced_names(location: Location, known: dict[str, Any]) -> list[str]:

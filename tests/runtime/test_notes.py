@@ -100,6 +100,74 @@ ROWS = {
           help: take a part of fixed length: `jax.lax.dynamic_slice_in_dim(x, start, 3)`
         """,
     ),
+    "a function in C": Row(
+        """
+        import statistics
+
+        def f(x):
+            return statistics.mean(x)
+        """,
+        "ag.jit(f)(x3)",
+        TypeError,
+        """
+        autograph_jax: `x` (float32[3]) is only known at run time
+          model.py:4, in f
+            return statistics.mean(x)
+                   ^^^^^^^^^^^^^^^^^^
+          help: use the function of jax.numpy; or write the loop out in Python, which is converted
+        """,
+    ),
+    "a method that JAX's arrays do not have": Row(
+        """
+        def f(x):
+            x.fill(2.0)
+            return x
+        """,
+        "ag.jit(f)(x3)",
+        AttributeError,
+        """
+        autograph_jax: `x` (float32[3]) is only known at run time
+          model.py:2, in f
+            x.fill(2.0)
+            ^^^^^^
+          help: JAX's arrays have what `jax.numpy` has: `x[...] = v` for `x.fill(v)`, `jax.numpy.floor(x) == x` for `x.is_integer()`
+        """,
+    ),
+    "a write by a function": Row(
+        """
+        import operator
+
+        def f(x):
+            operator.setitem(x, 0, 1.0)
+            return x
+        """,
+        "ag.jit(f)(x3)",
+        TypeError,
+        """
+        autograph_jax: `x` (float32[3]) is only known at run time
+          model.py:4, in f
+            operator.setitem(x, 0, 1.0)
+            ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+          help: write `x[i] = v`, which gives the variable the new array, or `x = x.at[i].set(v)`
+        """,
+    ),
+    "so many elements of an iterator": Row(
+        """
+        import itertools
+
+        def f(x, n):
+            return [v for v in itertools.islice(x, n)]
+        """,
+        "ag.jit(f)(x3, 2)",
+        ValueError,
+        """
+        autograph_jax: `x` (float32[3]), `n` (int32[]) are only known at run time
+          model.py:4, in f
+            return [v for v in itertools.islice(x, n)]
+                               ^^^^^^^^^^^^^^^^^^^^^^
+          help: count in the loop: `for i in range(k): v = xs[i]`
+        """,
+    ),
     "a number of Python's, in a callee, under a gradient": Row(
         """
         def item(x):
