@@ -19,7 +19,7 @@ After:
         x = 0
     with suppress(KeyError), ag__.Told():
         f(x)
-    ag__.caught()
+    ag__.ended()
     raise ag__.raised(ValueError('negative'))
 """
 
@@ -43,6 +43,7 @@ _RAISED_HERE = Template("ag__.raised_here(ERROR)")
 _CAUSE = Template("ag__.cause(ERROR)")
 _RAISED_ANEW = Template("ag__.raised_anew(CAUGHT)")
 _CAUGHT = Template("ag__.caught(OF_JAX)")
+_ENDED = Template("ag__.ended()")
 _TOLD = Template("ag__.Told()")
 _OF_JAX = re.compile(r"Tracer|Concretization|JAX|jax")  # what a handler catches that knows of traced values
 _CHECKED = Template("ag__.checked(TEST, MESSAGE)")
@@ -108,7 +109,7 @@ class _Raising(Pass):
             return node
         told = _TOLD.expression(at=node.items[-1].context_expr)
         node.items = [*node.items, gast.withitem(context_expr=told, optional_vars=None)]
-        return [node, *_CAUGHT(at=node, OF_JAX=[])]
+        return [node, *_ENDED(at=node)]
 
     def visit_Raise(self, node: gast.Raise) -> gast.AST | list[gast.AST]:
         """What is raised and caught inside one block is Python's; what leaves a block is raised at run time."""

@@ -48,7 +48,8 @@ def operators() -> Operators:
     names = {n: v for module in _MODULES for n, v in vars(module).items() if _is_operator(n, v, module.__name__)}
     exit_values = {"break_": exits.BREAK, "continue_": exits.CONTINUE, "Return": exits.Return, "failure": exits.FAILURE}
     names |= {"raised": checks.raised, "raised_here": checks.raised_here, "cause": checks.cause}
-    names |= {"raised_anew": checks.raised_anew, "checked": checks.checked, "caught": checks.caught, "Told": swallowed.Told}
+    names |= {"raised_anew": checks.raised_anew, "checked": checks.checked, "caught": checks.caught}
+    names |= {"Told": swallowed.Told, "ended": swallowed.ended}
     names |= {
         name: getattr(attempts, name) for name in ("attempt", "failed", "handled", "noted", "error_of", "went_on", "unguarded")
     }

@@ -24,7 +24,7 @@ _KEY = (
     "members and keys have to be known: keep flags or counts in an array, `seen[v] = True`; "
     "or compare neighbours of `jnp.sort(x)`"
 )
-_ATTRIBUTE = "JAX's arrays have what `jax.numpy` has: `x[...] = v` for `x.fill(v)`, `jax.numpy.floor(x) == x` for `x.is_integer()`"
+_ATTRIBUTE = "JAX's arrays have what `jax.numpy` has: `x[...] = v` for `x.fill(v)`, `jnp.floor(x) == x` for `x.is_integer()`"
 _FUNCTION = "use the function of jax.numpy; or write the loop out in Python, which is converted"
 _WRITE = "write `x[i] = v`, which gives the variable the new array, or `x = x.at[i].set(v)`"
 _WAYS_OUT: list[tuple[type[Exception], str, str]] = [  # class, part of the message, help

@@ -3,8 +3,12 @@
 import contextlib
 import math
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
+
+import autograph_jax as ag
 
 from .harness import Table, check
 
@@ -1753,3 +1757,56 @@ row(attribute_without_traced_values, [5.0], [2.5], [1.0], batch=True)
 @table.each_way
 def test_attempts(row, way, record_property):
     check(row, way, record_property)
+
+
+class Watching:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        self.failed = kind is not None
+        return False
+
+
+def either_way(x, known):
+    """Its frames are at one place in memory, one after the other."""
+    watching = Watching()
+    try:
+        if known < 0:
+            raise ValueError
+    except ValueError:
+        return -1.0
+    try:
+        with watching:
+            if x > 0:
+                raise Bad
+    except Bad:
+        return 2.0
+    return 4.0
+
+
+def test_what_was_refused_is_not_that_of_the_next_call():
+    converted = ag.autograph(either_way)
+    for _ in range(3):
+        with pytest.raises(ag.StagingError, match="told of exceptions"):
+            jax.jit(lambda x: converted(x, 1))(1.0)
+        assert converted(1.0, -1) == -1.0
+
+
+def wrong_in_a_branch(x, known):
+    try:
+        if known < 0:
+            raise ValueError
+    except ValueError:
+        return -1.0
+    if x > 0:
+        return math.floor("a" + str(known))
+    return 4.0
+
+
+def test_what_has_left_a_branch_is_not_that_of_the_next_call():
+    converted = ag.autograph(wrong_in_a_branch)
+    for _ in range(3):
+        with pytest.raises(TypeError):
+            jax.jit(lambda x: converted(x, 1))(1.0)
+        assert jax.jit(lambda x: converted(x, -1))(1.0) == -1.0

@@ -170,7 +170,7 @@ COMMENTS = {  # name: source, text
         def f(x):
             with x as y, ag__.Told():  # file
                 pass
-            ag__.caught()
+            ag__.ended()
 
             # made
             # so

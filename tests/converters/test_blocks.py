@@ -524,7 +524,7 @@ ROWS = {
                 def otherwise():
                     ag__.call(say)(x)
                 exit = ag__.if_stmt(x, lambda: ag__.Return(a), otherwise)
-            ag__.caught()
+            ag__.ended()
             def rest():
                 ag__.call(say)('after')
                 return x
@@ -542,7 +542,7 @@ ROWS = {
         def f(x):
             with ag__.call(ctx)(x), ag__.Told():
                 return ag__.call(say)(x)
-            ag__.caught()
+            ag__.ended()
         """,
         [(1,)],
     ),
@@ -569,7 +569,7 @@ ROWS = {
                     ag__.call(fail)()
                 ag__.if_stmt(x, then, None, 'y')
                 y = 3
-            ag__.caught()
+            ag__.ended()
             return y
         """,
         [(0,), (1,)],
@@ -774,7 +774,7 @@ ROWS = {
                     def otherwise_2():
                         ag__.call(say)(x)
                     exit = ag__.if_stmt(x % 2, lambda: ag__.continue_, otherwise_2)
-                ag__.caught()
+                ag__.ended()
                 def rest_2():
                     ag__.call(say)(-x)
                 return ag__.unless(exit, rest_2)
@@ -1248,11 +1248,11 @@ ROWS = {
                     exit = None
                     with ag__.call(ctx)(2), ag__.Told():
                         exit = ag__.if_stmt(c, lambda: ag__.Return('with'))
-                    ag__.caught()
+                    ag__.ended()
                     def rest_2():
                         ag__.call(say)(3)
                     exit = ag__.unless(exit, rest_2)
-                ag__.caught()
+                ag__.ended()
                 return ag__.returned(exit, lambda: 'end')
             return ag__.returned(left, rest)
         """,  # noqa: E501

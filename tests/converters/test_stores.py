@@ -451,8 +451,8 @@ ROWS = {
                 with ag__.call(ctx)(2) as item_2, ag__.Told():
                     d = ag__.set_item(item_2, d, 'b')
                     ag__.call(say)(d['a'])
-                ag__.caught()
-            ag__.caught()
+                ag__.ended()
+            ag__.ended()
             return d
         """,
         [({},)],

@@ -130,7 +130,7 @@ ROWS = {
           model.py:2, in f
             x.fill(2.0)
             ^^^^^^
-          help: JAX's arrays have what `jax.numpy` has: `x[...] = v` for `x.fill(v)`, `jax.numpy.floor(x) == x` for `x.is_integer()`
+          help: JAX's arrays have what `jax.numpy` has: `x[...] = v` for `x.fill(v)`, `jnp.floor(x) == x` for `x.is_integer()`
         """,
     ),
     "a write by a function": Row(

@@ -179,20 +179,21 @@ def in_staged_branch() -> bool:
 
 
 def caught(of_jax: bool = False) -> None:
-    """Begins every `except` of the user's, and follows every `with`: some exceptions are not theirs to end.
+    """Begins every `except` of the user's: some exceptions are not theirs to end.
 
     `of_jax`: the handler names errors of JAX's.
     """
-    current, ended = sys.exc_info()[1], swallowed.take(id(sys._getframe(1)))
+    current = sys.exc_info()[1]
+    refusal = swallowed.replaced_by(current, id(sys._getframe(1)))
     if isinstance(current, AutographError):
         raise current
-    if ended is not None:
-        raise ended
+    if refusal is not None:
+        raise refusal
     if not of_jax and not hooks.is_porting() and (refusal := swallowed.refusal_of(current)) is not None:
         raise refusal from current
     if hooks.is_porting() and (refusal := about_tracers(current)) is not None:
         raise refusal from current  # NumPy would not have come here
-    if id(sys._getframe(1)) in state.take_escaped() and jax_private.tracing():
+    if state.has_escaped(current, sys._getframe(1)) and jax_private.tracing():
         raise attempts.uncatchable() from current
 
 

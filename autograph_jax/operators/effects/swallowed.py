@@ -15,14 +15,16 @@ import jax
 
 from autograph_jax.errors import AutographError, StagingError, line_of
 from autograph_jax.operators import jax_private
+from autograph_jax.operators.tracing import state
 
 _ABOUT_TRACERS = (jax.errors.ConcretizationTypeError, jax.errors.TracerIntegerConversionError)
 _OF_OURS = re.compile(r"unhashable type: '\w*Tracer'|Non-hashable static arguments|\bnot '?(Choice|Text)\b")
+_LEFT = "__autograph_jax_left__"
 
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        self.told: dict[int, AutographError] = {}  # by the frame of a `with`, what has left its body
+        self.told: dict[int, AutographError] = {}  # by the id of the frame of a `with`, what has left its body
 
 
 _local = _Local()
@@ -38,11 +40,19 @@ class Told:
     def __exit__(self, _: Any, error: BaseException | None, __: Any) -> None:
         if error is not None and (refusal := refusal_of(error)) is not None:
             _local.told[self._frame] = refusal
+            state.mark(error, _LEFT, refusal)
 
 
-def take(frame: int) -> AutographError | None:
-    """The refusal that has left the body of the `with` before, and that one of its managers has ended."""
-    return _local.told.pop(frame, None)
+def ended() -> None:
+    """Follows every `with` of the user's: raises the refusal that has left its body, and that one of its managers has ended."""
+    if (refusal := _local.told.pop(id(sys._getframe(1)), None)) is not None:
+        raise refusal
+
+
+def replaced_by(error: BaseException | None, frame: int) -> AutographError | None:
+    """The refusal that has left the body of a `with` in this frame, and in whose place one of the managers has raised this."""
+    refusal = _local.told.pop(frame, None)
+    return refusal if state.follows(error, _LEFT, refusal) else None
 
 
 def refusal_of(error: BaseException | None) -> AutographError | None:

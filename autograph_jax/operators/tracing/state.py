@@ -217,12 +217,36 @@ def escape() -> None:
         frames.add(id(frame))
         frame = frame.f_back
     _local.escaped = frozenset(frames)
+    mark(sys.exc_info()[1], _ESCAPED, _local.escaped)
 
 
 def take_escaped() -> frozenset[int]:
     """The frames that such an exception may have passed; asked once."""
     frames, _local.escaped = _local.escaped, frozenset()
     return frames
+
+
+def has_escaped(error: BaseException | None, frame: types.FrameType) -> bool:
+    """Is it one, or raised for one, that may have passed this frame? Asked once."""
+    frames = take_escaped()
+    return id(frame) in frames and follows(error, _ESCAPED, frames)
+
+
+# A frame that is over may have its place, and so its id, taken by another one. What is known of an exception by a frame that it
+# has passed is therefore told by the exception too, which has no more than a mark: its own variables may be tracers.
+_ESCAPED = "__autograph_jax_escaped__"
+
+
+def mark(error: BaseException | None, name: str, value: Any) -> None:
+    if error is not None:
+        error.__dict__[name] = value
+
+
+def follows(error: BaseException | None, name: str, value: Any) -> bool:
+    """Has this exception, or one that was being handled where it was raised, this mark?"""
+    while error is not None and error.__dict__.get(name) is not value:
+        error = error.__context__
+    return error is not None
 
 
 def library_called() -> None:
