@@ -771,6 +771,42 @@ def objects_with_lists_made_in_each_turn(x, n):
 row(objects_with_lists_made_in_each_turn, [1.0, 5], [0.5, 2], [2.0, 0], staged="loop", batch=True)
 
 
+def constant_where_a_branch_may_have_set_one(v):
+    if v[0] > 0:
+        m = 1
+    for _ in v:
+        m = 0
+    return m
+
+
+row(constant_where_a_branch_may_have_set_one, [VECTOR], [-VECTOR], batch=True)
+
+
+def constant_in_a_loop_in_a_loop(v):
+    if v[0] > 0:
+        m = 1.5
+    for _ in v:
+        for _ in range(2):
+            m = 0
+    return m
+
+
+row(constant_in_a_loop_in_a_loop, [VECTOR], [-VECTOR], batch=True)
+
+
+def constant_that_a_lambda_reads(v):
+    if v[0] > 0:
+        m = 1
+    read = lambda: m  # noqa: E731 - as users write it
+    for _ in v:
+        for _ in range(2):
+            m = 0
+    return read()
+
+
+row(constant_that_a_lambda_reads, [VECTOR], [-VECTOR], batch=True)
+
+
 @table.each_way
 def test_carries(row, way, record_property):
     check(row, way, record_property)

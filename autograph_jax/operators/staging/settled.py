@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -27,8 +28,8 @@ from autograph_jax.operators.tracing.places import Aside, Content, Place
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 from autograph_jax.operators.values.containers import expanded, flatten, is_mutable, unflatten
-from autograph_jax.operators.values.forms import Array, Form, Number, Options, Static, Tree, array_forms
-from autograph_jax.operators.values.joins import coerce
+from autograph_jax.operators.values.forms import Array, Form, Mismatch, Number, Options, Static, Tree, array_forms
+from autograph_jax.operators.values.joins import coerce, join
 from autograph_jax.porting.numbers import bounded
 
 NO_EXIT = Static(None)
@@ -459,9 +460,17 @@ def _is_plain(value: Any) -> bool:
 def _fits(option: Any, end: Form) -> bool:
     """Is this option of the kind that a turn leaves?"""
     if isinstance(end, Static):
-        return flatten(option, is_mutable)[0] == end
+        form = flatten(option, is_mutable)[0]
+        return form == end or isinstance(form, Array) and _holds(form, end)
     form = expanded(option) or flatten(option)[0]
     return isinstance(form, Tree) if isinstance(end, Tree) else bool(array_forms(form))
+
+
+def _holds(form: Array, number: Static) -> bool:
+    """Has a number become this array?"""
+    with contextlib.suppress(Mismatch):
+        return join(form, number) == form
+    return False
 
 
 def _unique(names: Sequence[str]) -> list[str]:

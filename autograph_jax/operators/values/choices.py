@@ -60,8 +60,10 @@ class Choice:
         return _facts().tell(functools.reduce(jnp.logical_or, taken), _facts().by_option(self, passing))
 
     def _only(self, test: Callable[[Any], bool]) -> Any:
-        """This value where it is known that the option taken passes the test."""
+        """This value where it is known that the option taken passes the test. Where none does, nobody comes here."""
         kept = [position for position, option in enumerate(self._options) if test(option)]
+        if not kept:
+            return self
         if len(kept) == 1:
             return self._options[kept[0]]
         table = [kept.index(p) if p in kept else 0 for p in range(len(self._options))]
