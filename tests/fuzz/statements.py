@@ -153,13 +153,15 @@ def unpacked_value(g: Generator) -> list[str] | None:
     if g.variable("pair") and None not in names and g.chance(50):
         g.bind(*map(str, names))
         return [f"{names[0]}, {names[1]} = p"]
-    source = g.variable(g.pick(("list", "ints")))
+    kind = g.pick(("list", "ints"))
+    source = g.variable(kind)
     targets = [g.target("int") for _ in range(3)]
     if source is None or None in targets:
         return None
     starred = g.chance(30) and "ys" not in g.frozen and source != "ys" and g.has("list")
     g.bind(*map(str, targets[: 1 if starred else 3]))
-    return [f"{targets[0]}, *_ = {source}" if starred else f"{', '.join(map(str, targets))} = {source}"]
+    three = f"{source}[:3]" if kind == "list" else source  # a list may have grown
+    return [f"{targets[0]}, *_ = {source}" if starred else f"{', '.join(map(str, targets))} = {three}"]
 
 
 @rule("statement", "alias", 3)

@@ -1,5 +1,6 @@
 """What a library keeps of a block, where nobody sees it, is refused: each turn would find what the first trace has left."""
 
+import gc
 import types
 
 import jax
@@ -31,6 +32,11 @@ def draw_ahead():
     own.waiting = list(jax.random.split(jax.random.key(1)))
     own.waiting.append(jax.random.split(own.key)[1])
     return 1.0
+functions = []
+def keep_a_function(x):
+    values = [x + float(n) for n in range(50)]
+    functions[:] = [lambda: values]
+    return values[-1]
 """
     exec(text, vars(module))
     return module
@@ -95,3 +101,19 @@ def test_in_python_it_is_as_by_hand():
         return total
 
     assert jnp.allclose(jax.jit(run)(KEY, 0.0), by_hand(KEY), atol=1e-6)
+
+
+def test_all_values_are_looked_for_at_once(monkeypatch):
+    """Each look is at all objects of the process: one for each value took most of a training loop's trace."""
+    looks = []
+
+    @ag.autograph
+    def program(x):
+        while x < 3:
+            x = LIBRARY.keep_a_function(x)
+        return x
+
+    look = gc.get_referrers
+    monkeypatch.setattr(gc, "get_referrers", lambda *values: looks.append(len(values)) or look(*values))
+    assert jax.jit(program)(1.0) == 50
+    assert max(looks) > 50 and len(looks) < 20

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import gc
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,7 +19,7 @@ from autograph_jax.operators.tracing import reach
 
 _OURS = ("autograph_jax", "jax", "jaxlib", "builtins")  # whose objects know what they keep
 _IN_BETWEEN = (list, tuple, collections.deque)
-_DEEPEST = 2
+_DEEPEST = 2  # lists in lists
 
 
 def check(trace: Callable[[], Any]) -> None:
@@ -26,13 +27,20 @@ def check(trace: Callable[[], Any]) -> None:
 
     Nothing refers to the trace then but its tracers, of which the block's notes and our own tables keep none.
     """
-    if trace() is None:
-        return
-    gc.collect()  # frames that an exception has passed hold each other
-    if (left := trace()) is None:
-        return
-    tracers = [one for one in gc.get_referrers(left) if isinstance(one, jax.core.Tracer)]
-    if owners := [told for tracer in tracers for told in _owners(tracer)]:
+    if all(_is_left(trace, generation) for generation in (0, 1, 2)):
+        _refuse(trace())
+
+
+def _is_left(trace: Callable[[], Any], generation: int) -> bool:
+    """Also when objects that refer to each other are gone, as frames do that an exception has passed: first the latest."""
+    if trace() is not None:
+        gc.collect(generation)
+    return trace() is not None
+
+
+def _refuse(trace: Any) -> None:
+    tracers = [one for one in gc.get_referrers(trace) if isinstance(one, jax.core.Tracer)]
+    if owners := list(_owners(tracers)):
         raise EscapedTracerError(
             "a value that is computed in this block is kept outside of it, where autograph_jax does not see it",
             location=user_location(),
@@ -41,15 +49,23 @@ def check(trace: Callable[[], Any]) -> None:
         )
 
 
-def _owners(value: Any, depth: int = 0) -> Iterator[str]:
-    """The objects that hold it, in words, also in their lists. What holds it in another way may be of the tracing itself."""
-    for holder in gc.get_referrers(value):
-        if type(holder) in _IN_BETWEEN and depth < _DEEPEST:
-            yield from _owners(holder, depth + 1)
-        for one in gc.get_referrers(holder) if type(holder) is dict else [holder]:
+def _owners(values: list[Any]) -> Iterator[str]:
+    """The objects that hold one of them, in words, also in their lists. What holds it in another way may be of the tracing itself.
+
+    All values are looked for at once: each look is at all objects that there are.
+    """
+    own = [values]  # lists that hold values, and are this function's
+    for _ in range(1 + _DEEPEST):
+        holders = gc.get_referrers(*values)
+        own.append(holders)
+        dicts = [holder for holder in holders if type(holder) is dict]
+        held = set(map(id, values))
+        for one in itertools.chain(holders, gc.get_referrers(*dicts)):
             if _root(type(one)) not in _OURS and jax.tree_util.all_leaves([one]):  # a pytree is a value
-                names = [name for name in reach.attributes(one) if reach.attribute(one, name, None) is value]
+                names = [name for name in reach.attributes(one) if id(reach.attribute(one, name, None)) in held]
                 yield from (f"`{name}` of an object of class {type(one).__qualname__} holds it." for name in names)
+        values = [one for one in holders if type(one) in _IN_BETWEEN and not any(one is list_ for list_ in own)]
+        own.append(values)
 
 
 def _root(kind: type) -> str:
