@@ -11,6 +11,9 @@ import hypothesis
 import jax
 import pytest
 
+from autograph_jax.operators.effects import ended
+from autograph_jax.operators.tracing import state
+
 hypothesis.settings.register_profile(
     "quick",
     deadline=None,  # the first example of a program compiles it
@@ -53,6 +56,14 @@ def _x64_is_left_as_found() -> Iterator[None]:
     after = jax.config.jax_enable_x64
     jax.config.update("jax_enable_x64", before)
     assert after == before, "the test left jax_enable_x64 changed; use the x64 fixture"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_of_a_trace_is_left() -> Iterator[None]:
+    """What is noted while a program is traced would change the programs after it: their loops would make no turn."""
+    yield
+    left = [*state.traces(), *state.attempts()], ended.has_failed()
+    assert left == ([], False), f"the test left {left}"
 
 
 _tests_since = 0  # JAX's caches were last emptied. Module state of a worker.

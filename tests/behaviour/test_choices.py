@@ -157,6 +157,54 @@ def parts_of_keys(x, n):
 row(parts_of_keys, [2.0, 0], [2.0, 1], [0.5, 1], batch=True)
 
 
+def table_of_pairs(x):
+    """Romberg's: Python runs the loops, since a staged one could add no key that depends on its counter."""
+    table = {(0, 0): x}
+    for i in range(1, 4):
+        table[i, 0] = 0.5 * table[i - 1, 0]
+        for j in range(1, i + 1):
+            before = table[i, j - 1]
+            table[i, j] = before + (before - table[i - 1, j - 1]) / (4**j - 1)
+    return table[3, 3], len(table)
+
+
+row(table_of_pairs, [2.0])
+
+
+def pairs_found(x):
+    table, total = {(1, 0): 1.0, (2, 0): x, (3, 0): 3.0}, 0.0
+    for i in range(5):
+        if (i, 0) in table:
+            total = total + x * table[i, 0]
+        total = total + table.get((i, 0), 0.5)
+    return total
+
+
+row(pairs_found, [2.0])
+
+
+def new_key(x):
+    table = {0: 1.0, 1: 2.0}
+    table[int(x)] = x
+    return table[0], table[1]
+
+
+def new_pair(x):
+    table = {(0, "a"): 1.0, (1, "a"): 2.0}
+    table[int(x), "a"] = x
+    return table[0, "a"], table[1, "a"]
+
+
+row(new_key, [1.0], [0.0])
+row(new_pair, [1.0], [0.0])
+
+
+@pytest.mark.parametrize("write", [new_key, new_pair])
+def test_a_key_that_may_be_new_is_refused_where_it_is(write):
+    with pytest.raises(ag.StructureError, match=r"it may be a new one(.|\n)*dict\.fromkeys"):
+        ag.jit(write)(2.0)
+
+
 def missing_part_of_a_key(x):
     table = {("a", 0): x}
     return table["a" if x > 0 else "c", 0]

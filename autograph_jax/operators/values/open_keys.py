@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced
 
@@ -33,5 +34,5 @@ def _is_same(part: Any, own: Any) -> Any:
     if isinstance(part, Choice):
         return part._where(lambda option: option == own)
     if is_traced(part):
-        return part == own if isinstance(own, int | float) else False
+        return dependence.as_index(part) == own if isinstance(own, int | float) else False
     return bool(part == own)

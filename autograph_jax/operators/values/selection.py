@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from autograph_jax.errors import StructureError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import lists
@@ -146,16 +147,14 @@ def put(value: Any, container: Any, index: Any) -> None:
     """`container[index] = value` in a list or dict, where traced data picks the element: each is the value or what it was."""
     if open_keys.is_open(index):
         chosen: dict[Any, Any] = open_keys.among(container, index)
-        others = jnp.logical_not(functools.reduce(jnp.logical_or, chosen.values(), False))
-        checks.raise_where(others, KeyError(_NO_KEY))
+        _refuse_new_key(chosen)
     elif isinstance(index, Choice):
         chosen = {key: index._where(lambda option, key=key: same_static(option, key)) for key in index._options}
         if any(isinstance(key, jax.Array) for key in chosen):
             raise refusal(index, "as an index to write at")
     elif isinstance(container, dict):
-        found = {key: dependence.as_index(index) == key for key in container if isinstance(key, int | float)}
-        chosen = found or {index: True}
-        checks.raise_where(jnp.logical_not(functools.reduce(jnp.logical_or, chosen.values())), KeyError(index))
+        chosen = {key: dependence.as_index(index) == key for key in container if isinstance(key, int | float)}
+        _refuse_new_key(chosen)
     else:
         name = "deque index" if isinstance(container, collections.deque) else "list assignment index"
         position = position_in(len(container), index, IndexError(f"{name} out of range"))
@@ -173,6 +172,19 @@ def put(value: Any, container: Any, index: Any) -> None:
     if is_one_of_them:  # `rows[i] = rows[j]`: two of them are one array from now on
         for one, other in itertools.combinations(aliasing.memory(container), 2):
             aliasing.doubt(one, other)
+
+
+def _refuse_new_key(found: dict[Any, jax.Array]) -> None:
+    """Of a dict that is written, where none of these keys is the one that traced data decides about: Python would add it."""
+    error = StructureError(
+        "a key of a dict is written that traced data decides about, and it may be a new one",
+        location=user_location(),
+        details=["Which keys a dict has is known when the program is traced."],
+        help="have all keys there before: `table = dict.fromkeys(range(n), 0.0)`; or write into an array: `table[i] = x`",
+    )
+    if not found:
+        raise error
+    checks.raise_where(jnp.logical_not(functools.reduce(jnp.logical_or, found.values())), error)
 
 
 def get_of(container: dict[Any, Any], key: Any, default: Any = None) -> Any:
