@@ -21,6 +21,7 @@ from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.ordering import all_of
 from autograph_jax.operators.sequences import bounded, iterables, lists
 from autograph_jax.operators.sequences.deques import BoundedDeque
+from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values import bools, objects
 from autograph_jax.operators.values.choices import Choice
@@ -146,6 +147,7 @@ def isinstance_(value: Any, kinds: Any) -> Any:
         return value._where(lambda option: isinstance_(option, kinds))
     if _asks_for_bool(kinds):
         bools.check_class(value)
+    dependence.note_class_asked(value)
     return isinstance("" if type(value) is Text else value, kinds) or isinstance(taken_for(value), kinds)
 
 
@@ -182,6 +184,7 @@ def type_(value: Any, *rest: Any, **keywords: Any) -> Any:
     lists.check_element(value)
     value = value._bound() if type(value) is Choice else value
     bools.check_class(value)
+    dependence.note_class_asked(value)
     return value._map(type_) if type(value) is Choice else builtins.type(taken_for(value))
 
 

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 from autograph_jax.errors import StagingError, user_location
 from autograph_jax.operators import comparisons
 from autograph_jax.operators.sequences import bounded, lists
+from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.values import facts, selection, structure
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import truth
@@ -196,6 +197,7 @@ class instance(Pattern):
         kind = self._kind()
         if not isinstance(kind, type):
             raise TypeError("called match pattern must be a class")
+        dependence.note_class_asked(subject)
         if not isinstance(subject, kind):
             return _NOT
         values = structure.attributes(subject, kind, len(self._positional), self._keywords)

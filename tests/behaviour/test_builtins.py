@@ -615,6 +615,31 @@ def of_whole_numbers(n, k):
 row(of_whole_numbers, [3, 1], [-2, 9], batch=True)
 
 
+def class_of_a_counter(x):
+    for i in range(3):
+        x = x + (1.0 if isinstance(i, int) else 100.0) + (type(i * 0.5) is float)
+        match i:
+            case int(n):
+                x = x + n
+    return x
+
+
+row(class_of_a_counter, [2.0])
+
+
+def new_keys_of_a_while(x):
+    """Python knows when it ends; that a key may be missing is no reason to stage it."""
+    table, pairs, i = {0: x}, {(0, "a"): x}, 0
+    while i < 3:
+        table[i + 1] = table[i] * 1.5
+        pairs[i + 1, "a"] = pairs[i, "a"] * 2
+        i += 1
+    return table[3], pairs[3, "a"], len(table)
+
+
+row(new_keys_of_a_while, [2.0])
+
+
 @table.each_way
 def test_builtins(row, way, record_property):
     check(row, way, record_property)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
@@ -22,6 +23,12 @@ def as_index(index: jax.Array) -> jax.Array:
     """A traced index into a list of Python's, marked so that `plain_indexes` finds it; no small type, as a list may be long."""
     is_small = index.dtype.itemsize < 4 or jnp.issubdtype(index.dtype, jnp.unsignedinteger)
     return _index.bind(index.astype(int) if is_small else index)
+
+
+def note_class_asked(value: Any) -> None:
+    """Of a number's class Python knows more than JAX: a counter is an int. Marked as an index is."""
+    if isinstance(value, jax.core.Tracer) and value.ndim == 0 and value.weak_type:
+        _index.bind(value)
 
 
 def plain_indexes(closed: Any, tainted_inputs: Sequence[bool]) -> bool:

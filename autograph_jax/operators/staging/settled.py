@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import jax
+import jax.core
 import jax.numpy as jnp
 
 from autograph_jax.loops.axes import Axes, vary
@@ -116,7 +117,12 @@ class Settled:
 
     def _find_tainted(self) -> list[bool]:
         """Which input leaves hold data that was traced before the loop, or comes to depend on such data in it?"""
-        tainted = [isinstance(entry, jax.Array) or not _is_plain(entry) for entry in self.entries]
+        tainted = [
+            isinstance(entry, jax.core.Tracer)  # whether the program has failed before
+            if isinstance(place, Carried)
+            else isinstance(entry, jax.Array) or not _is_plain(entry)
+            for place, entry in zip(self.places, self.entries, strict=True)
+        ]
         leaves = [t for t, form in zip(tainted, self.forms, strict=True) for _ in array_forms(form)]
         outputs = self._output_positions()
         while True:
@@ -156,7 +162,8 @@ class Settled:
 
     def is_traced(self, condition: Traced) -> bool:
         """Does a test of this state depend on traced data?"""
-        return any(dependence.tainted_outputs(condition.jaxpr, self._tainted))
+        out = dependence.tainted_outputs(condition.jaxpr, self._tainted)
+        return any(out[: len(array_forms(condition.result))])
 
     def only_traced_state(self) -> bool:
         """Would plain Python see every variable of this loop become traced too?
