@@ -50,7 +50,7 @@ def _refuse(trace: Any) -> None:
 
 
 def _owners(values: list[Any]) -> Iterator[str]:
-    """The objects that hold one of them, in words, also in their lists. What holds it in another way may be of the tracing itself.
+    """The objects that hold one of them, in words, also in their lists. What else holds it may be of the tracing itself.
 
     All values are looked for at once: each look is at all objects that there are.
     """
