@@ -8,6 +8,7 @@ import pytest
 
 import autograph_jax as ag
 from autograph_jax import autograph
+from autograph_jax.operators.effects import ended
 
 
 def turns(v):
@@ -188,3 +189,10 @@ def test_an_error_has_an_order_only_behind_what_has_one():
 def test_python_is_not_called_for_lanes_without_an_error():
     text = jax.jit(jax.vmap(autograph(check))).lower(jnp.array([5, 6])).as_text()
     assert text.index("stablehlo.case") < text.index("xla_ffi_python_cpu_callback")
+
+
+def test_outside_of_programs_nothing_is_noted():
+    """What a block puts back when its program is over would end all loops that come later."""
+    ended._flag.write(jnp.asarray(True))
+    assert ended.has_failed() is False
+    assert ag.while_loop(lambda n: n < 3, lambda n: n + 1, 0) == 3

@@ -37,10 +37,14 @@ class _Flag(Carried):
     """The place for whether the program has failed, by an error that leaves it."""
 
     def read(self) -> Any:
+        if not jax_private.tracing():
+            return False
         return self.target.__dict__[self.attribute] if self.attribute in self.target.__dict__ else self._outside()
 
     def write(self, value: Any) -> None:
-        if value is self._outside():
+        if not jax_private.tracing():  # a block of a program that is over: JAX's own is for ever, and has not failed
+            self.target.__dict__.pop(self.attribute, None)
+        elif value is self._outside():
             self.target.__dict__.pop(self.attribute, None)
         elif _blocks():
             self.target.__dict__[self.attribute] = value
