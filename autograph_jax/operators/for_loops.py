@@ -340,7 +340,7 @@ def _why_not_staged(rows: iterables.View, settled: Settled, how: str) -> str | N
     if is_traced(rows.length):
         return None
     if not how and settled.reads_by_counter():
-        return "it reads a list by its counter, which staging would make a choice among all elements"
+        return "it looks something up by its counter, or asks for its class, which Python knows and a staged loop does not"
     is_short = rows.length <= _UNROLL_LIMIT
     if not how and is_short and settled.tells_numbers_spread():
         return "a number that it begins with becomes an array, and is summed, measured or the like before"

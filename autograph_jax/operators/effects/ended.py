@@ -42,9 +42,8 @@ class _Flag(Carried):
         return self.target.__dict__[self.attribute] if self.attribute in self.target.__dict__ else self._outside()
 
     def write(self, value: Any) -> None:
-        if not jax_private.tracing():  # a block of a program that is over: JAX's own is for ever, and has not failed
-            self.target.__dict__.pop(self.attribute, None)
-        elif value is self._outside():
+        # Outside of all programs a block of one that is over puts back what it found: what runs there has not failed.
+        if not jax_private.tracing() or value is self._outside():
             self.target.__dict__.pop(self.attribute, None)
         elif _blocks():
             self.target.__dict__[self.attribute] = value

@@ -32,7 +32,7 @@ def note_class_asked(value: Any) -> None:
 
 
 def plain_indexes(closed: Any, tainted_inputs: Sequence[bool]) -> bool:
-    """Is a list read at an index that depends on no tainted input, so that it would be a plain one in Python?"""
+    """Is a list read at an index, or a number's class asked for, that depends on no tainted input: would Python know it?"""
     return _has_plain_index(closed.jaxpr, list(tainted_inputs))
 
 

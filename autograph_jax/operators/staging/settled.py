@@ -156,7 +156,7 @@ class Settled:
         return any(out[: len(array_forms(self.traced.result))])
 
     def reads_by_counter(self) -> bool:
-        """Does the body read a list at an index that Python would know in each turn?"""
+        """Does the body look something up by a number that Python would know in each turn, or ask for the class of one?"""
         arguments = [False] + [self.tainted_arguments] * (self.argument_count - 1)
         return dependence.plain_indexes(self.traced.jaxpr, [*self._tainted, *arguments, True])
 
