@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import numpy as np
 from jax.extend import source_info_util
 from jax.extend.core import ClosedJaxpr
 from jax.interpreters import partial_eval
@@ -140,6 +141,9 @@ class _Run:
         if name == "scatter" and "ranges" in self._chosen:
             written = in_bounds_write(equation, given, self._parts_of(given[1]))
             return bound(equation, given) if written is None else [written]
+        if name in _FIRST_INDEX and "ranges" in self._chosen:
+            first = _FIRST_INDEX[name]
+            return bound(equation, [*given[:first], *self._unconverted(equation.invars[first:], given[first:])])
         if name == "taken":
             return given[:1]
         if name in _INSIDE:
@@ -155,6 +159,20 @@ class _Run:
         if selects.is_pure(equation):
             return self._once(equation, given)
         return bound(equation, given)
+
+    def _unconverted(self, atoms: Sequence[Any], given: Sequence[Any]) -> Sequence[Any]:
+        """Indices as they were computed, where that is known to be the same: XLA would keep both in a kernel's turn."""
+        found = []
+        for atom, value in zip(atoms, given, strict=True):
+            maker = self._maker(atom)
+            if maker is not None and maker.primitive.name == "convert_element_type" and self._range(atom) is not None:
+                value = self._value(maker.invars[0])
+            found.append(value)
+        kinds = {value.dtype for value in found if isinstance(value, jax.core.Tracer)}
+        if len(kinds) != 1:
+            return given
+        kind = kinds.pop()
+        return [value if isinstance(value, jax.core.Tracer) else np.asarray(value, kind) for value in found]
 
     def _maker(self, atom: Any) -> Any:
         return self._makers.get(atom) if selects.is_variable(atom) else None
@@ -251,6 +269,7 @@ def _place(equation: Any) -> Any:
     return source_info_util.user_context(info.traceback, name_stack=stack)
 
 
+_FIRST_INDEX = {"dynamic_slice": 1, "dynamic_update_slice": 2}
 _INSIDE = {"scan": nests.scan, "while": nests.while_, "turn": nests.turn}
 _CHANGED = {
     "cond": frozenset({"selects"}),

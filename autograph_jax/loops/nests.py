@@ -9,7 +9,7 @@ from typing import Any
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.extend.core.primitives import while_p
 
-from autograph_jax.loops import blocks, guards, kernels, ranges, told
+from autograph_jax.loops import blocks, guards, kernels, ranges, rows, told
 from autograph_jax.loops.evaluation import programs_of
 from autograph_jax.loops.kernel_calls import in_one_kernel, kernel_p
 from autograph_jax.loops.loop import Loop, traced
@@ -27,7 +27,14 @@ def scan(equation: Any, given: list[Any], known: Ranges, chosen: Chosen, compile
     def made(chosen: Chosen) -> dict[str, Any]:
         return params | {"unroll": int(params["unroll"]), "jaxpr": compiled(params["jaxpr"], inside, chosen)}
 
-    return _loop(equation, equation.primitive, given, made, chosen)
+    def kernel(params: dict[str, Any], chosen: Chosen) -> Sequence[Any]:
+        tables = rows.of_scan(params, given, inside) if "rows" in chosen else []
+        if not tables:
+            return in_one_kernel(functools.partial(equation.primitive.bind, **params), given)
+        told.tell(equation, "rows", "of a table, only the rows that the loop needs are in it")
+        return rows.in_rows(params, given, tables, in_one_kernel)
+
+    return _loop(equation, equation.primitive, given, made, chosen, kernel)
 
 
 def while_(equation: Any, given: list[Any], known: Ranges, chosen: Chosen, compiled: Compile) -> Sequence[Any]:
@@ -46,7 +53,10 @@ def while_(equation: Any, given: list[Any], known: Ranges, chosen: Chosen, compi
         }
         return params | programs
 
-    return _loop(equation, while_p, given, made, chosen)
+    def kernel(params: dict[str, Any], chosen: Chosen) -> Sequence[Any]:
+        return in_one_kernel(functools.partial(while_p.bind, **params), given)
+
+    return _loop(equation, while_p, given, made, chosen, kernel)
 
 
 def in_blocks(loop: Loop, primitive: Any, chosen: Chosen, compiled: Compile) -> ClosedJaxpr | None:
@@ -79,7 +89,14 @@ def _is_kernels(jaxpr: Any) -> bool:
     return all(e.primitive.name != "while" and all(map(_is_kernels, programs_of(e.params))) for e in outside)
 
 
-def _loop(equation: Any, primitive: Any, given: list[Any], made: Callable[[Chosen], dict[str, Any]], chosen: Chosen) -> Any:
+def _loop(
+    equation: Any,
+    primitive: Any,
+    given: list[Any],
+    made: Callable[[Chosen], dict[str, Any]],
+    chosen: Chosen,
+    kernel: Callable[[dict[str, Any], Chosen], Sequence[Any]],
+) -> Sequence[Any]:
     """A loop as one kernel, where it can be; otherwise the loops in it may be."""
     own = own_choice(equation)
     chosen = chosen if own is None else chosen & own
@@ -92,7 +109,7 @@ def _loop(equation: Any, primitive: Any, given: list[Any], made: Callable[[Chose
         if reason is None:
             made(chosen - {"kernel"}) if told.is_heard() else None
             told.tell(equation, "kernel", "the loop is one kernel")
-            return in_one_kernel(functools.partial(primitive.bind, **params), given)
+            return kernel(params, chosen)
         told.tell(equation, "kernel", f"no kernel of its own: {reason}", is_done=False)
     return primitive.bind(*given, **made(chosen))
 

@@ -42,7 +42,8 @@ def writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
 
     @jax.jit
     def compute(arguments: Sequence[Any], held: Sequence[Any]) -> tuple[Any, Any]:
-        return jaxpr_as_fun(plan.compute)(*arguments), jax.lax.optimization_barrier(held)
+        with set_xla_metadata(inlineable="true"):  # or loops in it would inherit the mark when they are lowered, and the calls in them
+            return jaxpr_as_fun(plan.compute)(*arguments), jax.lax.optimization_barrier(held)
 
     def run(*arguments: Any) -> list[Any]:
         known = dict(zip(closed.jaxpr.invars, arguments, strict=True))

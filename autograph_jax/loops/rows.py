@@ -1,0 +1,212 @@
+"""A loop that stays in a few rows of a table: `table[i, j] = table[i - 1, j] + table[i, j - 1]` for all j.
+
+The row that it writes is cut out before the loop and put back after it, and those that it only reads are cut out too. A turn
+then touches short arrays with one index, and not a table that one index after the other is computed into. It is done where all
+that is known of the indices (`ranges.py`) says that they are in bounds, and that no row that is read is the one that is written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph_jax.loops.evaluation import bound, evaluated
+from autograph_jax.loops.guards import parts_of_scan
+from autograph_jax.loops.noted import left_by
+from autograph_jax.loops.ranges import Range, Ranges, fits, of_literal
+
+_MOST_PER_TURN = 8  # elements that are cut out and put back, for each turn of the loop: a copied element is much less than a turn
+_WRITE = "dynamic_update_slice"
+_ACCESSES = ("dynamic_slice", _WRITE)
+
+Index = tuple[Any, int]  # an input of the loop's body that no turn changes, or None; and what is added to it
+Place = tuple[Index, ...]  # an index for each dimension that no turn moves in
+
+
+@dataclasses.dataclass(frozen=True)
+class Rows:
+    """What a scan does with one table: which dimensions it stays in, where it writes, and where else it reads."""
+
+    table: int  # which operand of the scan
+    fixed: tuple[int, ...]
+    written: Place
+    read: tuple[Place, ...]
+    places: dict[Any, Place]  # by the equation that reads or writes
+
+
+def of_scan(params: dict[str, Any], operands: Sequence[Any], inside: Ranges) -> list[Rows]:
+    """The tables of which a scan needs some rows only; `inside` is what is known of the operands of its body."""
+    first, last = parts_of_scan(params, operands)
+    body = _Body(params["jaxpr"], first, inside)
+    found = [body.rows(number, number - first) for number in range(first, last)]
+    return [rows for rows in found if rows is not None and _pays(rows, operands[rows.table].shape, params["length"])]
+
+
+def _pays(rows: Rows, shape: Sequence[int], turns: int) -> bool:
+    row = math.prod(size for dimension, size in enumerate(shape) if dimension not in rows.fixed)
+    return row * (2 + len(rows.read)) <= _MOST_PER_TURN * turns
+
+
+def in_rows(params: dict[str, Any], given: Sequence[Any], found: Sequence[Rows], run: Callable[..., Sequence[Any]]) -> list[Any]:
+    """What the scan gives; `run` runs the loop, of which it is given a function and the operands."""
+    first, last = parts_of_scan(params, given)
+    operands, others = list(given), []
+    for rows in found:
+        table = given[rows.table]
+        operands[rows.table] = _cut(table, rows.fixed, rows.written, given)
+        others.append([_cut(table, rows.fixed, place, given) for place in rows.read])
+    count = sum(map(len, others))
+
+    def loop(*values: Any) -> list[Any]:
+        cut, values = values[:count], values[count:]
+        each = _Reader(found, others, cut).each
+
+        def turn(carry: Any, row: Any) -> tuple[Any, Any]:
+            out = evaluated(params["jaxpr"], [*values[:first], *carry, *row], each)
+            return out[: last - first], out[last - first :]
+
+        carry, stacked = jax.lax.scan(turn, list(values[first:last]), list(values[last:]), params["length"], params["reverse"])
+        return [*carry, *stacked]
+
+    out = list(run(loop, [*(row for rows in others for row in rows), *operands]))
+    for rows in found:
+        number, table = rows.table - first, given[rows.table]
+        row = jnp.expand_dims(out[number], rows.fixed)
+        out[number] = jax.lax.dynamic_update_slice(table, row, _starts(table, rows.fixed, rows.written, given))
+    return out
+
+
+class _Reader:
+    """The equations of the body, of which those of a table take a row of it."""
+
+    def __init__(self, found: Sequence[Rows], others: Sequence[Sequence[Any]], cut: Sequence[Any]) -> None:
+        left = iter(cut)
+        self._tables = [(rows, dict(zip(rows.read, left, strict=False))) for rows in found]
+
+    def each(self, equation: Any, operands: list[Any]) -> Sequence[Any]:
+        for rows, others in self._tables:
+            if id(equation) in rows.places:
+                return [self._one(equation, operands, rows, others)]
+        return bound(equation, operands)
+
+    def _one(self, equation: Any, operands: list[Any], rows: Rows, others: dict[Place, Any]) -> Any:
+        is_write = equation.primitive.name == _WRITE
+        starts = [start for d, start in enumerate(operands[2 if is_write else 1 :]) if d not in rows.fixed]
+        if is_write:
+            return _put(operands[0], jnp.squeeze(operands[1], rows.fixed), starts)
+        sizes = [size for d, size in enumerate(equation.params["slice_sizes"]) if d not in rows.fixed]
+        row = others.get(rows.places[id(equation)], operands[0])
+        return jnp.expand_dims(jax.lax.dynamic_slice(row, starts, sizes, allow_negative_indices=False) if sizes else row, rows.fixed)
+
+
+def _put(row: Any, window: Any, starts: Sequence[Any]) -> Any:
+    return jax.lax.dynamic_update_slice(row, window, starts, allow_negative_indices=False) if starts else window
+
+
+def _cut(table: Any, fixed: Sequence[int], place: Place, given: Sequence[Any]) -> Any:
+    sizes = [1 if dimension in fixed else size for dimension, size in enumerate(table.shape)]
+    window = jax.lax.dynamic_slice(table, _starts(table, fixed, place, given), sizes, allow_negative_indices=False)
+    return jnp.squeeze(window, fixed)
+
+
+def _starts(table: Any, fixed: Sequence[int], place: Place, given: Sequence[Any]) -> list[Any]:
+    starts: list[Any] = [jnp.int32(0)] * table.ndim
+    for dimension, (base, offset) in zip(fixed, place, strict=True):
+        starts[dimension] = jnp.asarray(0 if base is None else given[base], jnp.int32) + offset
+    return starts
+
+
+class _Body:
+    """The jaxpr of a scan's turn, and what is known of its integers."""
+
+    def __init__(self, closed: Any, consts: int, inside: Ranges) -> None:
+        self._jaxpr, self._consts = closed.jaxpr, {v: number for number, v in enumerate(closed.jaxpr.invars[:consts])}
+        self._makers = {v: equation for equation in closed.jaxpr.eqns for v in equation.outvars}
+        inputs = [*closed.jaxpr.constvars, *closed.jaxpr.invars]
+        self._ranges: dict[Any, Range | None] = dict(zip(inputs, [*map(of_literal, closed.consts), *inside], strict=True))
+        for equation in closed.jaxpr.eqns:
+            given = tuple(map(self._range, equation.invars))
+            self._ranges.update(zip(equation.outvars, left_by(equation, given), strict=False))
+
+    def rows(self, number: int, output: int) -> Rows | None:
+        """What it does with the table that is this operand; None where it wants all of it, or writes nothing."""
+        used = self._used(self._jaxpr.invars[number], self._jaxpr.outvars[output])
+        writes = [equation for equation in used if equation.primitive.name == _WRITE]
+        if not writes:
+            return None
+        indices = {id(equation): self._indices(equation) for equation in used}
+        shape = self._jaxpr.invars[number].aval.shape
+        fixed = tuple(d for d in range(len(shape)) if all(known[d] is not None for known in indices.values()))
+        if not fixed:
+            return None
+        places = {key: tuple(known[d] for d in fixed) for key, known in indices.items()}
+        written, *more = {places[id(equation)] for equation in writes}
+        read = tuple(dict.fromkeys(place for place in places.values() if place != written))
+        if more or not all(_are_apart(place, written) for place in read):
+            return None
+        return Rows(number, fixed, written, read, places)
+
+    def _used(self, table: Any, output: Any) -> list[Any]:
+        """The equations that read or write the table; none if it is used in any other way, or is not what the turn leaves."""
+        used, versions = [], [table]
+
+        def is_one(atom: Any) -> bool:
+            return any(atom is version for version in versions)
+
+        for equation in self._jaxpr.eqns:
+            if not any(map(is_one, equation.invars)):
+                continue
+            if equation.primitive.name not in _ACCESSES or any(map(is_one, equation.invars[1:])):
+                return []
+            used.append(equation)
+            if equation.primitive.name == _WRITE:
+                versions.append(equation.outvars[0])
+        return used if is_one(output) and sum(map(is_one, self._jaxpr.outvars)) == 1 else []
+
+    def _indices(self, equation: Any) -> list[Index | None]:
+        """For each dimension where it reads or writes, if that is one index, in bounds, which no turn changes."""
+        is_write = equation.primitive.name == _WRITE
+        sizes = equation.invars[1].aval.shape if is_write else equation.params["slice_sizes"]
+        starts, shape = equation.invars[2 if is_write else 1 :], equation.invars[0].aval.shape
+        return [
+            self._index(start) if size == 1 and self._is_within(start, most) else None
+            for start, size, most in zip(starts, sizes, shape, strict=True)
+        ]
+
+    def _is_within(self, start: Any, most: int) -> bool:
+        span = self._range(start)
+        return span is not None and span[0] >= 0 and span[1] < most
+
+    def _index(self, atom: Any) -> Index | None:
+        if hasattr(atom, "val"):
+            return None, int(atom.val)
+        span, maker = self._range(atom), self._makers.get(atom)
+        if span is None or not fits(span, jnp.int32):
+            return None
+        if atom in self._consts:
+            return self._consts[atom], 0
+        if maker is None:
+            return None
+        name, operands = maker.primitive.name, maker.invars
+        if name == "convert_element_type":
+            return self._index(operands[0])
+        if name == "add" and hasattr(operands[0], "val"):
+            operands = operands[::-1]
+        if name not in ("add", "sub") or not hasattr(operands[1], "val"):
+            return None
+        before = self._index(operands[0])
+        step = int(operands[1].val) * (1 if name == "add" else -1)
+        return before if before is None else (before[0], before[1] + step)
+
+    def _range(self, atom: Any) -> Range | None:
+        return of_literal(atom.val) if hasattr(atom, "val") else self._ranges.get(atom)
+
+
+def _are_apart(one: Place, other: Place) -> bool:
+    """Are these surely two rows?"""
+    return any(a[0] == b[0] and a[1] != b[1] for a, b in zip(one, other, strict=True))
