@@ -141,9 +141,6 @@ class _Run:
         if name == "scatter" and "ranges" in self._chosen:
             written = in_bounds_write(equation, given, self._parts_of(given[1]))
             return bound(equation, given) if written is None else [written]
-        if name in _FIRST_INDEX and "ranges" in self._chosen:
-            first = _FIRST_INDEX[name]
-            return bound(equation, [*given[:first], *self._unconverted(equation.invars[first:], given[first:])])
         if name == "taken":
             return given[:1]
         if name in _INSIDE:
@@ -154,25 +151,27 @@ class _Run:
         if "sorts" in self._chosen and sorts.is_small(equation):
             told.tell(equation, "sorts", f"a sort of {equation.invars[0].aval.shape} is written out")
             return sorts.by_counting(*given, **equation.params)
+        if name in _FIRST_INDEX and "ranges" in self._chosen:
+            given = self._unconverted(equation, given)
         if name in ("div", "rem") and "shifts" in self._chosen and (found := self._shifts.truncated(equation)) is not None:
             return [self._by_bits(equation, found)]
         if selects.is_pure(equation):
             return self._once(equation, given)
         return bound(equation, given)
 
-    def _unconverted(self, atoms: Sequence[Any], given: Sequence[Any]) -> Sequence[Any]:
-        """Indices as they were computed, where that is known to be the same: XLA would keep both in a kernel's turn."""
-        found = []
-        for atom, value in zip(atoms, given, strict=True):
+    def _unconverted(self, equation: Any, given: list[Any]) -> list[Any]:
+        """With indices as they were computed, where that is the same number: converting them would be a part of each turn."""
+        first = _FIRST_INDEX[equation.primitive.name]
+        indices = []
+        for atom, value in zip(equation.invars[first:], given[first:], strict=True):
             maker = self._maker(atom)
-            if maker is not None and maker.primitive.name == "convert_element_type" and self._range(atom) is not None:
-                value = self._value(maker.invars[0])
-            found.append(value)
-        kinds = {value.dtype for value in found if isinstance(value, jax.core.Tracer)}
+            is_converted = maker is not None and maker.primitive.name == "convert_element_type" and self._range(atom) is not None
+            indices.append(self._value(maker.invars[0]) if is_converted else value)
+        kinds = {index.dtype for index in indices if isinstance(index, jax.core.Tracer)}
         if len(kinds) != 1:
             return given
         kind = kinds.pop()
-        return [value if isinstance(value, jax.core.Tracer) else np.asarray(value, kind) for value in found]
+        return given[:first] + [i if isinstance(i, jax.core.Tracer) else np.asarray(i, kind) for i in indices]
 
     def _maker(self, atom: Any) -> Any:
         return self._makers.get(atom) if selects.is_variable(atom) else None

@@ -13,6 +13,7 @@ from autograph_jax.loops import blocks, guards, kernels, ranges, rows, told
 from autograph_jax.loops.evaluation import programs_of
 from autograph_jax.loops.kernel_calls import in_one_kernel, kernel_p
 from autograph_jax.loops.loop import Loop, traced
+from autograph_jax.loops.noted import of_inputs
 from autograph_jax.loops.optimizations import Chosen, own_choice
 from autograph_jax.loops.ranges import Ranges
 from autograph_jax.loops.writes import with_writes_last
@@ -28,7 +29,7 @@ def scan(equation: Any, given: list[Any], known: Ranges, chosen: Chosen, compile
         return params | {"unroll": int(params["unroll"]), "jaxpr": compiled(params["jaxpr"], inside, chosen)}
 
     def kernel(params: dict[str, Any], chosen: Chosen) -> Sequence[Any]:
-        tables = rows.of_scan(params, given, inside) if "rows" in chosen else []
+        tables = rows.of_scan(params, given, of_inputs(equation.params["jaxpr"].jaxpr, inside)) if "rows" in chosen else []
         if not tables:
             return in_one_kernel(functools.partial(equation.primitive.bind, **params), given)
         told.tell(equation, "rows", "of a table, only the rows that the loop needs are in it")

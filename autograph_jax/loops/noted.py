@@ -31,6 +31,17 @@ def noted(closed: ClosedJaxpr, known: Ranges) -> ClosedJaxpr:
     return ClosedJaxpr(closed.jaxpr.replace(eqns=equations), closed.consts)
 
 
+def of_inputs(jaxpr: Any, known: Ranges) -> Ranges:
+    """What is known of a body's inputs, with what its turns know of them."""
+    found = {v: span for v, span in zip(jaxpr.invars, known, strict=True)}
+    for equation in jaxpr.eqns:
+        if equation.primitive.name == "turn":
+            of_turn = zip(equation.invars, equation.params["known"] or (None,) * len(equation.invars), strict=True)
+            inputs = {v: span for v, span in of_turn if not hasattr(v, "val") and v in found}
+            found |= zip(inputs, ranges.narrowed(tuple(found[v] for v in inputs), tuple(inputs.values())), strict=True)
+    return tuple(found[v] for v in jaxpr.invars)
+
+
 def left_by(equation: Any, known: Ranges) -> Sequence[Range | None]:
     """What is known of what an equation gives."""
     if equation.primitive.name in _LEFT:

@@ -158,7 +158,7 @@ OF_THE_TABLE = [may_be_the_same_row, wraps_around, beyond_the_end, in_two_rows, 
 def words(function):
     random = np.random.default_rng(3)
     whole = function in (edit_distance, longest_common)
-    return [jnp.asarray(random.integers(0, 3, n) if whole else random.normal(size=n)) for n in (9, 70)]
+    return [jnp.asarray(random.integers(0, 3, n) if whole else random.normal(size=n)) for n in (90, 70)]
 
 
 def told_of(function, *arguments):
