@@ -12,6 +12,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 from jax.extend import source_info_util
 from jax.extend.core import ClosedJaxpr
 from jax.interpreters import partial_eval
@@ -165,13 +166,14 @@ class _Run:
         indices = []
         for atom, value in zip(equation.invars[first:], given[first:], strict=True):
             maker = self._maker(atom)
-            is_converted = maker is not None and maker.primitive.name == "convert_element_type" and self._range(atom) is not None
-            indices.append(self._value(maker.invars[0]) if is_converted else value)
-        kinds = {index.dtype for index in indices if isinstance(index, jax.core.Tracer)}
+            if maker is not None and maker.primitive.name == "convert_element_type" and self._range(atom) is not None:
+                value = self._value(maker.invars[0])
+            indices.append(value)
+        kinds = {index.dtype for index in indices if isinstance(index, Tracer)}
         if len(kinds) != 1:
             return given
         kind = kinds.pop()
-        return given[:first] + [i if isinstance(i, jax.core.Tracer) else np.asarray(i, kind) for i in indices]
+        return given[:first] + [i if isinstance(i, Tracer) else np.asarray(i, kind) for i in indices]
 
     def _maker(self, atom: Any) -> Any:
         return self._makers.get(atom) if selects.is_variable(atom) else None

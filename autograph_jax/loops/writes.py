@@ -42,7 +42,7 @@ def writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
 
     @jax.jit
     def compute(arguments: Sequence[Any], held: Sequence[Any]) -> tuple[Any, Any]:
-        with set_xla_metadata(inlineable="true"):  # or loops in it would inherit the mark when they are lowered, and the calls in them
+        with set_xla_metadata(inlineable="true"):  # or the mark would be handed on to the loops in it, where they are lowered
             return jaxpr_as_fun(plan.compute)(*arguments), jax.lax.optimization_barrier(held)
 
     def run(*arguments: Any) -> list[Any]:

@@ -37,24 +37,16 @@ def longest_common(a, b):
 
 def smoothed(a, b):
     """Gauss and Seidel's sweep: three rows, of which the middle one is written."""
-    u = a[:, None] * b
+    u = a[:, None] * b * 100
     for _ in range(3):
         for i in range(1, len(a) - 1):
             for j in range(1, len(b) - 1):
-                u[i, j] = (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1]) / 4
-    return u
-
-
-def by_columns(a, b):
-    u = a[:, None] * b
-    for j in range(1, len(b)):
-        for i in range(len(a)):
-            u[i, j] = u[i, j] - u[i, j - 1] * 0.5
+                u[i, j] = (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1]) // 4
     return u
 
 
 def in_two_tables(a, b):
-    cost, steps = jnp.zeros((len(a), len(b))), jnp.zeros((len(a), len(b)), dtype=int)
+    cost, steps = jnp.zeros((len(a), len(b)), dtype=int), jnp.zeros((len(a), len(b)), dtype=int)
     for i in range(1, len(a)):
         for j in range(1, len(b)):
             cost[i, j] = jnp.minimum(cost[i - 1, j], cost[i, j - 1]) + (a[i] - b[j]) ** 2
@@ -74,11 +66,11 @@ def old_and_new(a, b):
 
 
 def of_a_cube(a, b):
-    u = a[:4, None, None] * b[:, None] * b
+    u = a[:4, None, None] * a[:, None] * b
     for k in range(1, 4):
-        for i in range(1, len(b)):
+        for i in range(1, len(a)):
             for j in range(1, len(b)):
-                u[k, i, j] = u[k, i - 1, j] + 0.5 * u[k - 1, i, j - 1] + u[k, i, j - 1]
+                u[k, i, j] = (u[k, i - 1, j] + u[k - 1, i, j - 1] - u[k, i, j - 1]) % 101
     return u
 
 
@@ -86,18 +78,34 @@ def a_sum_in_an_element(a, b):
     u = a[:, None] * b
     for i in range(len(a)):
         for j in range(len(b)):
-            u[i, 0] = u[i, 0] * 0.5 + u[i, j]  # a row that is read at every place, and written at one
+            u[i, 0] = u[i, 0] // 2 + u[i, j]  # a row that is read at every place, and written at one
     return u
 
 
-IN_ROWS = [edit_distance, longest_common, smoothed, by_columns, in_two_tables, old_and_new, of_a_cube, a_sum_in_an_element]
+IN_ROWS = [edit_distance, longest_common, smoothed, in_two_tables, old_and_new, of_a_cube, a_sum_in_an_element]
 
 
 def may_be_the_same_row(a, b):
     u = a[:, None] * b
     for i in range(len(a)):
         for j in range(len(b)):
-            u[i, j] = u[i, j] + 0.5 * u[i // 2, b.shape[0] - 1 - j]
+            u[i, j] = u[i, j] + u[i // 2, b.shape[0] - 1 - j] // 2
+    return u
+
+
+def by_columns(a, b):
+    u = b[:, None] * a
+    for j in range(1, len(a)):
+        for i in range(len(b)):
+            u[i, j] = u[i, j] - u[i, j - 1] // 2
+    return u
+
+
+def of_floats(a, b):
+    u = a[:, None] * b * 1.0
+    for i in range(1, len(a)):
+        for j in range(len(b)):
+            u[i, j] = u[i, j] - u[i - 1, j] * 0.5
     return u
 
 
@@ -124,7 +132,7 @@ def in_two_rows(a, b):
     for i in range(1, len(a)):
         for j in range(len(b)):
             u[i, j] = u[i, j] + u[i - 1, j]
-            u[i - 1, j] = 0.0
+            u[i - 1, j] = 0
     return u
 
 
@@ -132,7 +140,7 @@ def in_a_row_of_the_turn(a, b):
     u = a[:, None] * b
     for i in range(len(a)):
         for j in range(len(b)):
-            u[(i + j) % 5, j] = u[i, j] * 0.5
+            u[(i + j) % 5, j] = u[i, j] // 2
     return u
 
 
@@ -140,25 +148,39 @@ def whole(a, b):
     u = a[:, None] * b
     for i in range(len(a)):
         for j in range(len(b)):
-            u[i, j] = jnp.sum(u) / 100
+            u[i, j] = jnp.sum(u) // 100
     return u
 
 
-def few_turns(a, b):
-    u = a[:, None] * jnp.arange(4000.0)
+def long_rows(a, b):
+    u = a[:, None] * jnp.arange(4000)
     for i in range(1, len(a)):
         for j in range(1, len(b)):
             u[i, j] = u[i - 1, j] + u[i, j - 1]
     return u
 
 
-OF_THE_TABLE = [may_be_the_same_row, wraps_around, beyond_the_end, in_two_rows, in_a_row_of_the_turn, whole, few_turns]
+def in_few_turns(a, b):
+    return smoothed(b, a)
 
 
-def words(function):
+OF_THE_TABLE = [
+    by_columns,
+    of_floats,
+    in_few_turns,
+    may_be_the_same_row,
+    wraps_around,
+    beyond_the_end,
+    in_two_rows,
+    in_a_row_of_the_turn,
+    whole,
+    long_rows,
+]
+
+
+def words():
     random = np.random.default_rng(3)
-    whole = function in (edit_distance, longest_common)
-    return [jnp.asarray(random.integers(0, 3, n) if whole else random.normal(size=n)) for n in (90, 70)]
+    return [jnp.asarray(random.integers(0, 4, n)) for n in (40, 140)]
 
 
 def told_of(function, *arguments):
@@ -169,27 +191,33 @@ def told_of(function, *arguments):
 
 @pytest.mark.parametrize("function", [*IN_ROWS, *OF_THE_TABLE])
 def test_it_gives_the_same_to_the_bit(function):
-    arguments = words(function)
-    ours, theirs = (jax.jit(ag.autograph(function, optimize=o))(*arguments) for o in (["ranges", "rows", "kernel", "selects"], False))
+    arguments = words()
+    which = ["ranges", "rows", "kernel", "selects"]
+    ours, theirs = (jax.jit(ag.autograph(function, optimize=o))(*arguments) for o in (which, False))
     jax.tree.map(np.testing.assert_array_equal, ours, theirs)
 
 
 @pytest.mark.parametrize("function", IN_ROWS)
 def test_its_rows_are_cut_out(function):
-    assert "rows" in told_of(function, *words(function))
+    assert "rows" in told_of(function, *words())
 
 
 @pytest.mark.parametrize("function", OF_THE_TABLE)
 def test_a_table_stays_where_rows_may_be_one_or_cost_more(function):
-    assert "rows" not in told_of(function, *words(function))
+    assert "rows" not in told_of(function, *words())
 
 
-@pytest.mark.parametrize("function", [smoothed, by_columns])
-def test_gradients_and_lanes(function):
-    a, b = words(function)
-    total = lambda a, optimize: jnp.sum(jnp.sin(ag.autograph(function, optimize=optimize)(a, b)))
-    ours, theirs = (jax.jit(jax.grad(lambda a, o=o: total(a, o)))(a) for o in (True, False))
-    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
-    lanes = jnp.stack([a, a * 2, -a])
-    ours, theirs = (jax.jit(jax.vmap(lambda a, o=o: total(a, o)))(lanes) for o in (True, False))
-    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+def test_lanes():
+    a, b = words()
+    lanes = jnp.stack([a, a[::-1], 3 - a])
+    ours, theirs = (
+        jax.jit(jax.vmap(lambda a, o=o: ag.autograph(edit_distance, optimize=o)(a, b)))(lanes) for o in (True, False)
+    )
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_only_calls_are_kept_from_being_inlined():
+    """A mark on what is in them would keep XLA from optimising the loops there."""
+    text = jax.jit(ag.autograph(smoothed)).lower(*words()).as_text()
+    marked = [line for line in text.splitlines() if 'inlineable = "false"' in line]
+    assert len(marked) > 1 and all("call @" in line for line in marked)
