@@ -23,6 +23,10 @@ _MOST_OF_A_MATRIX = 16384  # that a vector is multiplied by
 _LARGEST_MATRIX = 6  # rows, columns or depth of a product of two matrices; from 8 on XLA calls a library
 _MOST_BYTES = 32768  # that a turn writes, in loops inside of it too
 _MOST_EQUATIONS = 2000
+_UNROLLED_FROM = 512  # turns: a shorter loop is over soon, and takes longer to compile
+_MOST_UNROLLED = 256  # operations in the turns that stand one after the other
+_MOST_TURNS_AT_ONCE = 8
+_FEW_ELEMENTS = 16
 _MANY_TURNS = 64  # of an inner loop: then it is the one that counts
 
 _TYPES = frozenset(
@@ -76,6 +80,26 @@ def surely_not(programs: Sequence[Any], lanes: int = 1) -> str | None:
         return f"it has more than {_MOST_EQUATIONS:,} operations"
     written = sum(aval.size * lanes * aval.dtype.itemsize for aval in computed)
     return f"a turn computes {written:,} bytes" if written > 2 * _MOST_BYTES else None  # some of it twice, perhaps
+
+
+def turns_at_once(params: dict[str, Any]) -> int:
+    """How many turns of a scan that is a kernel stand one after the other, so that the loop itself costs less: a power of two.
+
+    Only where they compute few numbers. XLA would copy an array that is read and written, and products of matrices take longer.
+    """
+    equations = params["jaxpr"].jaxpr.eqns
+    if params["length"] < _UNROLLED_FROM or not all(_is_short(equation, equations) for equation in equations):
+        return 1
+    most = min(_MOST_UNROLLED // max(len(equations), 1), _MOST_TURNS_AT_ONCE)
+    return 1 << max(most.bit_length() - 1, 0)
+
+
+def _is_short(equation: Any, equations: Sequence[Any]) -> bool:
+    if equation.primitive.name == "dynamic_update_slice":
+        readers = [other for other in equations for atom in other.invars if atom is equation.invars[0]]
+        return len(readers) == 1 and equation.invars[1].aval.size <= _FEW_ELEMENTS
+    is_known = equation.primitive.name in BY_ELEMENT | _SHAPES
+    return is_known and all(v.aval.size <= _FEW_ELEMENTS for v in equation.outvars)
 
 
 def may_be_several(jaxpr: Any, lanes: int) -> bool:

@@ -30,6 +30,9 @@ def scan(equation: Any, given: list[Any], known: Ranges, chosen: Chosen, compile
 
     def kernel(params: dict[str, Any], chosen: Chosen) -> Sequence[Any]:
         tables = rows.of_scan(params, given, of_inputs(equation.params["jaxpr"].jaxpr, inside)) if "rows" in chosen else []
+        if not tables and "unroll" in chosen and (count := kernels.turns_at_once(params)) > 1:
+            told.tell(equation, "unroll", f"{count} turns stand one after the other")
+            params = params | {"unroll": count}
         if not tables:
             return in_one_kernel(functools.partial(equation.primitive.bind, **params), given)
         told.tell(equation, "rows", "of a table, only the rows that the loop needs are in it")

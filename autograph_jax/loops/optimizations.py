@@ -16,11 +16,12 @@ MEANINGS = {
     "factors": "matrices of up to 3x3 are factorised and solved by written-out arithmetic, not by LAPACK",
     "sorts": "arrays of up to 8 elements are sorted by written-out comparisons",
     "rows": "of a table of which a loop needs some rows, copies of these are in it",
+    "unroll": "of a kernel that computes few numbers, up to 8 turns stand one after the other",
     "kernel": "a whole loop is one piece of machine code",
 }
 ALL: Chosen = frozenset(MEANINGS)
 NONE: Chosen = frozenset()
-ON_CPU_ALONE: Chosen = frozenset({"blocks", "factors", "sorts", "rows", "kernel"})
+ON_CPU_ALONE: Chosen = frozenset({"blocks", "factors", "sorts", "rows", "unroll", "kernel"})
 _VARIABLE = "AUTOGRAPH_JAX_OPTIMIZE"
 
 
