@@ -22,6 +22,7 @@ from numpy.polynomial import polyutils
 from ..errors import AutographError, PortingError, user_location
 from . import (
     casting,
+    distances,
     foreign,
     hooks,
     known_calls,
@@ -152,7 +153,7 @@ def _refusing_callbacks(function: Function, args: Any, kwargs: Any) -> Iterator[
 
 
 def _by_its_library(function: Function, args: Any, kwargs: Any) -> Any:
-    if (ours := splines.routine(function)) is not None:
+    if (ours := splines.routine(function) or distances.routine(function)) is not None:
         hooks.mapped(function)
         return ours(*args, **kwargs)
     if not foreign.may_be_called(function, args, kwargs):
