@@ -19,7 +19,7 @@ from jax.interpreters import partial_eval
 
 from autograph_jax.loops import factors, guards, nests, ranges, selects, shifts, sorts, told
 from autograph_jax.loops.axes import axes_of_type
-from autograph_jax.loops.evaluation import bound, called, evaluated, is_plain_call
+from autograph_jax.loops.evaluation import IDENTITIES, bound, called, evaluated, is_written_out
 from autograph_jax.loops.noted import left_by
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, Chosen
 from autograph_jax.loops.ranges import Range, Ranges
@@ -56,7 +56,7 @@ def _may_change(jaxpr: Any, chosen: Chosen) -> bool:
 
 def _changes(equation: Any, chosen: Chosen) -> bool:
     name = equation.primitive.name
-    if is_plain_call(equation):
+    if is_written_out(equation):
         return _may_change(called(equation).jaxpr, chosen)
     if name == "custom_linear_solve":
         return _may_change(equation.params["jaxprs"].solve.jaxpr, chosen)
@@ -64,24 +64,24 @@ def _changes(equation: Any, chosen: Chosen) -> bool:
         return True
     if name == "cond" and any(_may_change(branch.jaxpr, chosen) for branch in equation.params["branches"]):
         return True
-    return name in _INSIDE or name == "taken" or name in _CHANGED and bool(_CHANGED[name] & chosen)
+    return name in _INSIDE or name in IDENTITIES or name in _CHANGED and bool(_CHANGED[name] & chosen)
 
 
 def _flat(closed: ClosedJaxpr, chosen: Chosen) -> ClosedJaxpr:
     """With the calls written out in which anything may change."""
 
-    def is_written_out(equation: Any) -> bool:
-        is_call = is_plain_call(equation) or equation.primitive.name == "custom_linear_solve"
+    def is_flattened(equation: Any) -> bool:
+        is_call = is_written_out(equation) or equation.primitive.name == "custom_linear_solve"
         return is_call and _changes(equation, chosen)
 
     def each(equation: Any, operands: list[Any]) -> Sequence[Any]:
-        if not is_written_out(equation):
+        if not is_flattened(equation):
             return bound(equation, operands)
-        if is_plain_call(equation):
+        if is_written_out(equation):
             return evaluated(called(equation), operands, each)
         return equation.primitive.impl(*operands, **equation.params)
 
-    while any(map(is_written_out, closed.jaxpr.eqns)):
+    while any(map(is_flattened, closed.jaxpr.eqns)):
         closed = jax.make_jaxpr(functools.partial(lambda closed, *operands: evaluated(closed, operands, each), closed))(
             *closed.in_avals
         )
@@ -136,13 +136,15 @@ class _Run:
             which = known[0] if "ranges" in self._chosen else None
             if which is not None and which[0] == which[1]:
                 return [given[1 + which[0]]]
+            if all(case is given[1] for case in given[2:]):  # as jax.vmap leaves it for the sake of gradients
+                return [given[1]]
             return bound(equation, [given[0] if asked is None else asked, *given[1:]])
         if asked is not None and (compared := selects.compared(equation, asked)) is not None:
             return [compared]
         if name == "scatter" and "ranges" in self._chosen:
             written = in_bounds_write(equation, given, self._parts_of(given[1]))
             return bound(equation, given) if written is None else [written]
-        if name == "taken":
+        if name in IDENTITIES:
             return given[:1]
         if name in _INSIDE:
             return _INSIDE[name](equation, given, known, self._chosen, compiled)

@@ -1,7 +1,8 @@
 """Where loops become XLA's: as the programs that `compiled.py` makes of them, with what was chosen and this platform has.
 
 The scans of converted loops are lax's own, so that every transform and every tool knows them. They say what was chosen in their
-`unroll`, a number that transforms hand on. Their lowering is in JAX's table; ours stands before it, and hands it all others.
+`unroll`, a number that transforms hand on; so do sorts in their `num_keys`. Their lowerings are in JAX's table; ours stand
+before them, and hand them all others.
 """
 
 from __future__ import annotations
@@ -11,20 +12,22 @@ from typing import Any
 
 import jax
 from jax.extend.core import jaxpr_as_fun
-from jax.extend.core.primitives import scan_p
+from jax.extend.core.primitives import scan_p, sort_p
 from jax.interpreters import mlir
 
+from autograph_jax.loops import sorts
 from autograph_jax.loops.compiled import compiled
 from autograph_jax.loops.loop import traced
 from autograph_jax.loops.nests import in_blocks
-from autograph_jax.loops.optimizations import ON_CPU_ALONE, Chosen, Unroll
+from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Chosen, Unroll
 
 try:
     from jax._src.interpreters.mlir import _lowerings
 
     _scan_of_lax: Any = _lowerings[scan_p].rule
+    _sort_of_lax: Any = _lowerings[sort_p].rule
 except (ImportError, AttributeError, KeyError):  # pragma: no cover - a JAX that has moved it
-    _scan_of_lax = None
+    _scan_of_lax = _sort_of_lax = None
 
 
 def unroll(chosen: Chosen) -> int:
@@ -73,5 +76,17 @@ def _lowered_scan(lowering: Any, *operands: Any, **params: Any) -> Any:
     return mlir.lower_fun(jaxpr_as_fun(made), multiple_results=True)(lowering, *operands)
 
 
+def _lowered_sort(lowering: Any, *operands: Any, num_keys: int, **params: Any) -> Any:
+    chosen = available(lowering, num_keys.chosen) if isinstance(num_keys, sorts.Keys) else NONE
+    if "sorts" not in chosen or not sorts.are_few(lowering.avals_in, num_keys=num_keys, **params):
+        return _sort_of_lax(lowering, *operands, num_keys=int(num_keys), **params)
+
+    def run(*values: Any) -> list[Any]:
+        return sorts.by_counting(*values, **params)
+
+    return mlir.lower_fun(run, multiple_results=True)(lowering, *operands)
+
+
 if _scan_of_lax is not None:
+    mlir.register_lowering(sort_p, _lowered_sort)
     mlir.register_lowering(scan_p, _lowered_scan)

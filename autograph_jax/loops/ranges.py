@@ -12,12 +12,12 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.loops.evaluation import called, is_call
+from autograph_jax.loops.evaluation import IDENTITIES, called, is_call
 
 Range = tuple[int, int]  # the least and the largest value, both included; of an array, of all its elements
 Ranges = tuple[Range | None, ...]
 _TRUE, _FALSE = (1, 1), (0, 0)
-_SAME = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "copy", "slice", "transpose", "stop_gradient"}
+_SAME = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "copy", "slice", "transpose"} | IDENTITIES
 
 
 def of_literal(value: Any) -> Range | None:

@@ -2,15 +2,23 @@
 
 XLA sorts the rows of a matrix one by one, in a call of some 100 ns each, which no kernel can hold. Elements that are equal keep
 their order, as in a stable sort, and NaN comes last: the same as XLA's to the bit.
+
+A sort outside of loops is lax's own, which every transform and every tool knows. It says in its `num_keys`, a number that
+transforms hand on, that it is converted code's (`lowering.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 from jax import lax
+
+from autograph_jax.loops.evaluation import bound, inlined
+from autograph_jax.loops.optimizations import Chosen
 
 _LONGEST = 8
 _MOST_ELEMENTS = 1 << 16
@@ -18,12 +26,59 @@ _MOST_ELEMENTS = 1 << 16
 
 def is_small(equation: Any) -> bool:
     """Is this a sort of so few elements, by one key of real numbers?"""
-    if equation.primitive.name != "sort" or equation.params["num_keys"] != 1:
+    if equation.primitive.name != "sort":
         return False
-    key = equation.invars[0].aval
-    has_numbers = all(jnp.issubdtype(v.aval.dtype, jnp.number) or v.aval.dtype == bool for v in equation.invars)
-    is_short = 0 < key.shape[equation.params["dimension"]] <= _LONGEST and 0 < key.size <= _MOST_ELEMENTS
+    return are_few([v.aval for v in equation.invars], **equation.params)
+
+
+def are_few(avals: Sequence[Any], *, dimension: int, num_keys: int, **_: Any) -> bool:
+    """The same of what is sorted."""
+    key = avals[0]
+    if int(num_keys) != 1:
+        return False
+    has_numbers = all(jnp.issubdtype(aval.dtype, jnp.number) or aval.dtype == bool for aval in avals)
+    is_short = 0 < key.shape[dimension] <= _LONGEST and 0 < key.size <= _MOST_ELEMENTS
     return has_numbers and is_short and not jnp.issubdtype(key.dtype, jnp.complexfloating)
+
+
+class Keys(int):
+    """A sort's `num_keys`, which says what the sort is compiled with, too."""
+
+    chosen: Chosen
+
+    def __new__(cls, number: int, chosen: Chosen) -> Keys:
+        made = super().__new__(cls, number)
+        made.chosen = chosen
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return int(self) == other and getattr(other, "chosen", self.chosen) == self.chosen
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((int(self), self.chosen))
+
+
+def marked(function: Callable[..., Any], *args: Any, chosen: Chosen, **options: Any) -> Any:
+    """What a function of arrays gives, `jnp.argsort(x)` say, whose short sorts may be compiled to less."""
+    if "sorts" not in chosen or not any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(args)):
+        return function(*args, **options)
+    closed, shape = jax.make_jaxpr(lambda *given: function(*given, **options), return_shape=True)(*args)
+
+    def each(equation: Any, operands: list[Any]) -> Any:
+        if not _is_short(equation):
+            return bound(equation, operands)
+        params = equation.params | {"num_keys": Keys(equation.params["num_keys"], chosen)}
+        return equation.primitive.bind(*operands, **params)
+
+    return jax.tree.unflatten(jax.tree.structure(shape), inlined(closed, jax.tree.leaves(args), each))
+
+
+def _is_short(equation: Any) -> bool:
+    name, params = equation.primitive.name, equation.params
+    return name == "sort" and 0 < equation.invars[0].aval.shape[params["dimension"]] <= _LONGEST
 
 
 def by_counting(*operands: jax.Array, dimension: int, **_: Any) -> list[jax.Array]:

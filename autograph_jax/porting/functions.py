@@ -22,6 +22,7 @@ from numpy.polynomial import polyutils
 from ..errors import AutographError, PortingError, user_location
 from . import (
     casting,
+    distances,
     foreign,
     hooks,
     known_calls,
@@ -80,6 +81,7 @@ _OF_INTEGERS = (
     np.linalg.matrix_power, np.linalg.multi_dot, np.linalg.outer, np.linalg.matmul, np.linalg.trace, np.linalg.cross,
     np.linalg.vecdot, np.linalg.tensordot,
 )  # fmt: skip
+_BY_SORTING = (np.median, np.quantile, np.percentile)
 _OF_DOUBLES = (np.cov, np.corrcoef, np.histogram)
 _KEEPING = (np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack, np.where, np.round, np.append, np.mean)
 _BY_UFUNC = {
@@ -152,7 +154,7 @@ def _refusing_callbacks(function: Function, args: Any, kwargs: Any) -> Iterator[
 
 
 def _by_its_library(function: Function, args: Any, kwargs: Any) -> Any:
-    if (ours := splines.routine(function)) is not None:
+    if (ours := splines.routine(function) or distances.routine(function)) is not None:
         hooks.mapped(function)
         return ours(*args, **kwargs)
     if not foreign.may_be_called(function, args, kwargs):
@@ -305,7 +307,7 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         args = tuple(map(_inexact, args))
     args, kwargs = spelt(function, counterpart, tuple(args), kwargs)
     try:
-        found = counterpart(*map(_listed, args), **kwargs)
+        found = _sorting(function, counterpart)(*map(_listed, args), **kwargs)
         linear_algebra.check(function, args, found)
         return found
     except (jax.errors.ConcretizationTypeError, jax.errors.NonConcreteBooleanIndexError) as error:
@@ -322,6 +324,12 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         refusal = refuse(f"what `{function.__name__}` gives ({reason})", "compute it from functions that JAX has")
         refusal.lacks = function
         raise refusal from error
+
+
+def _sorting(function: Function, counterpart: Function) -> Function:
+    if function not in _BY_SORTING:
+        return counterpart
+    return lambda a, *rest, **options: hooks.sorting(lambda a: counterpart(a, *rest, **options), a)
 
 
 def refuse(what: str, way_out: str) -> PortingError:
@@ -405,7 +413,9 @@ def _accumulated(accumulate: Function, a: Any, axis: Any = None, dtype: Any = No
 def _sort(a: Any, axis: int | None = -1, **options: Any) -> Any:
     a = asarray(a)
     options = {name: option for name, option in options.items() if name == "stable" and option is not None}
-    return result(np.sort(a.value, axis, **options) if is_static(a.value) else jnp.sort(a.value, axis), a.shadow)
+    return result(
+        np.sort(a.value, axis, **options) if is_static(a.value) else hooks.sorting(jnp.sort, a.value, axis=axis), a.shadow
+    )
 
 
 def _partition(a: Any, kth: Any, axis: int | None = -1, kind: Any = "introselect", order: Any = None) -> Any:
@@ -421,7 +431,8 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, sta
     value = asarray(a).value
     if is_static(value):
         return wrap(np.argsort(value, axis, kind, order, stable=stable))
-    return wrap(jnp.argsort(value, axis, stable=bool(stable) or kind in ("stable", "mergesort")).astype(canonical(np.intp)))
+    order = hooks.sorting(jnp.argsort, value, axis=axis, stable=bool(stable) or kind in ("stable", "mergesort"))
+    return wrap(order.astype(canonical(np.intp)))
 
 
 def _shares_memory(a: Any, b: Any, *rest: Any, exact: bool = True) -> bool:

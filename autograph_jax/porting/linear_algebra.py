@@ -30,8 +30,6 @@ _HOW = frozenset("overwrite_a overwrite_b overwrite_c overwrite_x check_finite l
 def jax_function(function: Function) -> Function | None:
     """The function of jax.scipy.linalg or jax.numpy.linalg that does what a function of scipy.linalg does; None for none."""
     name = getattr(function, "__name__", "")
-    if (measure := _distance(function)) is not None:
-        return measure
     if isinstance(function, np.ufunc):
         return _GUFUNCS.get(name) if getattr(_BEHIND_NUMPYS, name, None) is function else None
     for module, rooms in (("scipy.linalg", (jsl, jnp.linalg)), ("scipy.fft", (jnp.fft, jax.scipy.fft))):
@@ -227,30 +225,6 @@ def _by_position(known: Any, ours: Function, kept: dict[str, Any]) -> Any:
             break
         first.append(kept.pop(name))
     return ours(*first, **kept)
-
-
-def _distance(function: Function) -> Function | None:
-    """SciPy's `cdist` and `pdist` call one of these for each metric."""
-    kind, _, metric = getattr(function, "__name__", "").partition("_")
-    if getattr(function, "__module__", None) != "scipy.spatial._distance_pybind" or metric not in _METRICS:
-        return None
-    return functools.partial(_pairs if kind == "pdist" else _all_pairs, _METRICS[metric])
-
-
-_METRICS: dict[str, Function] = {
-    "euclidean": lambda d: jnp.sqrt(jnp.sum(d * d, -1)), "sqeuclidean": lambda d: jnp.sum(d * d, -1),
-    "cityblock": lambda d: jnp.sum(jnp.abs(d), -1), "chebyshev": lambda d: jnp.max(jnp.abs(d), -1),
-}  # fmt: skip
-
-
-def _all_pairs(metric: Function, first: Any, second: Any, out: Any = None) -> Any:
-    return metric(jnp.asarray(first)[:, None] - jnp.asarray(second)[None])
-
-
-def _pairs(metric: Function, points: Any, out: Any = None) -> Any:
-    rows, columns = jnp.triu_indices(len(points), 1)
-    points = jnp.asarray(points)
-    return metric(points[rows] - points[columns])
 
 
 # ------------------------------------------------------------------ BLAS and LAPACK

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import complex_order, foreign, hooks, integers, linear_algebra, special
+from . import complex_order, distances, foreign, hooks, integers, linear_algebra, special
 from .exact import exp, log2, log10
 from .mathematics import OF_CMATH, OF_MATH
 from .products import rounded
@@ -48,7 +48,7 @@ def jax_function(function: Function) -> Function | None:
     for theirs, ours in ((np, jnp), (np.linalg, jnp.linalg), (np.fft, jnp.fft)):
         if getattr(theirs, name, None) is function:
             return getattr(ours, name, None)
-    if (found := linear_algebra.jax_function(function)) is not None:
+    if (found := linear_algebra.jax_function(function) or distances.jax_function(function)) is not None:
         return found
     theirs = sys.modules.get("scipy.special")  # a function of it cannot come before its module
     return special.jax_function(name) if theirs and getattr(theirs, name, None) is function else None
@@ -141,5 +141,8 @@ def is_numeric_function(function: Any) -> bool:
     if isinstance(function, np.ufunc) or root in ("math", "cmath", "numpy"):
         return True
     if root == "scipy":
-        return linear_algebra.is_lookup(function) or linear_algebra.jax_function(function) is not None
+        return (
+            linear_algebra.is_lookup(function)
+            or (linear_algebra.jax_function(function) or distances.jax_function(function)) is not None
+        )
     return type(function).__name__ == "fortran"  # no call: near Python's limit of recursion few frames are left

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, overload
 import jax
 
 from autograph_jax.operators import hooks, integers
+from autograph_jax.operators.sorting import sorting
 from autograph_jax.operators.tracing import buffers as buffers  # sets the arrays' hook
 from autograph_jax.operators.tracing import collecting, reach, state
 from autograph_jax.operators.values import selection
@@ -28,6 +29,7 @@ hooks.shown_as = ported_builtins.shown_as
 hooks.max_len = porting_hooks.max_len = libraries.max_len
 porting_hooks.number = selection.not_none
 porting_hooks.holds_traced = reach.holds_traced
+porting_hooks.sorting = sorting
 porting_hooks.of_integers |= integers.OVERRIDES
 porting_hooks.python_number = ported_builtins.python_number
 _DEPTH = 5_000  # of calls: a solver's early returns are functions inside each other while they are traced

@@ -288,3 +288,35 @@ def test_gradients_are_kernels_too():
 
     text = jax.jit(jax.grad(ag.autograph(f))).lower(jnp.ones(9)).as_text()
     assert text.count("xla_cpu_small_call") >= 2
+
+
+def of_a_list(x):
+    """The list is one of Python's: an index into it is marked, so that it is seen whether Python would know it."""
+    table, k = [jnp.sin(x), jnp.cos(x), x, 1 - x], 0
+    while x < 50.0:
+        x = x + abs(table[k % 4]) + 0.1
+        k += 1
+    return x
+
+
+def with_a_rule_of_its_own(x):
+    @jax.custom_jvp
+    def halves(n):
+        return n // 8 + n % 8
+
+    halves.defjvp(lambda primals, _: (halves(*primals), jnp.zeros((), jax.dtypes.float0)))
+    n = 3
+    while x < 50.0:
+        x, n = x + halves(n) * 0.5, n + 5
+    return x
+
+
+@pytest.mark.parametrize("function", [of_a_list, with_a_rule_of_its_own])
+def test_what_only_transforms_ask_for_is_gone(function):
+    x = np.linspace(0.0, 3.0, 600)
+    for mapped in (lambda f: f, jax.vmap):
+        ours, theirs = (jax.jit(mapped(ag.autograph(function, optimize=o))) for o in (True, False))
+        given = x if mapped is jax.vmap else x[3]
+        text = ours.lower(given).as_text()
+        assert "xla_cpu_small_call" in text and "stablehlo.remainder" not in text
+        np.testing.assert_allclose(ours(given), theirs(given), rtol=1e-13)

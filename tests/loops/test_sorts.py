@@ -52,6 +52,38 @@ def test_a_loop_that_sorts_is_a_kernel_and_gives_the_same():
     np.testing.assert_allclose(slopes[0](x), slopes[1](x), rtol=1e-12)
 
 
+def of_ported_code(x, k):
+    last = np.sort(x)[-1]
+    return np.argsort(x)[0], last * np.median(x[:5]), x[x > 0.3].sum() * k, np.quantile(x, 0.3)
+
+
+def test_a_sort_outside_of_loops():
+    x = np.random.default_rng(0).normal(size=(600, 7))
+    k = np.arange(600.0)
+    mapped = jax.jit(jax.vmap(ag.port(of_ported_code)))
+    assert "stablehlo.sort" not in mapped.lower(x, k).as_text()
+    for ours, theirs in zip(mapped(x, k), zip(*map(of_ported_code, x, k), strict=True), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-13)
+    slopes = jax.vmap(jax.jacrev(lambda x: ag.port(of_ported_code)(x, 1.0)[1:3]))(x)
+    again = jax.vmap(jax.jacfwd(lambda x: ag.port(of_ported_code)(x, 1.0)[1:3]))(x)
+    for ours, theirs in zip(slopes, again, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-13)
+    plain = jax.jit(jax.vmap(jnp.sort))
+    assert "stablehlo.sort" in plain.lower(x).as_text()
+
+
+def test_options_say_whether_it_is_written_out():
+    ported = ag.port(np.sort)
+
+    def sorted_by(x):
+        return ported(x)
+
+    x = np.random.default_rng(0).normal(size=(600, 7))
+    without = ag.autograph(sorted_by, optimize="kernel")
+    assert "stablehlo.sort" in jax.jit(jax.vmap(without)).lower(x).as_text()
+    assert "stablehlo.sort" not in jax.jit(jax.vmap(ag.autograph(sorted_by))).lower(x).as_text()
+
+
 @pytest.mark.parametrize(
     "change",
     [

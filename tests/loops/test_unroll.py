@@ -1,4 +1,4 @@
-"""Turns of a kernel that computes few numbers stand one after the other; not where XLA would copy an array, or it gains nothing."""
+"""Turns of a kernel that computes few numbers stand one after the other; not where XLA would copy an array."""
 
 import jax
 import jax.numpy as jnp

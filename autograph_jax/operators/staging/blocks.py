@@ -21,6 +21,7 @@ from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.staging.held import Held, held
 from autograph_jax.operators.staging.kept_inside import KeptInside
+from autograph_jax.operators.staging.known_arrays import made_inside
 from autograph_jax.operators.staging.varied import varied
 from autograph_jax.operators.staging.writes import with_outputs
 from autograph_jax.operators.tracing import (
@@ -141,7 +142,7 @@ class Traced:
             start = self.position(key)
             assert start is not None
             positions += range(start, start + len(array_forms(form)))
-        outputs = jax.extend.core.jaxpr_as_fun(with_outputs(self.jaxpr, positions, atoms))()
+        outputs = jax.extend.core.jaxpr_as_fun(made_inside(with_outputs(self.jaxpr, positions, atoms)))()
         # A literal comes as a scalar of NumPy's, which some classes take for no leaf of theirs.
         leaves = (leaf if isinstance(leaf, jax.Array) else jnp.asarray(leaf) for leaf in outputs)
         result = unflatten(self.result, leaves)
