@@ -19,7 +19,7 @@ from autograph_jax.loops import sorts
 from autograph_jax.loops.compiled import compiled
 from autograph_jax.loops.loop import traced
 from autograph_jax.loops.nests import in_blocks
-from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Chosen, Unroll
+from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Choosing, Chosen
 
 try:
     from jax._src.interpreters.mlir import _lowerings
@@ -33,7 +33,7 @@ except (ImportError, AttributeError, KeyError):  # pragma: no cover - a JAX that
 def unroll(chosen: Chosen) -> int:
     """For lax.scan. A JAX that checks its programs wants an int there and nothing else."""
     has_checks = jax.config.jax_enable_checks  # pyright: ignore[reportAttributeAccessIssue]
-    return 1 if _scan_of_lax is None or has_checks else Unroll(1, chosen)
+    return 1 if _scan_of_lax is None or has_checks else Choosing(1, chosen)
 
 
 def available(lowering: Any, chosen: Chosen) -> Chosen:
@@ -65,7 +65,7 @@ def lowering_of(run: Callable[..., list[Any]], primitive: Any = None) -> Callabl
 
 
 def _lowered_scan(lowering: Any, *operands: Any, **params: Any) -> Any:
-    if not isinstance(params["unroll"], Unroll):
+    if not isinstance(params["unroll"], Choosing):
         return _scan_of_lax(lowering, *operands, **params)
     chosen = available(lowering, params["unroll"].chosen)
     params["unroll"] = int(params["unroll"])
@@ -77,7 +77,7 @@ def _lowered_scan(lowering: Any, *operands: Any, **params: Any) -> Any:
 
 
 def _lowered_sort(lowering: Any, *operands: Any, num_keys: int, **params: Any) -> Any:
-    chosen = available(lowering, num_keys.chosen) if isinstance(num_keys, sorts.Keys) else NONE
+    chosen = available(lowering, num_keys.chosen) if isinstance(num_keys, Choosing) else NONE
     if "sorts" not in chosen or not sorts.are_few(lowering.avals_in, num_keys=num_keys, **params):
         return _sort_of_lax(lowering, *operands, num_keys=int(num_keys), **params)
 

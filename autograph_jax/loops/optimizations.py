@@ -53,12 +53,12 @@ class Said(frozenset[str]):
         return "all" if self == ALL else "+".join(sorted(self)) or "none"
 
 
-class Unroll(int):
-    """A scan's `unroll`, which says what the scan is compiled with, too."""
+class Choosing(int):
+    """A number among an equation's parameters, a scan's `unroll` say, which says what the equation is compiled with, too."""
 
     chosen: Chosen
 
-    def __new__(cls, number: int, chosen: Chosen) -> Unroll:
+    def __new__(cls, number: int, chosen: Chosen) -> Choosing:
         made = super().__new__(cls, number)
         made.chosen = chosen
         return made
@@ -78,4 +78,4 @@ def own_choice(equation: Any) -> Chosen | None:
     if "loop" in equation.params:
         return equation.params["loop"].optimize
     given = equation.params.get("unroll")
-    return given.chosen if isinstance(given, Unroll) else None
+    return given.chosen if isinstance(given, Choosing) else None

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from autograph_jax.loops.evaluation import bound, inlined
-from autograph_jax.loops.optimizations import Chosen
+from autograph_jax.loops.optimizations import Choosing, Chosen
 
 _LONGEST = 8
 _MOST_ELEMENTS = 1 << 16
@@ -41,26 +41,6 @@ def are_few(avals: Sequence[Any], *, dimension: int, num_keys: int, **_: Any) ->
     return has_numbers and is_short and not jnp.issubdtype(key.dtype, jnp.complexfloating)
 
 
-class Keys(int):
-    """A sort's `num_keys`, which says what the sort is compiled with, too."""
-
-    chosen: Chosen
-
-    def __new__(cls, number: int, chosen: Chosen) -> Keys:
-        made = super().__new__(cls, number)
-        made.chosen = chosen
-        return made
-
-    def __eq__(self, other: object) -> bool:
-        return int(self) == other and getattr(other, "chosen", self.chosen) == self.chosen
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash((int(self), self.chosen))
-
-
 def marked(function: Callable[..., Any], *args: Any, chosen: Chosen, **options: Any) -> Any:
     """What a function of arrays gives, `jnp.argsort(x)` say, whose short sorts may be compiled to less."""
     if "sorts" not in chosen or not any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(args)):
@@ -70,7 +50,7 @@ def marked(function: Callable[..., Any], *args: Any, chosen: Chosen, **options: 
     def each(equation: Any, operands: list[Any]) -> Any:
         if not _is_short(equation):
             return bound(equation, operands)
-        params = equation.params | {"num_keys": Keys(equation.params["num_keys"], chosen)}
+        params = equation.params | {"num_keys": Choosing(equation.params["num_keys"], chosen)}
         return equation.primitive.bind(*operands, **params)
 
     return jax.tree.unflatten(jax.tree.structure(shape), inlined(closed, jax.tree.leaves(args), each))

@@ -10,7 +10,7 @@ from jax import lax
 
 import autograph_jax as ag
 from autograph_jax.loops import optimizations
-from autograph_jax.loops.lowering import Unroll
+from autograph_jax.loops.optimizations import Choosing
 
 X = np.random.default_rng(0).normal(size=9)
 
@@ -227,7 +227,7 @@ def test_what_was_chosen_comes_through_transforms():
     for transform in (jax.grad, jax.vmap, jax.hessian, jax.checkpoint, lambda f: jax.vmap(jax.grad(f))):
         shape = (2, 9) if transform is jax.vmap or transform not in (jax.grad, jax.hessian, jax.checkpoint) else (9,)
         found = scans(jax.make_jaxpr(transform(f))(jnp.ones(shape)).jaxpr)
-        assert found and all(isinstance(u, Unroll) and u.chosen == {"kernel"} for u in found)
+        assert found and all(isinstance(u, Choosing) and u.chosen == {"kernel"} for u in found)
 
 
 def scans(jaxpr):
@@ -256,9 +256,9 @@ def test_exported_programs_have_no_kernels():
 
 
 def test_unroll_is_a_number():
-    one = Unroll(1, frozenset({"kernel"}))
-    assert one == 1 and one != 2 and hash(one) == hash(Unroll(1, frozenset({"kernel"})))
-    assert one != Unroll(1, frozenset()) and repr(one) == "1"
+    one = Choosing(1, frozenset({"kernel"}))
+    assert one == 1 and one != 2 and hash(one) == hash(Choosing(1, frozenset({"kernel"})))
+    assert one != Choosing(1, frozenset()) and repr(one) == "1"
 
 
 def test_jit_takes_the_option():
