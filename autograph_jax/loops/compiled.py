@@ -169,7 +169,8 @@ class _Run:
         for atom, value in zip(equation.invars[first:], given[first:], strict=True):
             maker = self._maker(atom)
             if maker is not None and maker.primitive.name == "convert_element_type" and self._range(atom) is not None:
-                value = self._value(maker.invars[0])
+                before = maker.invars[0]
+                value = self._value(before) if before.aval.dtype.itemsize >= atom.aval.dtype.itemsize else value
             indices.append(value)
         kinds = {index.dtype for index in indices if isinstance(index, Tracer)}
         if len(kinds) != 1:
