@@ -21,8 +21,8 @@ from autograph_jax.loops.kernel_calls import is_known, kernel_p
 _MOST_ELEMENTS = 1024  # that an operation gives, or reduces
 _MOST_OF_A_MATRIX = 16384  # that a vector is multiplied by
 _LARGEST_MATRIX = 6  # rows, columns or depth of a product of two matrices; from 8 on XLA calls a library
-_MOST_BYTES = 32768  # that a turn writes, in loops inside of it too
-_MOST_EQUATIONS = 2000
+_MOST_BYTES = 32768  # that a turn writes, in loops inside of it too; numbers by themselves, in registers, do not count
+_MOST_EQUATIONS = 8000
 _UNROLLED_FROM = 512  # turns: a shorter loop is over soon, and takes longer to compile
 _MOST_UNROLLED = 256  # operations in the turns that stand one after the other
 _MOST_TURNS_AT_ONCE = 8
@@ -78,7 +78,7 @@ def surely_not(programs: Sequence[Any], lanes: int = 1) -> str | None:
         return f"it computes {most:,} numbers at once"
     if _count(programs) > 3 * _MOST_EQUATIONS:  # in calls and branches, some for nothing
         return f"it has more than {_MOST_EQUATIONS:,} operations"
-    written = sum(aval.size * lanes * aval.dtype.itemsize for aval in computed)
+    written = sum(_bytes(aval, lanes) for aval in computed)
     return f"a turn computes {written:,} bytes" if written > 2 * _MOST_BYTES else None  # some of it twice, perhaps
 
 
@@ -105,7 +105,7 @@ def _is_short(equation: Any, equations: Sequence[Any]) -> bool:
 def may_be_several(jaxpr: Any, lanes: int) -> bool:
     """Could kernels of a compiled program do the same for so many lanes at once, as far as one sees before it is tried?"""
     return all(
-        _bytes_written(loop) * lanes <= 2 * _MOST_BYTES  # some of them are the same for all lanes
+        _bytes_written(loop, lanes) <= 2 * _MOST_BYTES  # some of them are the same for all lanes
         for equation in jaxpr.eqns
         for program in programs_of(equation.params)
         for loop in program.eqns
@@ -113,9 +113,10 @@ def may_be_several(jaxpr: Any, lanes: int) -> bool:
     )
 
 
-def _bytes_written(loop: Any) -> int:
-    measure = _Measure()
-    measure.of_loop(loop.primitive.name, loop.params)
+def _bytes_written(loop: Any, lanes: int) -> int:
+    measure = _Measure(lanes)
+    for inner in programs_of(loop.params):
+        measure.look(inner)
     return measure.bytes
 
 
@@ -139,17 +140,17 @@ class _TooMuchError(Exception):
 class _Measure:
     """Looks through a loop's programs, and raises where something in them does not belong into a kernel."""
 
-    def __init__(self) -> None:
-        self._equations = 0
+    def __init__(self, lanes: int = 1) -> None:
+        self._equations, self._lanes = 0, lanes
         self.bytes = 0
 
     def of_loop(self, name: str, params: dict[str, Any]) -> None:
         for inner in programs_of(params):
-            self._look(inner)
+            self.look(inner)
         if self.bytes > _MOST_BYTES:
             raise _TooMuchError(f"a turn writes {self.bytes:,} bytes")
 
-    def _look(self, jaxpr: Any) -> None:
+    def look(self, jaxpr: Any) -> None:
         for equation in jaxpr.eqns:
             self._equations += 1
             if self._equations > _MOST_EQUATIONS:
@@ -164,7 +165,7 @@ class _Measure:
             if name == "scan" and equation.params["length"] >= _MANY_TURNS:
                 raise _TooMuchError("a loop in it has many turns, and is compiled for itself")
             for inner in programs_of(equation.params):
-                self._look(inner)
+                self.look(inner)
             return
         rule = _rule(name)
         if rule is None:
@@ -176,7 +177,11 @@ class _Measure:
                 raise _TooMuchError(f"it holds values of type {aval.dtype}")
             if aval.size > _MOST_ELEMENTS:
                 raise _TooMuchError(f"`{name}` is of {aval.size:,} elements")
-            self.bytes += aval.size * aval.dtype.itemsize
+            self.bytes += _bytes(aval, self._lanes)
+
+
+def _bytes(aval: Any, lanes: int) -> int:
+    return aval.size * lanes * aval.dtype.itemsize if aval.size * lanes > 1 else 0
 
 
 Rule = Callable[[Any], Sequence[Any]]  # which variables of an equation count as what it takes

@@ -290,6 +290,21 @@ def test_gradients_are_kernels_too():
     assert text.count("xla_cpu_small_call") >= 2
 
 
+def test_numbers_are_in_registers():
+    """A turn of 2,200 numbers is a kernel, one of as many arrays none."""
+
+    def turning(x):
+        y = x
+        while jnp.sum(y) < 50.0:
+            for k in ag.unroll(range(1100)):
+                y = y * 1.0001 + x * (k * 1e-6)
+        return y
+
+    one, lanes = (jax.jit(ag.autograph(turning)).lower(x) for x in (1.0, jnp.ones(4)))
+    assert "xla_cpu_small_call" in one.as_text() and "xla_cpu_small_call" not in lanes.as_text()
+    np.testing.assert_allclose(one.compile()(1.0), jax.jit(ag.autograph(turning, optimize=False))(1.0), rtol=1e-12)
+
+
 def of_a_list(x):
     """The list is one of Python's: an index into it is marked, so that it is seen whether Python would know it."""
     table, k = [jnp.sin(x), jnp.cos(x), x, 1 - x], 0
