@@ -429,6 +429,28 @@ ROWS = {
           help: return the new array and use that, or make a copy first: `y = x.copy()`
         """,
     ),
+    "a function writes the slice that a statement updates with it": Row(
+        """
+        def f(x):
+            def fill():
+                x[0] = 1.0
+                return 2.0
+            try:
+                x[:2] += fill()
+            except ValueError:
+                pass
+            return x
+        """,
+        "jit(f)(x3)",
+        """
+        AliasError: an array is written in place, and what a statement has read of it would have to show the write  [AG0301]
+          model.py:3, in f.<locals>.fill
+            x[0] = 1.0
+            ^^^^
+          The statement at model.py:6, in f, goes on with it.
+          help: evaluate what writes before that, in a statement of its own: `v = f(); x[1:] += v`
+        """,
+    ),
     "a row is written": Row(
         """
         def f(x):

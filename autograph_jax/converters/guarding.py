@@ -34,6 +34,7 @@ _NOTED = Template("""
     if ag__.noted(ATTEMPT, ERROR):
         return ag__.failure
 """)
+_VIEW = Template("ag__.view(VALUE, BASE)")
 _BEGIN_UNGUARDED = Template("ag__.unguarded(ATTEMPT, True)")
 _END_UNGUARDED = Template("ag__.unguarded(ATTEMPT, False)")
 _MAY_FAIL = (gast.Call, gast.Raise, gast.Assert)
@@ -148,11 +149,12 @@ class Guard:
             if isinstance(step, gast.Subscript) and not isinstance(step.slice, gast.Constant) and not writes(step.slice):
                 index, step.slice = self._kept(index_of(step.slice), node)
                 indices.append(index)
-        holder, check = [], []
+        holder, check, base = [], [], as_load(target.value)
         if len(steps) > 1:
-            kept, name = self._kept(as_load(target.value), node)
-            holder, check = [kept], [check_kept(name, target.value, node)]
-        before, old = self._kept(old_value(target), node.value)
+            kept, base = self._kept(base, node.value)
+            holder, check = [kept], [check_kept(base, target.value, node.value)]
+        # What is read of an array is a view of it, in which NumPy shows what the value writes there.
+        before, old = self._kept(_VIEW.expression(at=target, VALUE=old_value(target), BASE=base), node.value)
         value, *failed = self._first(node, "value")
         again = template.assign([target], augmented(old, node, node.value), at=node)
         return [*indices, *holder, before, value, *check, *failed, again]

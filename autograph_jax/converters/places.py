@@ -112,7 +112,7 @@ def old_value(place: Place) -> gast.expr:
     return _OLD.expression(at=place, OBJECT=as_load(place.value), PLACE=step_of(place))
 
 
-def check_kept(before: gast.expr, now: gast.expr, node: gast.stmt) -> gast.stmt:
+def check_kept(before: gast.expr, now: gast.expr, node: gast.AST) -> gast.stmt:
     """A check that what was read of a place before is still there."""
     assert isinstance(now, Place)
     check = _CHECK_KEPT.expression(at=before, BEFORE=before, OWNER=as_load(now.value), PLACE=step_of(now))

@@ -28,5 +28,6 @@ meet: Callable[[type], None] = lambda kind: None  # noqa: E731 - a class that co
 is_porting: Callable[[], bool] = lambda: False  # noqa: E731 - is it NumPy code that is traced, with NumPy's arrays?
 shown_as: Callable[[Any], Any] = lambda value: value  # noqa: E731 - a value of the type that code takes it for
 is_strict: Callable[[types.CodeType], bool] = lambda code: False  # noqa: E731 - of a function that may not fall back?
+is_users: Callable[[types.FrameType, str], bool] = lambda frame, name: True  # noqa: E731 - a name that the user wrote?
 is_block: Callable[[types.CodeType], bool] = lambda code: False  # noqa: E731 - a piece of a user's function?
 max_len: Callable[[], int | None] = lambda: None  # noqa: E731 - the bound that ported code was given

@@ -25,6 +25,7 @@ from autograph_jax.runtime.namespace import operators
 from autograph_jax.runtime.spans import Position, Span, spans_of
 from autograph_jax.runtime.wrappers import around_twin, wrapped_in_library
 from autograph_jax.syntax import emit
+from autograph_jax.syntax.names import Names
 from autograph_jax.syntax.source import Source, source_of
 
 
@@ -41,6 +42,7 @@ class Conversion:
     reason: str | None = None
     location: Location | None = None
     error: SourceError | None = None
+    names: Names | None = None
     span_at: dict[int, Span] = dataclasses.field(default_factory=dict, init=False)  # those asked for, by the instruction
 
 
@@ -192,7 +194,7 @@ def _converted_code(function: types.FunctionType, source: Source) -> Conversion:
     code = emit.to_code(new.tree, function.__code__, namespace=names.operators, operators=operators(), blocks=names.blocks)
     if is_logged(logging.DEBUG):
         log.debug("converted %s:\n%s", function.__qualname__, emit.to_text(new.tree))
-    return Conversion(code, new.tree, source, spans_of(new.facts), new.deciding)
+    return Conversion(code, new.tree, source, spans_of(new.facts), new.deciding, names=new.names)
 
 
 def _refusal(function: types.FunctionType, conversion: Conversion) -> UnconvertibleError | SourceError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import keyword
 import types
 
 from autograph_jax.operators import hooks
@@ -43,6 +44,12 @@ def _is_block(code: types.CodeType) -> bool:
     return conversion is not None and conversion.is_block
 
 
+def _is_users(frame: types.FrameType, name: str) -> bool:
+    conversion = conversion_of_code(frame.f_code)
+    is_variable = name.isidentifier() and not keyword.iskeyword(name)  # no part of an expression, no `return`
+    return not is_variable or conversion is None or conversion.names is None or conversion.names.is_users(name)
+
+
 def deciding_names(frame: types.FrameType) -> frozenset[str] | None:
     """What decides about the while loop that a converted function is at; None where it is not known."""
     conversion = conversion_of_code(frame.f_code)
@@ -54,3 +61,4 @@ def deciding_names(frame: types.FrameType) -> frozenset[str] | None:
 hooks.deciding_names = deciding_names
 hooks.read_later = read_later
 hooks.is_block = _is_block
+hooks.is_users = _is_users

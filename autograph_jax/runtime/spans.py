@@ -44,13 +44,14 @@ class Manager:
 
 def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
     """The statements of a tree by their start, so that the innermost one at a position comes last."""
+    nodes = [node for scope in facts for node in walk(scope)]
+    attempts = [name for node in nodes for name in _attempt_made(node)]
     together: dict[tuple[Position, Position], list[tuple[gast.stmt, Facts]]] = {}
     for scope in facts.values():
         for statement in scope.live_after:
-            if getattr(statement, "lineno", None) is not None:
+            # An attempt is no statement of the user's: with one in it, it would stand where that does.
+            if getattr(statement, "lineno", None) is not None and not _attempt_of(statement, attempts):
                 together.setdefault(_extent(statement), []).append((statement, scope))
-    nodes = [node for scope in facts for node in walk(scope)]
-    attempts = [name for node in nodes for name in _attempt_made(node)]
     withs = [(node, _with_extent(node, attempts)) for node in nodes if isinstance(node, gast.With)]
     tries = [node for node in nodes if isinstance(node, gast.Try | gast.TryStar)]
     finals = [(_final(node), _returned(node)) for node in tries if node.finalbody]

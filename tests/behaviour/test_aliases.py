@@ -1159,6 +1159,116 @@ def element_after_a_call(x):
 either(element_after_a_call, [X])
 
 
+def slice_updated_in_a_try_by_what_writes(x):
+    y = x + 0.0
+
+    def fill():
+        y[-1] = 9.0
+        return 1.0
+
+    try:
+        y[1:] -= fill()
+    except ValueError:
+        pass
+    return y
+
+
+either(slice_updated_in_a_try_by_what_writes, [X])
+
+
+def slice_updated_before_finally_by_what_swaps(x):
+    y = x + 0.0
+    first = 0
+
+    def swap():
+        y[first], y[-1] = y[-1], y[first]
+        return 1.0
+
+    try:
+        y[1:] -= swap()
+    finally:
+        x = sum([2.0 for _ in range(2)])
+    return x, y * 1.0
+
+
+either(slice_updated_before_finally_by_what_swaps, [X])
+
+
+def row_updated_in_a_try_by_what_writes(m):
+    held = Held(m * 1.0)
+
+    def fill():
+        held.x[0, 0] = 9.0
+        return held.x[1, 1]
+
+    try:
+        held.x[0] += fill()
+    except ValueError:
+        pass
+    return held.x
+
+
+either(row_updated_in_a_try_by_what_writes, [M])
+
+
+def slice_updated_in_a_try_by_what_is_handed_it(x):
+    y = x + 0.0
+    try:
+        y[:2] *= put_first(y, 9.0)
+    finally:
+        x = x * 2.0
+    return x, y
+
+
+either(slice_updated_in_a_try_by_what_is_handed_it, [X])
+
+
+def element_updated_in_a_try_by_what_writes(x):
+    y = x + 0.0
+
+    def fill():
+        y[0] = 9.0
+        return 1.0
+
+    try:
+        y[0] -= fill()
+        y[1:] += float(2)
+    finally:
+        x = x * 2.0
+    return x, y
+
+
+either(element_updated_in_a_try_by_what_writes, [X])
+
+
+def updated_in_a_try_by_what_writes_nothing(x):
+    y = x + 0.0
+    z = y
+    try:
+        y[:2] += float(2)
+    except ValueError:
+        pass
+    return y, z
+
+
+row(updated_in_a_try_by_what_writes_nothing, [X])
+
+
+def attributes_updated_in_a_try_by_what_writes_nothing(m):
+    held = Held(m * 1.0)
+    rows = [m * 2.0]
+    try:
+        held.x[0] += len([1, 2])
+        rows[0][0, 1:] += float(2)
+        held.x[0, 1:] -= rows[0][0, :1] * abs(-2.0)
+    except ValueError:
+        pass
+    return held.x, rows[0]
+
+
+row(attributes_updated_in_a_try_by_what_writes_nothing, [M])
+
+
 def element_of_a_dict_after_a_call(x):
     held = {"x": x}
     return put_first(x, 9.0), held["x"][0]

@@ -301,6 +301,13 @@ def _stored_next(frame: types.FrameType) -> frozenset[str]:
 def _alias_error(holder: Holder, same: bool) -> AliasError:
     frame, name = holder
     place = frame_location(frame)
+    if not hooks.is_users(frame, name):  # `x[1:] += f()` has read x[1:] before f writes it
+        return AliasError(
+            "an array is written in place, and what a statement has read of it would have to show the write",
+            location=user_location(),
+            details=[f"The statement at {place.filename}:{place.line}, in {place.function}, goes on with it."],
+            help="evaluate what writes before that, in a statement of its own: `v = f(); x[1:] += v`",
+        )
     what = "holds this array too" if same else "shares its memory with this array in NumPy"
     return AliasError(
         f"an array is written in place, and `{name}` would have to show the write",
