@@ -48,7 +48,7 @@ def jax_function(function: Function) -> Function | None:
     for theirs, ours in ((np, jnp), (np.linalg, jnp.linalg), (np.fft, jnp.fft)):
         if getattr(theirs, name, None) is function:
             return getattr(ours, name, None)
-    if (found := linear_algebra.jax_function(function) or distances.jax_function(function)) is not None:
+    if (found := _of_scipy(function)) is not None:
         return found
     theirs = sys.modules.get("scipy.special")  # a function of it cannot come before its module
     return special.jax_function(name) if theirs and getattr(theirs, name, None) is function else None
@@ -132,6 +132,10 @@ def lacking(function: Any) -> PortingError:
     return error
 
 
+def _of_scipy(function: Function) -> Function | None:
+    return linear_algebra.jax_function(function) or distances.jax_function(function)
+
+
 def is_numeric_function(function: Any) -> bool:
     """Is this a function of math, NumPy or SciPy's linear algebra that may have to be replaced?"""
     if isinstance(getattr(type(function), "__call__", None), types.FunctionType):  # noqa: B004 - an object: np.poly1d(c)
@@ -141,8 +145,5 @@ def is_numeric_function(function: Any) -> bool:
     if isinstance(function, np.ufunc) or root in ("math", "cmath", "numpy"):
         return True
     if root == "scipy":
-        return (
-            linear_algebra.is_lookup(function)
-            or (linear_algebra.jax_function(function) or distances.jax_function(function)) is not None
-        )
+        return linear_algebra.is_lookup(function) or _of_scipy(function) is not None
     return type(function).__name__ == "fortran"  # no call: near Python's limit of recursion few frames are left
