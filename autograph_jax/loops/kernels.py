@@ -23,6 +23,7 @@ _MOST_OF_A_MATRIX = 16384  # that a vector is multiplied by
 _LARGEST_MATRIX = 6  # rows, columns or depth of a product of two matrices; from 8 on XLA calls a library
 _MOST_BYTES = 32768  # that a turn writes, in loops inside of it too; numbers by themselves, in registers, do not count
 _MOST_EQUATIONS = 8000
+_FEW_EQUATIONS = 128
 _UNROLLED_FROM = 512  # turns: a shorter loop is over soon, and takes longer to compile
 _MOST_UNROLLED = 256  # operations in the turns that stand one after the other
 _MOST_TURNS_AT_ONCE = 8
@@ -118,6 +119,11 @@ def _bytes_written(loop: Any, lanes: int) -> int:
     for inner in programs_of(loop.params):
         measure.look(inner)
     return measure.bytes
+
+
+def are_short(programs: Iterable[Any]) -> bool:
+    """Are these of so few operations that to compile them, and see, is as quick as to find out whether it is worth it?"""
+    return _count(programs) <= _FEW_EQUATIONS
 
 
 def _count(programs: Iterable[Any]) -> int:

@@ -70,6 +70,12 @@ def in_blocks(loop: Loop, primitive: Any, chosen: Chosen, compiled: Compile) -> 
     sizes = [size for size in blocks.SIZES if blocks.may_be_in_blocks(loop, size)]
     if not sizes:
         return None
+    if kernels.are_short(programs_of(loop.inner.params)):  # which is tried soon, and is one as a rule
+        with told.trying():
+            blocked = _blocked(loop, sizes[0], primitive, chosen, compiled)
+        if blocked is not None:
+            return _blocked(loop, sizes[0], primitive, chosen, compiled) if told.is_heard() else blocked
+        sizes = sizes[1:]
     with told.trying():
         alone = _blocked(loop, 1, primitive, chosen, compiled)
     if alone is None:  # then no block is one

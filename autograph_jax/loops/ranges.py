@@ -108,7 +108,12 @@ def narrowed(first: Ranges, second: Ranges) -> Ranges:
 
 
 def is_whole(value: Any) -> bool:
-    return jnp.issubdtype(value.dtype, jnp.integer) or value.dtype == bool
+    return _is_whole_type(value.dtype)
+
+
+@functools.cache
+def _is_whole_type(dtype: Any) -> bool:
+    return jnp.issubdtype(dtype, jnp.integer) or dtype == bool
 
 
 def fits(found: Range, dtype: Any) -> bool:
@@ -116,6 +121,7 @@ def fits(found: Range, dtype: Any) -> bool:
     return least <= found[0] and found[1] <= largest
 
 
+@functools.cache
 def limits(dtype: Any) -> Range:
     """The least and the largest value of an integer type, or of bool."""
     if jnp.issubdtype(dtype, bool):

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.extend
 import jax.numpy as jnp
+import numpy as np
 
 from autograph_jax.errors import StructureError, is_raised_by_user, is_raised_for_item, user_location
 from autograph_jax.loops.axes import NONE, Axes
@@ -36,6 +37,7 @@ from autograph_jax.operators.tracing import (
     reach,
     recursion,
     same_containers,
+    standing,
     state,
     twins,
     views,
@@ -100,6 +102,10 @@ class Traced:
     def kin_of(self, place: Place) -> list[int]:
         """The arrays in what a place holds at the end, and those that these may be, by their ids."""
         return own.kin if (own := self.held.get(place.key)) is not None else [id(part) for part in reach.arrays(place.read())]
+
+    def numpy_of(self, key: Any, place: Place | None) -> tuple[np.ndarray, ...]:
+        """The arrays of NumPy's in what a place holds at the end, and those that arrays in it stand for."""
+        return self.held[key].numpy if place is None or key in self.held else tuple(standing.of_all([place.read()]))
 
     def is_listed(self, key: Any, place: Place | None) -> bool:
         """May a list of bounded length hold an array that is in a place at the end?"""
@@ -192,6 +198,7 @@ class Aliases:
     older: list[Older] = dataclasses.field(default_factory=list)
     together: set[same_containers.Pair] = dataclasses.field(default_factory=set)  # positions that may hold one container
     twins: dict[Any, twins.Twins] = dataclasses.field(default_factory=dict)  # by key: arrays that a turn leaves as one
+    numpy: dict[Any, tuple[np.ndarray, ...]] = dataclasses.field(default_factory=dict)  # by key: what of NumPy's a turn leaves
     listed: set[Any] = dataclasses.field(default_factory=set)  # places in which a turn leaves what lists may hold
     growing: dict[Any, list[Any]] = dataclasses.field(default_factory=dict)  # by key: what may be in a growing list
 
@@ -377,6 +384,7 @@ class _Recorder:
                     aliasing.doubt(part, renewed.get(id(other), other))
                 views.hand_over(part, old)  # whoever holds what the loop enters with would see a write in the first turn
                 views.view(part, first)  # of two types, though one array
+            standing.note_all(value, [place.read(), *self._aliases.numpy.get(place.key, ())])
             aliasing.doubt_buffers(value, place.read())
             if place.key in self._aliases.listed or listed.holds(place.read()):
                 listed.note(value)

@@ -7,8 +7,9 @@ from collections.abc import Set
 from typing import Any
 
 import jax
+import numpy as np
 
-from autograph_jax.operators.tracing import aliasing, listed, reach, views
+from autograph_jax.operators.tracing import aliasing, listed, reach, standing, views
 from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.porting.arrays import Buffer
 
@@ -24,12 +25,13 @@ class Held:
     handed: Set[int] = frozenset()  # among these, those that loops hand over from turn to turn
     doubted: Set[int] = frozenset()  # among these, the memory that it may have
     is_listed: bool = False  # may a list of bounded length hold an array in it?
+    numpy: tuple[np.ndarray, ...] = ()  # the arrays of NumPy's in it, and those that arrays in it stand for
 
 
 def held(value: Any, older: Uncounted) -> Held:
     """What a block leaves in a place; `older` are the containers from before it that this may be."""
     identity = aliasing.identity(value)
-    if reach.is_plain(value) and not (isinstance(value, jax.Array) and value.ndim):  # nobody writes into a number
+    if reach.is_plain(value) and not (isinstance(value, jax.Array | np.ndarray) and value.ndim):  # nobody writes into a number
         return Held(identity, older)
     parts = list(reach.everything(value))
     arrays = [part for part in parts if isinstance(part, jax.Array)]
@@ -44,4 +46,5 @@ def held(value: Any, older: Uncounted) -> Held:
         handed=views.handed_over(value),
         doubted=aliasing.doubted(buffers),
         is_listed=listed.are_held(memory),
+        numpy=tuple(standing.of_all(parts)),
     )

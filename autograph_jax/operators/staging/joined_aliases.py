@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.operators.staging.blocks import RESULT, Traced
-from autograph_jax.operators.tracing import aliasing, listed, reach, same_containers, twins, views
+from autograph_jax.operators.tracing import aliasing, listed, reach, same_containers, standing, twins, views
 from autograph_jax.operators.tracing.places import Content, Place
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import Choice, Unbound
@@ -101,10 +101,11 @@ def relate(
 ) -> None:
     """What two branches leave in a place, or as their result, may be an older object or array, or a view of one."""
     for branch in branches:
-        arrays, memory = known.around
+        arrays, memory = known.around.arrays, known.around.memory
         branch.view_bases(key, value, known.new, arrays)
         if branch.is_listed(key, place):
             listed.note(value)
+        standing.note_all(value, branch.numpy_of(key, place))
         kin = branch.kin_of(place) if place is not None else branch.held[RESULT].kin
         _doubt_parts(value, [arrays[part] for part in kin if part in arrays])
         for own in branch.doubted_in(RESULT if place is None else place.key):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import hooks
@@ -30,7 +31,7 @@ def share(places: Sequence[Place], forms: Sequence[Form], aliases: Aliases) -> N
     leaders: dict[tuple[int, Form], Any] = {}
     for place, form in zip(places, forms, strict=True):
         entry = place.read()
-        if not isinstance(entry, jax.Array) or not isinstance(form, Array) or hooks.is_porting() and not entry.ndim:
+        if not isinstance(entry, jax.Array | np.ndarray) or not isinstance(form, Array) or hooks.is_porting() and not entry.ndim:
             continue
         leader = leaders.setdefault((id(entry), form), place.key)
         if leader != place.key and (leader, place.key) not in aliases.doubtful:
@@ -148,6 +149,17 @@ def _add_view(new: Shares, aliases: Aliases) -> None:
 def _memory(array: Any) -> list[int]:
     """What an array is a view of, by id."""
     return [id(part) for part in (array.memory() if isinstance(array, MutableArray | Buffer) else [array])]
+
+
+def taken_from_numpy(traced: Traced, around: aliasing.Around, aliases: Aliases) -> bool:
+    """Does a turn leave in a place an array of NumPy's from before the loop, `e = table`? So the next turn begins."""
+    is_new = False
+    for key in traced.ends:
+        known = aliases.numpy.get(key, ())
+        new = [one for one in traced.held[key].numpy if id(one) in around.numpy and not any(one is other for other in known)]
+        if new:
+            aliases.numpy[key], is_new = (*known, *new), True
+    return is_new
 
 
 def taken_from_before(traced: Traced, aliases: Aliases) -> bool:

@@ -24,7 +24,7 @@ from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.blocks import RESULT, Aliases, Traced
 from autograph_jax.operators.staging.mismatches import is_users
-from autograph_jax.operators.tracing import aliasing, listed, reach, same_containers, state, twins, views
+from autograph_jax.operators.tracing import aliasing, listed, reach, same_containers, standing, state, twins, views
 from autograph_jax.operators.tracing.places import Aside, Content, Place
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import UNBOUND, Choice
@@ -378,6 +378,8 @@ class Settled:
                 for part in values[key] if key in self.growing else [values[key]]:  # two elements may both be it
                     again = same_containers.Joining.of(self.forms) if key in self.growing else joining
                     again.doubt_parts(part, container, anyway=not given)
+        for key in values:
+            standing.note_all(values[key], self.traced.held[key].numpy if key in self.traced.held else ())
         after = self._after(values)
         for value, old in [pair for pairs in after.values() for pair in pairs]:
             handed = views.handed_over(old)
@@ -392,6 +394,7 @@ class Settled:
         """Without a turn, a place holds what it entered with: `y = x`, `while n > 0: x = x / 2`, and then `y[0] = 1`."""
         after = self._after(values)
         for place, entry in zip(self.places, self.entries, strict=True):
+            standing.note_all(values.get(place.key), entry)
             for array in reach.arrays(entry) if place.key in values else ():
                 for part in reach.arrays(values[place.key]):
                     if part.ndim and (part.shape, part.dtype) == (array.shape, array.dtype):

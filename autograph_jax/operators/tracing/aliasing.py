@@ -18,9 +18,8 @@ import numpy as np
 
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import jax_private
-from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing import reach, standing
 from autograph_jax.operators.tracing.cells import values_held
-from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.operators.tracing.views import CHOSEN, Renewed, bases, related_to, view
 from autograph_jax.porting.arrays import Buffer, MutableArray
@@ -60,9 +59,9 @@ def follow(alias: Any, old: Any, new: Any, renewed: Renewed) -> Any:
 
 
 def _shares_memory(alias: Any, old: Any) -> bool:
-    """Is an array of NumPy's in a value in the memory of this one?"""
-    parts = reach.everything(alias) if isinstance(old, np.ndarray) else ()
-    return any(isinstance(part, np.ndarray) and share_memory(part, old) for part in parts)
+    """Is an array in a value in the memory of NumPy's that this one has, or stands for?"""
+    own = standing.arrays(old)
+    return bool(own) and any(map(standing.shares(own), reach.everything(alias)))
 
 
 def doubtful_error() -> AliasError:
@@ -239,11 +238,12 @@ class Around(NamedTuple):
 
     arrays: dict[int, jax.Array]  # and those that these may be or are views of
     memory: dict[int, Buffer]  # of the arrays of ported code
+    numpy: dict[int, np.ndarray]
 
     def with_those_in(self, places: Iterable[Place]) -> Around:
         """The same, with what these places hold too."""
         more = around((), places)
-        return Around(self.arrays | more.arrays, self.memory | more.memory)
+        return Around(self.arrays | more.arrays, self.memory | more.memory, self.numpy | more.numpy)
 
 
 def around(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place], more: Iterable[jax.Array] = ()) -> Around:
@@ -254,4 +254,5 @@ def around(functions: Sequence[Callable[..., Any] | None], places: Iterable[Plac
     return Around(
         {id(array): array for array in related if not jax_private.is_lost(array)},  # of an earlier trace of the same block
         {id(part): part for part in parts if isinstance(part, Buffer)},
+        {id(part): part for part in parts if isinstance(part, np.ndarray)},
     )

@@ -22,9 +22,8 @@ import numpy as np
 from autograph_jax.errors import AliasError, frame_location, is_user_frame, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.exits import Return
-from autograph_jax.operators.tracing import history, listed, reach
+from autograph_jax.operators.tracing import history, listed, outside, reach, standing
 from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with, may_share
-from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.operands import Operand, Result
 from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Inside, Place
 from autograph_jax.operators.tracing.views import Renewed, may_overlap, related_to
@@ -57,9 +56,10 @@ def check_write(
         holder = holder_of(base, place if base is array or picked else None, direct=follows)
         if holder is not None:
             raise _alias_error(holder, base is array)
-    sharing = _sharing(array, place) if isinstance(array, np.ndarray) else None
-    if sharing is not None and (holder := holder_of(array, place, direct=False, like=sharing)) is not None:
-        raise _alias_error(holder, False)
+    for older in standing.of_all((array, *related_to(array))):
+        holder = holder_of(older, place, direct=False, like=_sharing(older, array, place))
+        if holder is not None:
+            raise _alias_error(holder, False)
     shares = history.sharing(array, related_to(array))
     if shares is not None and (holder := holder_of(array, place, direct=False, like=shares)) is not None:
         raise _alias_error(holder, False)
@@ -82,10 +82,9 @@ def _check_apart(container: Any) -> None:
             )
 
 
-def _sharing(array: np.ndarray, place: tuple[Any, Any] | None) -> Callable[[Any], bool]:
-    """Is something another array of NumPy's in the same memory? Not what the new array is put into, which shows it."""
-    around = place[0] if place is not None else None
-    return lambda part: isinstance(part, np.ndarray) and part is not array and part is not around and share_memory(part, array)
+def _sharing(older: np.ndarray, array: Any, place: tuple[Any, Any] | None) -> Callable[[Any], bool]:
+    """Is something else in this memory of NumPy's? Not what is written, nor what the new array is put into, which shows it."""
+    return standing.shares([older], [array, place[0] if place is not None else None])
 
 
 class _InUse(threading.local):
@@ -145,6 +144,10 @@ def holder_of(
         for name, value in running.frame.f_globals.items():
             if like(value):
                 return running.frame, name
+        later = {name: running.variables[name] for name in running.names & running.variables.keys()}
+        outer = outside.holder(array, running.frames, later, like, _skips(place, running))
+        if outer is not None:
+            return running.frame, outer
     return None
 
 
@@ -266,12 +269,18 @@ def frame_variables(frame: types.FrameType) -> dict[str, Any]:
 
 
 def _holds(value: Any, like: Callable[[Any], bool], place: tuple[Any, Any] | None, running: _Running) -> bool:
+    return reach.holds(value, like, skip=_skips(place, running))
+
+
+def _skips(place: tuple[Any, Any] | None, running: _Running) -> reach.Skip:
+    """Is it a place that is written itself?"""
+
     def is_written(holder: Any, key: Any) -> bool:
         if isinstance(holder, types.FunctionType):
             return key in running.taken and _is_variable(reach.cell(holder, key), key, running.frames)
         return place is not None and holder is place[0] and (is_traced(place[1]) or key == place[1])
 
-    return reach.holds(value, like, skip=is_written)
+    return is_written
 
 
 def _is_variable(cell: types.CellType, name: str, frames: Sequence[types.FrameType]) -> bool:

@@ -21,6 +21,7 @@ import numpy as np
 from autograph_jax.errors import StagingError, is_user_frame, user_location
 from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.operators import jax_private
+from autograph_jax.operators.tracing import outside
 from autograph_jax.operators.tracing.frozen import Frozen
 from autograph_jax.operators.tracing.places import Aside, Place
 from autograph_jax.porting.arrays import serial
@@ -77,6 +78,7 @@ class Trace:
         self.cached: dict[Any, Any] = {}  # what functions with a cache have computed in the block, by the function and its key
         self.of_caches: dict[int, str] = {}  # objects in these, by id, with the names of the functions
         self.frozen = Frozen()
+        self.frozen_for: set[types.CodeType] = set()  # the functions whose globals are
         self.iterators: list[tuple[Any, Any]] = []  # that are older than the block, and where each stands when it begins
         self.calls_library = False  # which may keep, where nobody sees it, what the block computes
         self.namespaces: dict[int, Any] = {}  # by the id of a `__dict__` that the block has asked for: whose it is
@@ -311,10 +313,12 @@ def entered(function: types.FunctionType) -> None:
 
 
 def freeze_globals(function: types.FunctionType) -> None:
-    """Nobody but the running block writes the arrays that are global variables of this function."""
-    for name in function.__code__.co_names:
-        if isinstance(value := function.__globals__.get(name), np.ndarray):
-            _local.traces[-1].frozen.freeze(value)
+    """Nobody but the running block writes the arrays that are in global variables of this function."""
+    if not any(function.__code__ in trace.frozen_for for trace in _local.traces):
+        trace = _local.traces[-1]
+        trace.frozen_for.update(outside.codes(function.__code__))
+        for array in outside.arrays(function):
+            trace.frozen.freeze(array)
 
 
 def freeze(array: np.ndarray) -> None:

@@ -1,0 +1,128 @@
+"""What running functions read of their module, and what is in that: an array that a variable holds too may be found there.
+
+`row = TABLES[0]`, `row[0] = x`, and then `TABLES[0]`: in NumPy that shows the write. So does what a function gives that has the
+array in its closure, in a cache, or in globals of its own, and so do attributes of classes.
+"""
+
+from __future__ import annotations
+
+import collections
+import dis
+import functools
+import gc
+import types
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import jax.core
+import numpy as np
+
+from autograph_jax.operators import hooks
+from autograph_jax.operators.tracing import reach
+
+_MOST_PARTS = 2000  # of one global; beyond it the answer is "not found"
+_CACHE = type(functools.lru_cache(lambda: None))
+_WITHOUT_CLASS = (list, tuple, dict, set, frozenset, types.MethodType)
+_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
+_BACK = ("JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
+_FOREIGN = frozenset({"builtins", "jax", "jaxlib", "numpy", "scipy", "autograph_jax"})  # hold no arrays of the user's
+
+
+def holder(
+    array: Any, frames: Sequence[types.FrameType], variables: dict[str, Any], like: Callable[[Any], bool], skip: reach.Skip
+) -> str | None:
+    """What these frames of one function read later that has in it what is `like` an array: a global, or one of the variables.
+
+    What a trace computes only a cache keeps outside: if a function puts it anywhere else, that is noted.
+    """
+    is_computed = isinstance(array, jax.core.Tracer)
+    values = [] if is_computed else [(name, value, frames[0].f_code) for name, value in variables.items()]
+    for frame in frames:
+        named = ((name, frame.f_globals[name]) for name in _read_later(frame) if name in frame.f_globals)
+        values += [(name, value, frame.f_code) for name, value in named if not is_computed or isinstance(value, _CACHE)]
+    for name, value, code in values:
+        if any(map(like, _everything(value, code, skip, named=True))):
+            return name
+    return None
+
+
+def arrays(function: types.FunctionType) -> Iterator[np.ndarray]:
+    """The arrays of NumPy's in the globals that a function names. What other functions name, these are asked for."""
+    for _, value in _of_names(function.__globals__, function.__code__):
+        yield from (part for part in _everything(value, function.__code__) if isinstance(part, np.ndarray))
+
+
+@functools.lru_cache(maxsize=4096)
+def codes(code: types.CodeType) -> frozenset[types.CodeType]:
+    """The code of a function, and of those inside it."""
+    inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return frozenset({code}).union(*map(codes, inner))
+
+
+def _read_later(frame: types.FrameType) -> tuple[str, ...]:
+    return _named_after(frame.f_code, -1 if hooks.is_block(frame.f_code) else frame.f_lasti)
+
+
+@functools.lru_cache(maxsize=4096)
+def _named_after(code: types.CodeType, place: int) -> tuple[str, ...]:
+    """The globals that are named after an instruction: everywhere, if Python may go back from there."""
+    instructions = list(dis.get_instructions(code))
+    if any(instruction.opname in _BACK and instruction.offset > place for instruction in instructions):
+        place = -1
+    later = [instruction for instruction in instructions if instruction.offset > place]
+    names = [instruction.argval for instruction in later if instruction.opname in _GLOBALS]
+    inner = (constant.argval for constant in later if isinstance(constant.argval, types.CodeType))
+    return tuple(dict.fromkeys([*names, *(name for code in inner for name in _named(code))]))
+
+
+@functools.lru_cache(maxsize=4096)
+def _named(code: types.CodeType) -> tuple[str, ...]:
+    """All names of a function's code that are no variables of its own: of globals and of attributes."""
+    return tuple(dict.fromkeys(name for one in codes(code) for name in one.co_names))
+
+
+def _everything(value: Any, code: types.CodeType, skip: reach.Skip | None = None, *, named: bool = False) -> Iterator[Any]:
+    """A value and what is in it; of modules that which the code of a function names, and of functions the same if `named`."""
+    pending, known = collections.deque([(value, code)]), set[int]()
+    while pending and len(known) < _MOST_PARTS:
+        value, code = pending.popleft()
+        if id(value) in known or reach.is_no_content(value):
+            continue
+        known.add(id(value))
+        yield value
+        inside = value.__code__ if isinstance(value, types.FunctionType) else code
+        parts = _parts(value, code, named)
+        pending += [(part, inside) for key, part in parts if skip is None or not skip(value, key)]
+
+
+def _parts(value: Any, code: types.CodeType, named: bool) -> Iterable[tuple[Any, Any]]:
+    match value:
+        case types.ModuleType():
+            return () if _is_foreign(value.__name__) else _of_names(vars(value), code)
+        case type():
+            return _of_class(value)
+        case types.BuiltinMethodType():
+            return [("__self__", value.__self__)]
+        case types.FunctionType():
+            own = _of_names(value.__globals__, value.__code__) if named and not _is_foreign(value.__module__) else ()
+            return [*reach.parts(value), *own]
+    if isinstance(value, _CACHE):
+        return enumerate(gc.get_referents(value))
+    own = list(reach.parts(value))
+    if reach.is_plain(value) or isinstance(value, _WITHOUT_CLASS) or _is_foreign(type(value).__module__):
+        return own
+    names = {name for name, _ in own}
+    return [*own, *(pair for pair in _of_class(type(value)) if pair[0] not in names)]
+
+
+def _of_names(namespace: dict[str, Any], code: types.CodeType) -> list[tuple[str, Any]]:
+    return [(name, namespace[name]) for name in _named(code) if name in namespace]
+
+
+def _of_class(kind: type) -> list[tuple[str, Any]]:
+    """The attributes of a class and of those that it inherits from."""
+    return [pair for base in kind.__mro__ if not _is_foreign(base.__module__) for pair in list(vars(base).items())]
+
+
+def _is_foreign(module: Any) -> bool:
+    return not isinstance(module, str) or module.partition(".")[0] in _FOREIGN

@@ -1,0 +1,62 @@
+"""JAX arrays that have come into the place of an array of NumPy's, or show a part of one: `y = np.zeros(3)` enters a loop.
+
+Whoever holds that array, or one that shares its memory, would have to show what is written to the JAX array.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing.frozen import share_memory
+
+# Module state: by id, a JAX array and the arrays of NumPy's that it stands for. An entry goes when the JAX array goes.
+_known: dict[int, tuple[weakref.ref[Any], tuple[np.ndarray, ...]]] = {}
+
+
+def note(value: Any, older: Any) -> Any:
+    """Remember that a JAX array stands for this one of NumPy's, or for what that one stands for; gives the JAX array."""
+    found = (older,) if isinstance(older, np.ndarray) else arrays(older)
+    if found and isinstance(value, jax.Array) and value.ndim:
+        key, before = id(value), arrays(value)
+        gone = weakref.ref(value, lambda _, key=key, known=_known: known.pop(key, None))
+        _known[key] = gone, (*before, *(one for one in found if not any(one is other for other in before)))
+    return value
+
+
+def note_all(value: Any, older: Any) -> None:
+    """The same of the arrays in a value that is `older` made anew, or may be."""
+    for part in reach.everything(value):
+        if isinstance(part, jax.Array) and part.ndim:
+            for one in reach.everything(older):
+                if isinstance(one, np.ndarray) and one.shape == part.shape:
+                    note(part, one)
+
+
+def arrays(value: Any) -> tuple[np.ndarray, ...]:
+    """The arrays of NumPy's that a JAX array stands for; of one of NumPy's, itself."""
+    if isinstance(value, np.ndarray):
+        return (value,)
+    reference, found = _known.get(id(value), (None, ()))
+    return found if reference is not None and reference() is value else ()
+
+
+def shares(own: Iterable[np.ndarray], apart: Iterable[Any] = ()) -> Callable[[Any], bool]:
+    """Does a value share the memory of one of these arrays? `apart` are those that show a write by themselves."""
+    own, apart = tuple(own), tuple(apart)
+
+    def is_one(part: Any) -> bool:
+        if any(part is one for one in apart):
+            return False
+        return any(share_memory(one, other) for one in arrays(part) for other in own)
+
+    return is_one
+
+
+def of_all(values: Iterable[Any]) -> Iterator[np.ndarray]:
+    return (one for value in values for one in arrays(value))

@@ -1,0 +1,447 @@
+"""NumPy's arrays in traced code, under two names or held by something outside: NumPy's result, or a named error.
+
+Each pattern runs as plain Python on NumPy's arrays, and converted, eagerly and under jit, on NumPy's and on JAX's.
+"""
+
+import functools
+import types
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph_jax as ag
+
+
+class Box:
+    pass
+
+
+class Shared:
+    table = None
+
+
+MODULE = types.ModuleType("tables")
+TABLES, TREE, BOX = [], {}, Box()
+zeros = np.zeros
+
+
+@functools.lru_cache
+def cached():
+    return zeros(3)
+
+
+def first():
+    return TABLES[0]
+
+
+def begin(make):
+    """What the patterns find outside, made anew."""
+    global zeros, captured, partial
+    zeros = make
+    TABLES[:], TREE["a"], BOX.table, Shared.table, MODULE.table = [make(3)], {"b": make(3)}, make(3), make(3), make(3)
+    cached.cache_clear()
+    hidden = make(3)
+    captured = lambda: hidden  # noqa: E731 - a closure from elsewhere
+    partial = functools.partial(lambda table: table, make(3))
+
+
+def fill(table):
+    table[0] = 1.0
+
+
+def fill_where(table, x):
+    if x > 0:
+        table[0] = 1.0
+
+
+PATTERNS, RIGHT = [], []
+
+
+def pattern(function):
+    PATTERNS.append(function)
+    return function
+
+
+def right(function):
+    """A pattern that is not refused on NumPy's arrays."""
+    RIGHT.append(function)
+    return function
+
+
+# ------------------------------------------------------------------ held by something of the module
+@pattern
+def in_a_list(x):
+    table = TABLES[0]
+    if x > 0:
+        table[0] = 1.0
+    return TABLES[0][0] + x
+
+
+@pattern
+def in_dicts(x):
+    table = TREE["a"]["b"]
+    if x > 0:
+        table[0] = 1.0
+    return TREE["a"]["b"][0] + x
+
+
+@pattern
+def in_an_object(x):
+    table = BOX.table
+    if x > 0:
+        table[0] = 1.0
+    return BOX.table[0] + x
+
+
+@pattern
+def in_a_class(x):
+    table = Shared.table
+    if x > 0:
+        table[0] = 1.0
+    return Shared.table[0] + x
+
+
+@pattern
+def in_the_class_of_an_object(x):
+    shared = Shared()
+    table = shared.table
+    if x > 0:
+        table[0] = 1.0
+    return shared.table[0] + x
+
+
+@pattern
+def in_a_module(x):
+    table = MODULE.table
+    if x > 0:
+        table[0] = 1.0
+    return MODULE.table[0] + x
+
+
+@pattern
+def given_by_a_function(x):
+    table = first()
+    if x > 0:
+        table[0] = 1.0
+    return first()[0] + x
+
+
+@pattern
+def given_by_a_closure(x):
+    table = captured()
+    if x > 0:
+        table[0] = 1.0
+    return captured()[0] + x
+
+
+@pattern
+def given_by_a_partial(x):
+    table = partial()
+    if x > 0:
+        table[0] = 1.0
+    return partial()[0] + x
+
+
+@pattern
+def given_by_a_cache(x):
+    table = cached()
+    table[0] = x
+    return cached()[0] + x
+
+
+@pattern
+def written_in_a_loop(x):
+    table = TABLES[0]
+    for i in range(3):
+        if x > i:
+            table[0] = 1.0
+    return TABLES[0][0] + x
+
+
+@pattern
+def written_in_a_while_loop(x):
+    table = BOX.table
+    while table[0] < x:
+        table[0] += 1.0
+    return BOX.table[0] + x
+
+
+@pattern
+def written_by_a_function(x):
+    fill_where(TABLES[0], x)
+    return TABLES[0][0] + x
+
+
+@pattern
+def view_of_one_in_an_object(x):
+    table = BOX.table[:2]
+    if x > 0:
+        table[0] = 1.0
+    return BOX.table[0] + x
+
+
+@right
+def written_where_it_is(x):
+    if x > 0:
+        TABLES[0][0] = 1.0
+    return TABLES[0][0] + x
+
+
+@right
+def read_before_only(x):
+    table = TABLES[0].copy()
+    if x > 0:
+        table[0] = 1.0
+    return table[0] + TABLES[0][0] + x
+
+
+# ------------------------------------------------------------------ under two names
+@right
+def two_names_in_a_loop(x):
+    a = zeros(3)
+    b = a
+    for i in range(3):
+        if x > i:
+            b[0] = 1.0
+    return a[0] + x
+
+
+@right
+def two_names_in_a_while_loop(x):
+    a = zeros(3)
+    b = a
+    n = 0.0
+    while n < x:
+        b[0] = 1.0
+        n += 1
+    return a[0] + x
+
+
+@right
+def two_names_in_a_branch(x):
+    a = zeros(3)
+    b = a
+    if x > 0:
+        b[0] = 1.0
+    return a[0] + x
+
+
+@pattern
+def row_in_a_loop(x):
+    a = zeros((2, 3))
+    b = a[0]
+    for i in range(3):
+        if x > i:
+            b[0] = 1.0
+    return a[0, 0] + x
+
+
+@pattern
+def matrix_of_a_row_in_a_loop(x):
+    a = zeros((2, 3))
+    b = a[0]
+    for i in range(3):
+        if x > i:
+            a[0, 0] = 1.0
+    return b[0] + x
+
+
+@pattern
+def element_of_a_list_in_a_loop(x):
+    several = [zeros(3)]
+    a = several[0]
+    for i in range(3):
+        if x > i:
+            a[0] = 1.0
+    return several[0][0] + x
+
+
+@pattern
+def element_of_a_list_in_a_branch(x):
+    several = [zeros(3)]
+    a = several[0]
+    if x > 0:
+        a[0] = 1.0
+    return several[0][0] + x
+
+
+@pattern
+def written_in_the_list(x):
+    several = [zeros(3)]
+    a = several[0]
+    for i in range(3):
+        if x > i:
+            several[0][0] = 1.0
+    return a[0] + x
+
+
+@pattern
+def attribute_in_a_loop(x):
+    box = Box()
+    box.a = zeros(3)
+    b = box.a
+    for i in range(3):
+        if x > i:
+            b[0] = 1.0
+    return box.a[0] + x
+
+
+@pattern
+def tuple_in_a_loop(x):
+    a = zeros(3)
+    pair = a, 1
+    for i in range(3):
+        if x > i:
+            a[0] = 1.0
+    return pair[0][0] + x
+
+
+@right
+def closure_after_a_loop(x):
+    a = zeros(3)
+
+    def read():
+        return a[0]
+
+    for i in range(3):
+        if x > i:
+            a[0] = 1.0
+    return read() + x
+
+
+@pattern
+def transposed_in_a_loop(x):
+    a = zeros((2, 3))
+    b = a.T
+    for i in range(3):
+        if x > i:
+            b[i, 0] = 1.0
+    return a[0, 0] + x
+
+
+@pattern
+def asarray_in_a_loop(x):
+    a = zeros(3)
+    b = np.asarray(a)
+    for i in range(3):
+        if x > i:
+            b[0] = 1.0
+    return a[0] + x
+
+
+# ------------------------------------------------------------------ one of two, as traced data says
+@pattern
+def chosen_in_a_branch(x):
+    a, b = zeros(3), zeros(3)
+    if x > 0:
+        c = a
+    else:
+        c = b
+    c[0] = 1.0
+    return a[0] + x
+
+
+@pattern
+def chosen_by_an_expression(x):
+    a, b = zeros(3), zeros(3)
+    c = a if x > 0 else b
+    c[0] = 1.0
+    return a[0] + x
+
+
+@pattern
+def chosen_in_a_loop(x):
+    a, c = zeros(3), zeros(3)
+    for i in range(3):
+        if x > i:
+            c = a
+    c[0] = 1.0
+    return a[0] + x
+
+
+@pattern
+def taken_in_the_turn_before(x):
+    a, c = zeros(3), zeros(3)
+    for i in range(3):
+        if x > i:
+            c[0] = 1.0
+        c = a
+    return a[0] + x
+
+
+@pattern
+def swapped_in_a_loop(x):
+    a, b = zeros(3), zeros(3)
+    c = a
+    for i in range(2):
+        a, b = b, a
+        if x > i:
+            b[0] = 1.0
+    return c[0] + x
+
+
+@right
+def copied_in_each_turn(x):
+    a, s = zeros(3), 0.0
+    for i in range(3):
+        b = a.copy()
+        b[0] = x
+        s += b[0] + i
+    return a[0] + s
+
+
+@right
+def made_in_each_turn(x):
+    s = 0.0
+    for i in range(3):
+        a = np.zeros(3)
+        b = a
+        b[0] = x + i
+        s += a[0]
+    return s
+
+
+@pytest.mark.parametrize("argument", [2.5, -2.5])
+@pytest.mark.parametrize("jitted", [False, True], ids=["eager", "jit"])
+@pytest.mark.parametrize("make", [np.zeros, jnp.zeros], ids=["numpy", "jax"])
+@pytest.mark.parametrize("function", PATTERNS + RIGHT, ids=lambda function: function.__name__)
+def test_writes_are_seen_or_refused(function, make, jitted, argument):
+    begin(np.zeros)
+    expected = function(argument)
+    begin(make)
+    converted = ag.autograph(function)
+    try:
+        found = (ag.jit(converted) if jitted else converted)(jnp.asarray(argument))
+    except (ag.AliasError, ag.EscapedTracerError) as error:
+        assert function in PATTERNS or make is not np.zeros, error
+        assert function.__name__ in str(error) or "fill" in str(error)
+    else:
+        np.testing.assert_allclose(float(found), float(expected), rtol=1e-6)
+
+
+def test_the_error_names_the_global():
+    begin(np.zeros)
+    with pytest.raises(ag.AliasError, match=r"`TABLES` \(.*, in in_a_list\) holds this array too, and is read later"):
+        ag.jit(ag.autograph(in_a_list))(jnp.float32(1.0))
+
+
+def test_nothing_is_left_outside():
+    begin(np.zeros)
+    with pytest.raises(ag.AliasError):
+        ag.jit(ag.autograph(written_in_a_loop))(jnp.float32(1.0))
+    np.testing.assert_array_equal(TABLES[0], np.zeros(3))
+    TABLES[0][0] = 2.0  # it may be written again
+
+
+@jax.jit
+@ag.autograph
+def unaffected(x):
+    table = TABLES[0]
+    return table[0] + x
+
+
+def test_reading_is_never_refused():
+    begin(np.zeros)
+    assert float(unaffected(jnp.float32(1.0))) == 1.0
