@@ -7,6 +7,7 @@ slice, becomes `ag__.get_item(x, i)` where
 - x is an element of such a table, `rows[k][i]`;
 - x is an attribute, `self.rates[i]`, but for those that arrays have: `x.T[i]`, `x.at[i]`;
 - i is a list, `x[[j, k]]`, or has one in it, which NumPy's arrays take as an index and JAX's do not;
+- x is a variable that the function assigns an array of NumPy's, `np.linspace(0, 1, n)[i]`;
 - x is NumPy's `r_` or `c_`, which make an array of what stands in the brackets;
 - x is a parameter that is declared to be one, `table: list[float]`;
 - x, or i, is a variable that the function assigns such a thing: a tuple, list or dict, a comprehension, a string,
@@ -40,6 +41,7 @@ _GIVING_ARRAYS = frozenset(
 )
 _GIVING_NUMBERS = frozenset({"abs", "float", "int", "bool", "complex", "round", "len", "sum", "pow"})
 _LIBRARIES = frozenset({"jnp", "np", "numpy", "jax", "lax", "scipy", "jsp", "math"})
+_NUMPY = frozenset({"np", "numpy"})
 _CONCATENATING = frozenset({"r_", "c_"})
 Names = frozenset[str]
 Test = Callable[[gast.AST, Names], bool]
@@ -62,6 +64,7 @@ class Tables:
         self._tables = closure(pairs, self._is_table, declared)
         self._given = closure(pairs, self._is_given)
         self._keys = closure(pairs, _is_string)
+        self._numpys = closure(pairs, _is_numpys)
 
     def is_lookup(self, node: gast.Subscript) -> bool:
         """Does this read an element of a table, or may it?"""
@@ -72,9 +75,10 @@ class Tables:
             return True
         if _has_list(node.slice):
             return True
+        is_table = isinstance(container, gast.Name) and (container.id not in self._bound or container.id in self._numpys)
         if _is_fixed(node.slice):
-            return _is_tuple(node.slice) and self._is_part(container)  # `memo[i, j]`
-        if isinstance(container, gast.Name) and container.id not in self._bound:
+            return _is_tuple(node.slice) and self._is_part(container) or is_table and _has_variable(node.slice)  # `memo[i, j]`
+        if is_table:
             return True
         is_key = _is_string(node.slice, self._keys) or isinstance(node.slice, gast.expr) and self.may_be_table(node.slice)
         return is_key or self._is_part(container) or self._is_given(container, self._given) or _is_string(container, self._keys)
@@ -128,6 +132,12 @@ def _root(node: gast.AST) -> str | None:
 
 def _is_string(node: gast.AST, known: Names) -> bool:
     return isinstance(node, gast.Constant) and isinstance(node.value, str | bytes) or _one_of(node, known, _is_string)
+
+
+def _is_numpys(node: gast.AST, known: Names) -> bool:
+    """Is this an array that NumPy makes? JAX's functions take a traced index of it, NumPy does not."""
+    is_call = isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute)
+    return is_call and _root(node.func) in _NUMPY or _one_of(node, known, _is_numpys)
 
 
 def _one_of(node: gast.AST, known: Names, test: Test) -> bool:
@@ -203,6 +213,11 @@ def _is_fixed(index: gast.AST) -> bool:
     """A constant, a slice, or several indexes: what arrays have."""
     inner = index.operand if isinstance(index, gast.UnaryOp) else index
     return isinstance(inner, gast.Constant | gast.Slice | gast.Tuple)
+
+
+def _has_variable(index: gast.AST) -> bool:
+    """Is there anything but constants among several indexes: `table[:, k]`?"""
+    return isinstance(index, gast.Tuple) and any(not isinstance(part, gast.Slice) and not _is_fixed(part) for part in index.elts)
 
 
 def _is_tuple(index: gast.AST) -> bool:

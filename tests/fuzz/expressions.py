@@ -35,6 +35,17 @@ def float_array(g: Generator) -> str:
     return g.pick(("jnp.zeros(3)", "jnp.ones(3)", "jnp.array([0.5, 2.0, 1.25])"))
 
 
+@rule("simple ints", "numpy", 1)
+def numpys_int_array(g: Generator) -> str:
+    """An array that is NumPy's in all ways to run the program, until traced data is written to it."""
+    return g.pick(("np.arange(3)", "np.zeros(3, int)", "np.array([3, 1, 2])"))
+
+
+@rule("simple floats", "numpy", 1)
+def numpys_float_array(g: Generator) -> str:
+    return g.pick(("np.zeros(3)", "np.ones(3)", "np.array([0.5, 2.0, 1.25])"))
+
+
 def _variable_rules() -> None:
     for kind, weight in (("int", 9), ("float", 9), ("bool", 3), ("ints", 4), ("floats", 4)):
         rule(f"simple {kind}", "variable", weight)(lambda g, kind=kind: g.variable(kind))

@@ -12,6 +12,7 @@ HEAD = """\
 import math
 
 import jax.numpy as jnp
+import numpy as np
 
 from tests.fuzz.prelude import LOG, Box, Scope, Stop, mixed, note, put, row, shift, smooth_step, spread
 """

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import aliasing, listed, reach, standing, views
 from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.porting.arrays import Buffer
@@ -46,5 +47,5 @@ def held(value: Any, older: Uncounted) -> Held:
         handed=views.handed_over(value),
         doubted=aliasing.doubted(buffers),
         is_listed=listed.are_held(memory),
-        numpy=tuple(standing.of_all(parts)),
+        numpy=() if hooks.is_porting() else tuple(standing.of_all(parts)),
     )

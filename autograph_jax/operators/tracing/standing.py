@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.frozen import share_memory
 
@@ -30,7 +31,9 @@ def note(value: Any, older: Any) -> Any:
 
 
 def note_all(value: Any, older: Any) -> None:
-    """The same of the arrays in a value that is `older` made anew, or may be."""
+    """The same of the arrays in a value that is `older` made anew, or may be. Arrays of ported code know their memory."""
+    if hooks.is_porting():
+        return
     for part in reach.everything(value):
         if isinstance(part, jax.Array) and part.ndim:
             for one in reach.everything(older):

@@ -36,7 +36,7 @@ def view(value: Any, base: Any, index: Any = _UNKNOWN) -> Any:
     if type(value) in _NO_ARRAYS:
         return value
     shares = isinstance(value, jax.Array) and isinstance(base, jax.Array) and value is not base and value.ndim > 0
-    if shares and not (history.is_picked(value) if index is _UNKNOWN else _copies(index)):
+    if shares and not (history.is_picked(value) if index is _UNKNOWN else copies(index)):
         key, entry = id(value), _entry(value)
         gone = weakref.ref(value, lambda _, views=_views: views.pop(key, None))
         around = [*(one for one in entry.bases if one is not base), base] if entry is not None else [base]
@@ -77,7 +77,7 @@ def handed_over(value: Any) -> frozenset[int]:
     return frozenset(handed) - others
 
 
-def _copies(index: Any) -> bool:
+def copies(index: Any) -> bool:
     """Does NumPy make a copy for this index, as it does for lists and arrays?"""
     return any(isinstance(part, list) or getattr(part, "ndim", 0) > 0 for part in _parts(index))
 

@@ -20,7 +20,7 @@ from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.mismatches import joined
-from autograph_jax.operators.tracing import aliasing, views
+from autograph_jax.operators.tracing import aliasing, standing, views
 from autograph_jax.operators.values import open_keys
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, refusal, renumbered
@@ -58,6 +58,8 @@ def get_item(container: Any, index: Any) -> Any:
             return wrap(container)[index]
         if isinstance(container, _CONCATENATING):
             return creating.concatenated(container, index)
+    elif isinstance(container, np.ndarray) and _has_traced(index):
+        return _of_numpys(container, index)
     if not is_traced(index) and not isinstance(container, Choice):
         if isinstance(container, dict) and open_keys.is_open(index) and _reads_plainly(container):
             return _at_open_key(container, index)
@@ -90,6 +92,19 @@ def _is_place(index: Any) -> bool:
 def _is_new(index: Any) -> bool:
     """Is there anything in it that NumPy's own arrays don't take?"""
     return any(isinstance(part, MutableArray | jax.Array) for part in (index if type(index) is tuple else (index,)))
+
+
+def _has_traced(index: Any) -> bool:
+    """Is there anything in it that NumPy's arrays cannot look at?"""
+    parts = index if type(index) is tuple else (index,)
+    bounds = [bound for part in parts if isinstance(part, slice) for bound in (part.start, part.stop, part.step)]
+    return any(isinstance(part, jax.core.Tracer) for part in (*parts, *bounds))
+
+
+def _of_numpys(array: np.ndarray, index: Any) -> jax.Array:
+    """What stands at a traced place of an array of NumPy's, as it is of one of JAX's; a row is a view of it."""
+    found = jnp.asarray(array)[index_of(index)]
+    return found if views.copies(index) else standing.note(found, array)
 
 
 def view_at(base: Any, index: Any) -> Any:
