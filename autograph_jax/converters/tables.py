@@ -136,8 +136,10 @@ def _is_string(node: gast.AST, known: Names) -> bool:
 
 def _is_numpys(node: gast.AST, known: Names) -> bool:
     """Is this an array that NumPy makes? JAX's functions take a traced index of it, NumPy does not."""
-    is_call = isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute)
-    return is_call and _root(node.func) in _NUMPY or _one_of(node, known, _is_numpys)
+    match node:
+        case gast.Call(func=gast.Attribute() as function) if _root(function) in _NUMPY:
+            return True
+    return _one_of(node, known, _is_numpys)
 
 
 def _one_of(node: gast.AST, known: Names, test: Test) -> bool:
@@ -217,7 +219,8 @@ def _is_fixed(index: gast.AST) -> bool:
 
 def _has_variable(index: gast.AST) -> bool:
     """Is there anything but constants among several indexes: `table[:, k]`?"""
-    return isinstance(index, gast.Tuple) and any(not isinstance(part, gast.Slice) and not _is_fixed(part) for part in index.elts)
+    parts = index.elts if isinstance(index, gast.Tuple) else []
+    return any(not isinstance(part, gast.Slice) and not _is_fixed(part) for part in parts)
 
 
 def _is_tuple(index: gast.AST) -> bool:

@@ -68,7 +68,7 @@ def in_blocks(loop: Loop, primitive: Any, chosen: Chosen, compiled: Compile) -> 
     if not {"blocks", "kernel"} <= chosen & loop.optimize:
         return None
     sizes = [size for size in blocks.SIZES if blocks.may_be_in_blocks(loop, size)]
-    if not sizes:
+    if not sizes or loop.inner is None:
         return None
     if kernels.are_short(programs_of(loop.inner.params)):  # which is tried soon, and is one as a rule
         with told.trying():

@@ -113,7 +113,7 @@ def is_whole(value: Any) -> bool:
 
 @functools.cache
 def _is_whole_type(dtype: Any) -> bool:
-    return jnp.issubdtype(dtype, jnp.integer) or dtype == bool
+    return jnp.issubdtype(dtype, jnp.integer) or jnp.issubdtype(dtype, jnp.bool_)
 
 
 def fits(found: Range, dtype: Any) -> bool:

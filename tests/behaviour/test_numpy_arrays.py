@@ -445,3 +445,85 @@ def unaffected(x):
 def test_reading_is_never_refused():
     begin(np.zeros)
     assert float(unaffected(jnp.float32(1.0))) == 1.0
+
+
+# ------------------------------------------------------------------ read at traced places
+NODES = np.linspace(-1.0, 1.0, 40)
+GRID = np.arange(12.0).reshape(3, 4)
+
+
+def table_of_the_module(x):
+    s = 0.0
+    for i in range(40):
+        s += NODES[i] * x
+    return s
+
+
+def table_of_the_function(x):
+    weights = np.linspace(0.0, 1.0, 40)
+    s = 0.0
+    for i in range(40):
+        s = s * x + weights[i]
+    return s
+
+
+def table_with_two_indices(x):
+    s = 0.0
+    for i in range(3):
+        for j in range(4):
+            s += GRID[i, j] * x ** j
+    return s
+
+
+def row_and_column(x):
+    s = 0.0
+    for i in range(3):
+        row, column = GRID[i], GRID[:, i]
+        s += row[0] * x + column[2]
+    return s
+
+
+def table_of_counts(x):
+    counts = np.array([3, 1, 2])
+    s = 0.0
+    for i in range(3):
+        for _ in range(counts[i]):
+            s += x
+    return s
+
+
+def element_that_traced_data_finds(x):
+    k = 0
+    while k < 39 and NODES[k] < x:
+        k += 1
+    return NODES[k] * x
+
+
+LOOKUPS = [
+    table_of_the_module, table_of_the_function, table_with_two_indices, row_and_column, table_of_counts,
+    element_that_traced_data_finds,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", LOOKUPS, ids=lambda function: function.__name__)
+def test_elements_at_traced_places(function, x64):
+    converted = ag.autograph(function)
+    for argument in (0.5, -0.25):
+        expected = function(argument)
+        np.testing.assert_allclose(ag.jit(converted)(argument), expected, rtol=1e-12)
+        slope = (function(argument + 1e-6) - expected) / 1e-6
+        np.testing.assert_allclose(jax.grad(converted)(argument), slope, rtol=1e-3, atol=1e-6)
+    program = str(jax.make_jaxpr(converted)(0.5))
+    assert "scan[" in program or "while[" in program, program
+
+
+def test_a_row_at_a_traced_place_is_a_view():
+    @ag.jit
+    def written(k):
+        grid = np.zeros((2, 3))
+        row = grid[k]
+        row[0] = 1.0
+        return grid[k, 0]
+
+    with pytest.raises(ag.AliasError, match="shares its memory"):
+        written(1)

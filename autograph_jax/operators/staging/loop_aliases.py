@@ -31,7 +31,8 @@ def share(places: Sequence[Place], forms: Sequence[Form], aliases: Aliases) -> N
     leaders: dict[tuple[int, Form], Any] = {}
     for place, form in zip(places, forms, strict=True):
         entry = place.read()
-        if not isinstance(entry, jax.Array | np.ndarray) or not isinstance(form, Array) or hooks.is_porting() and not entry.ndim:
+        is_array = isinstance(entry, jax.Array | np.ndarray) and isinstance(form, Array)
+        if not is_array or hooks.is_porting() and not entry.ndim:
             continue
         leader = leaders.setdefault((id(entry), form), place.key)
         if leader != place.key and (leader, place.key) not in aliases.doubtful:

@@ -47,9 +47,13 @@ def holder(
 
 
 def arrays(function: types.FunctionType) -> Iterator[np.ndarray]:
-    """The arrays of NumPy's in the globals that a function names. What other functions name, these are asked for."""
+    """The arrays of NumPy's in the globals that a function names. What other functions name, these are asked for.
+
+    Of ported code only those that are globals themselves: a write to any other is refused in it.
+    """
     for _, value in _of_names(function.__globals__, function.__code__):
-        yield from (part for part in _everything(value, function.__code__) if isinstance(part, np.ndarray))
+        parts = [value] if hooks.is_porting() else _everything(value, function.__code__)
+        yield from (part for part in parts if isinstance(part, np.ndarray))
 
 
 @functools.lru_cache(maxsize=4096)
