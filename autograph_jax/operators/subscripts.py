@@ -21,7 +21,7 @@ from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import if_expr, if_stmt
 from autograph_jax.operators.effects import attempts
 from autograph_jax.operators.sequences import moved
-from autograph_jax.operators.tracing import aliasing, foreign, holders, same_containers, state, views
+from autograph_jax.operators.tracing import aliasing, foreign, frozen, holders, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import CHANGING, Attribute, Content, content_of
 from autograph_jax.operators.values import open_keys, selection
@@ -177,6 +177,8 @@ def set_attr(value: Any, target: Any, name: str) -> None:
     if isinstance(member, property) and isinstance(member.fset, types.FunctionType):
         hooks.call(member.fset)(target, value)
         return
+    if isinstance(target, np.ndarray) and state.is_frozen(target):  # `x.shape = 3, 1`
+        raise frozen.written(user_location())
     if attempts.is_written_late(target):
         value = _unless_failed(value, lambda: getattr(target, name, UNBOUND))
         same_containers.check_container(target)

@@ -527,3 +527,67 @@ def test_a_row_at_a_traced_place_is_a_view():
 
     with pytest.raises(ag.AliasError, match="shares its memory"):
         written(1)
+
+
+# ------------------------------------------------------------------ written where traced data decides whether
+def attribute_of_a_module(x):
+    if x > 0:
+        MODULE.table += 1.0
+    return MODULE.table[0] + x
+
+
+def attribute_of_an_object(x):
+    if x > 0:
+        BOX.table += 1.0
+    return BOX.table[0] + x
+
+
+def array_of_a_list(x):
+    for i in range(3):
+        if x > i:
+            TABLES[0][i] = 1.0
+    return TABLES[0][2] + x
+
+
+def array_of_a_closure(x):
+    if x > 0:
+        captured()[0] = 1.0
+    return captured()[0] + x
+
+
+def by_a_method(x):
+    if x > 0:
+        TABLES[0].fill(1.0)
+    return TABLES[0][0] + x
+
+
+def by_a_method_on_a_view(x):
+    if x > 0:
+        BOX.table[1:].fill(1.0)
+    return BOX.table[1] + x
+
+
+def its_shape(x):
+    if x > 0:
+        BOX.table.shape = 3, 1
+    return BOX.table.ndim + x
+
+
+IN_BRANCHES = [
+    attribute_of_a_module, attribute_of_an_object, array_of_a_list, array_of_a_closure, by_a_method, by_a_method_on_a_view,
+    its_shape,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("argument", [2.5, -2.5])
+@pytest.mark.parametrize("function", IN_BRANCHES, ids=lambda function: function.__name__)
+def test_writes_in_branches(function, argument):
+    begin(np.zeros)
+    expected = function(argument)
+    begin(np.zeros)
+    try:
+        found = ag.jit(ag.autograph(function))(jnp.asarray(argument))
+    except (ag.AliasError, ag.ImmutableError) as error:
+        assert function in (array_of_a_closure, by_a_method, by_a_method_on_a_view, its_shape), error
+    else:
+        assert float(found) == float(expected)

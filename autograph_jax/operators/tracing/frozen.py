@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph_jax.errors import ImmutableError, line_of
+from autograph_jax.errors import ImmutableError, Location, line_of
 
 
 class Frozen:
@@ -65,11 +65,14 @@ def share_memory(first: np.ndarray, second: np.ndarray) -> bool:
 
 def refusal(error: Exception) -> ImmutableError | None:
     """The error that takes the place of NumPy's, if that tells of a write."""
-    if type(error) not in (ValueError, TypeError) or "read-only" not in str(error):
-        return None
+    is_of_a_write = type(error) in (ValueError, TypeError) and "read-only" in str(error)
+    return written(line_of(error)) if is_of_a_write else None
+
+
+def written(location: Location | None) -> ImmutableError:
     return ImmutableError(
         "an array of NumPy's is written in place where traced data decides whether, or how often",
-        location=line_of(error),
+        location=location,
         details=["NumPy would write it while the code is traced, on every path."],
         help="write `x[...] = v` or `x = x + v`, or make a copy in the block: `x = x.copy()`",
     )

@@ -81,8 +81,12 @@ def _named_after(code: types.CodeType, place: int) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def _named(code: types.CodeType) -> tuple[str, ...]:
-    """All names of a function's code that are no variables of its own: of globals and of attributes."""
-    return tuple(dict.fromkeys(name for one in codes(code) for name in one.co_names))
+    """All names of a function's code that are no variables of its own: of globals and of attributes.
+
+    In converted code `o.a = v` has the name as a text.
+    """
+    texts = (text for one in codes(code) for text in one.co_consts if isinstance(text, str) and text.isidentifier())
+    return tuple(dict.fromkeys([*(name for one in codes(code) for name in one.co_names), *texts]))
 
 
 def _everything(value: Any, code: types.CodeType, skip: reach.Skip | None = None, *, named: bool = False) -> Iterator[Any]:
