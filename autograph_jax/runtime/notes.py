@@ -19,6 +19,7 @@ _STATIC = (
     "a size or a Python number has to be known: make it static, `ag.jit(f, static_argnames=...)`, or leave it outside of `jit`"
 )
 _INDEX = "of a list or tuple that is a parameter, say so: `def f(table: list, i)`, or take `jax.numpy.asarray(table)[i]`"
+_ELEMENT = "of an array of NumPy's that is a parameter, take `jax.numpy.asarray(table)[i]`"
 _FIXED_LENGTH = "take a part of fixed length: `jax.lax.dynamic_slice_in_dim(x, start, 3)`"
 _KEY = (
     "members and keys have to be known: keep flags or counts in an array, `seen[v] = True`; "
@@ -57,11 +58,13 @@ def annotate(error: BaseException) -> None:
     if frame is None:
         return
     location = frame_location(frame)
-    names = _traced_names(location, {**frame.f_globals, **frame.f_locals})
+    tree = _tree_at(location)
+    names = _traced_names(tree, {**frame.f_globals, **frame.f_locals})
     if not names and isinstance(error, ValueError):  # which known values raise too
         return
     what = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} only known at run time" if names else "it was raised here"
-    error.add_note("\n".join([_MARK + what, *location.lines(), f"  help: {ways[0]}"]))
+    way = _ELEMENT if isinstance(error, jax.errors.TracerArrayConversionError) and _is_element(tree) else ways[0]
+    error.add_note("\n".join([_MARK + what, *location.lines(), f"  help: {way}"]))
 
 
 def _users_frame(error: BaseException) -> Any:
@@ -74,14 +77,24 @@ def _users_frame(error: BaseException) -> Any:
     return next(reversed(own or found), None)
 
 
-def _traced_names(location: Location, known: dict[str, Any]) -> list[str]:
-    """The names in an expression whose values are tracers, with their types."""
+def _tree_at(location: Location) -> ast.Module | None:
     text = linecache.getline(location.filename, location.line).rstrip("\n")[location.column or 0 : location.end_column]
     try:
-        names = dict.fromkeys(node.id for node in ast.walk(ast.parse(text.strip())) if isinstance(node, ast.Name))
+        return ast.parse(text.strip())
     except SyntaxError:  # an expression of several lines
-        return []
+        return None
+
+
+def _traced_names(tree: ast.Module | None, known: dict[str, Any]) -> list[str]:
+    """The names in an expression whose values are tracers, with their types."""
+    nodes = ast.walk(tree) if tree is not None else ()
+    names = dict.fromkeys(node.id for node in nodes if isinstance(node, ast.Name))
     return [f"`{name}` ({_shown(known[name])})" for name in names if isinstance(known.get(name), jax.core.Tracer)]
+
+
+def _is_element(tree: ast.Module | None) -> bool:
+    """Is it `table[k]`?"""
+    return tree is not None and any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Subscript) for one in tree.body)
 
 
 def _shown(tracer: Any) -> str:

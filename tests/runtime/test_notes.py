@@ -53,6 +53,26 @@ ROWS = {
           help: keep the shape, and choose: `jnp.where(mask, x, 0)`; `x[mask] = v` works
         """,
     ),
+    "an element of NumPy's array": Row(
+        """
+        import numpy as np
+
+        def f(k):
+            def at(table, k):
+                return table[k]
+
+            return at(np.arange(3.0), k)
+        """,
+        "ag.jit(f)(1)",
+        jax.errors.TracerArrayConversionError,
+        """
+        autograph_jax: `k` (int32[]) is only known at run time
+          model.py:6, in f.<locals>.at
+            return table[k]
+                   ^^^^^^^^
+          help: of an array of NumPy's that is a parameter, take `jax.numpy.asarray(table)[i]`
+        """,
+    ),
     "a member of a set": Row(
         """
         def f(v):
