@@ -67,7 +67,7 @@ ROWS = {
         jax.errors.TracerArrayConversionError,
         """
         autograph_jax: `k` (int32[]) is only known at run time
-          model.py:6, in f.<locals>.at
+          model.py:5, in f.<locals>.at
             return table[k]
                    ^^^^^^^^
           help: of an array of NumPy's that is a parameter, take `jax.numpy.asarray(table)[i]`
