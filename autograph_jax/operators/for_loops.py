@@ -57,6 +57,7 @@ from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.forms import Static
 from autograph_jax.operators.values.joins import number_as_array
 from autograph_jax.operators.values.traced import is_traced
+from autograph_jax.porting.numbers import bound_of
 
 Block = Callable[..., Any]
 
@@ -364,9 +365,10 @@ def _bounded_now(settled: Settled, functions: tuple[Block | None, ...], turns: A
 
 
 def _is_bounded_now(error: Exception, functions: tuple[Block | None, ...], turns: Any) -> bool:
-    if is_traced(turns):
+    most = bound_of(turns) if is_traced(turns) else turns
+    if most is None:
         return lengthened.is_bounded_now(error, functions, open_ended=True)
-    with lengthened.unrolling(object(), turns):
+    with lengthened.unrolling(object(), most):
         return lengthened.is_bounded_now(error, functions)
 
 

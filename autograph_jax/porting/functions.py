@@ -167,7 +167,7 @@ def _of_fortran(function: Any, args: Any, kwargs: Any) -> Any:
     if is_static((given, options)) and not linear_algebra.writes(function):
         with _refusing_callbacks(function, args, kwargs):
             return _results(function(*given, **options))
-    ours = linear_algebra.routine(function)
+    ours = linear_algebra.routine(function, of_selections=selecting_functions.holds_selection((args, kwargs)))
     if ours is None:
         return _by_its_library(function, args, kwargs)
     hooks.mapped(function)

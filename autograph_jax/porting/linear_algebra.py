@@ -19,7 +19,7 @@ import jax.scipy.linalg as jsl
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import banded, hooks, least_squares
+from . import banded, hooks, least_squares, selected_routines
 from .arrays import MutableArray, value_of, wrap
 
 Function = Callable[..., Any]
@@ -242,9 +242,9 @@ def writes(function: Any) -> bool:
     return _name(function) in ("axpy", "scal", "swap")
 
 
-def routine(function: Any) -> Function | None:
+def routine(function: Any, *, of_selections: bool = False) -> Function | None:
     """What a routine of BLAS or LAPACK computes, on traced values; None where it is not known."""
-    ours = _ROUTINES.get(_name(function))
+    ours = (selected_routines.ROUTINES if of_selections else _ROUTINES).get(_name(function))
     return None if ours is None else functools.partial(_routine, function.__name__.split()[-1], ours)
 
 

@@ -45,6 +45,7 @@ def bound_of(count: Any) -> int | None:
         return min((bound for bound in (first, second) if bound is not None), default=None)
     if name == "sub":
         second = literal(parent.in_tracers[1])
+        second = 0 if second is None and is_natural(parent.in_tracers[1]) else second
     if first is None or second is None:
         return None
     return first - second if name == "sub" else first + second

@@ -65,6 +65,8 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         return (least_squares.scipys if of_scipy else least_squares.numpys)(*args, **kwargs)
     if squares.is_for(function):
         return squares.call(function, *args, **kwargs)
+    if isinstance(first, Selection) and squares.is_for_stacks(function, first):
+        return through(function, args, kwargs, lambda selection, _: selection.values)
     if isinstance(first, Selection) and squares.is_for_singular_values(function, kwargs):
         return squares.singular_values(first)
     if name in _NORMS and module.startswith(("numpy.linalg", "scipy.linalg")):

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from . import casting, hooks
-from .numbers import bounded
+from .numbers import bounded, natural
 from .rows import Mask, Rows, Window, over, padded, refusal, spread, taken
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Selection(NDArrayOperatorsMixin):
 
     def count(self, axis: int) -> Any:
         """How many there are along a selected axis, traced."""
-        return bounded(self.rows[axis].count, self.capacity(axis))
+        return natural(bounded(self.rows[axis].count, self.capacity(axis)))
 
     def mask(self, axis: int) -> jax.Array:
         """Of each row of `values` along a selected axis: does it count?"""

@@ -40,6 +40,15 @@ def call(function: Any, matrix: Any, *args: Any, **kwargs: Any) -> Any:
     return through(function, (whole, *args), kwargs, beside_identity, identity)
 
 
+_OF_EACH = frozenset("svd svdvals eigh eigvalsh eig eigvals pinv".split())
+
+
+def is_for_stacks(function: Any, matrices: Selection) -> bool:
+    """Are it whole matrices that are selected, `np.linalg.svd(stack[mask])`, each of which is computed with alone?"""
+    module, name = getattr(function, "__module__", None) or "", getattr(function, "__name__", "")
+    return name in _OF_EACH and module.startswith("numpy.linalg") and max(matrices.rows) < matrices.ndim - 2
+
+
 def is_for_singular_values(function: Any, kwargs: dict[str, Any]) -> bool:
     """Of zeros beside it, a matrix has no more singular values than before but zeros, which are the last."""
     module, name = getattr(function, "__module__", None) or "", getattr(function, "__name__", "")

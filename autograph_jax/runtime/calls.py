@@ -46,7 +46,7 @@ from autograph_jax.operators.tracing import cached, foreign, holders, impure, st
 from autograph_jax.operators.tracing.places import CHANGING
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
-from autograph_jax.porting import functions
+from autograph_jax.porting import counterparts, functions
 from autograph_jax.porting.names import MATH, is_numeric_function, jax_function
 from autograph_jax.runtime import classes, discarded, own_code, ported_builtins, strict, vectorized
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays, handing_containers
@@ -178,8 +178,13 @@ def _ported(function: Any) -> Function | None:
     if isinstance(function, types.FunctionType | types.BuiltinFunctionType) and is_numeric_function(function):
         return _numeric(function)
     if _is_compiled(function):
-        return lambda *arguments, **keywords: functions.of_compiled(function, arguments, keywords)
+        return lambda *arguments, **keywords: _compiled(function, arguments, keywords)
     return ported_builtins.of_method(function)
+
+
+def _compiled(function: Function, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    ours = counterparts.in_python(function, arguments, keywords)
+    return functions.of_compiled(function, arguments, keywords) if ours is None else call(ours)(*arguments, **keywords)
 
 
 _PYTHONS = (types.FunctionType, types.MethodType, functools.partial, cached.CachedFunction, Choice)

@@ -322,3 +322,44 @@ def test_find_root(x64: None):
     a = np.array([2.0, 5.0, 0.3])
     for one, other in zip(jax.jit(ag.port(solved))(jnp.array(a)), solved(a), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def means_of_constant_columns(x: Any) -> Any:
+    """As statsmodels looks for its constant: a list of as many elements at most as the selection may have."""
+    columns = np.where(np.max(x, axis=0) == np.min(x, axis=0))[0]
+    found, place = 0.0, -1
+    if columns.size == 1:
+        found = x[:, columns].mean()
+    elif columns.size > 1:
+        values = []
+        for column in columns:
+            value = x[:, column].mean()
+            if value == 1:
+                place = column
+                break
+            values.append(value)
+        else:
+            found = np.array(values).sum()
+    return found, place
+
+
+@pytest.mark.usefixtures("x64")
+def test_a_list_that_a_loop_over_a_selection_makes_longer():
+    rows = [[[1.0, 2.0, 3.0], [0.0, 5.0, 4.0]], [[1.0, 2.0, 3.0], [1.0, 5.0, 4.0]], [[7.0, 2.0, 3.0], [7.0, 1.0, 3.0]]]
+    check_compiled(means_of_constant_columns, [*rows, [[4.0, 1.0, 3.0], [4.0, 1.0, 2.0]]])
+
+
+def appended_where_traced_data_ends_the_loop(x: Any) -> Any:
+    if x > 1:
+        values = []
+        while x < 100:
+            values.append(x)
+            x = x * 2
+        return len(values)
+    return 0
+
+
+@pytest.mark.usefixtures("x64")
+def test_a_list_without_a_bound_that_a_branch_makes_is_refused():
+    with pytest.raises(ag.errors.StructureError, match="how many elements this list has"):
+        jax.jit(ag.port(appended_where_traced_data_ends_the_loop))(3.0)

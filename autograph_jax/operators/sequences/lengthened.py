@@ -36,15 +36,13 @@ def is_bounded_now(error: Exception, functions: tuple[Callable[..., object] | No
     """
     if not isinstance(error, StructureError) or error.grown is None or not hooks.is_porting():
         return False
-    if open_ended and error.grown[2] and hooks.max_len() is None and not _has_bound(error.grown[0]):
+    if state.traces() and id(error.grown[0]) in state.traces()[-1].older:
+        return False  # whoever has made the list will ask again
+    (values, longest, are_alike), error.grown = error.grown, None  # where it is made, or never
+    if open_ended and are_alike and hooks.max_len() is None and not _has_bound(values):
         return False
-    (values, longest, are_alike), grown, error.grown = error.grown, error.grown, None
     if not (_is_list(values) or _has_bound(values) and are_alike):
         return False
-    if state.traces() and id(values) in state.traces()[-1].older:
-        error.grown = grown
-        return False  # whoever has made the list will ask again
-    del grown
     _clear_frames(error)
     found = [*_variables(functions, values), *_captured(values), *_attributes(values)]
     places = list({place.key: place for place in found}.values())
