@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import types
 from collections.abc import Callable
 from typing import Any
 
 from .creating import values
 from .views import is_static
 
-# For a module in C the one of the same library that has its functions in Python, under their names.
-_IN_PYTHON = {
-    "scipy.spatial.transform._rotation_cy": "scipy.spatial.transform._rotation_xp",
-    "scipy.spatial.transform._rigid_transform_cy": "scipy.spatial.transform._rigid_transform_xp",
-    "arch.univariate.recursions": "arch.univariate.recursions_python",
-}
+# How libraries name the module with the same functions in Python, beside one in C: `_rotation_cy` and `_rotation_xp`.
+_SIBLINGS = (("_cy", "_xp"), ("_cy", "_py"), ("", "_python"), ("", "_py"))
 
 
 def in_python(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Callable[..., Any] | None:
     """The library's Python code for a call of a function in C with traced values; None where it has none."""
-    module = _IN_PYTHON.get(getattr(function, "__module__", None) or "")
-    if module is None or is_static((values(arguments), values(keywords))):
-        return None
-    try:
-        found = getattr(importlib.import_module(module), function.__name__, None)
-    except ImportError:  # of another version of the library
-        return None
-    return found if callable(found) else None
+    module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
+    is_named = isinstance(module, str) and "." in module and isinstance(name, str)
+    return _counterpart(module, name) if is_named and not is_static((values(arguments), values(keywords))) else None
+
+
+@functools.cache
+def _counterpart(module: str, name: str) -> Callable[..., Any] | None:
+    for end, other in _SIBLINGS:
+        if module.endswith(end):
+            try:
+                found = getattr(importlib.import_module(module.removesuffix(end) + other), name, None)
+            except ImportError:
+                continue
+            if isinstance(found, types.FunctionType) or isinstance(getattr(found, "py_func", None), types.FunctionType):
+                return found
+    return None
