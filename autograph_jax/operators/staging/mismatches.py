@@ -39,8 +39,17 @@ def mismatch_error(name: str, mismatch: Mismatch, before: str, after: str) -> Sh
         f"{name} has two {what}, and which one is only known at run time",
         location=user_location(),
         details=[f"{before} {mismatch.first}, {after} {mismatch.second}."],
-        help="give it one shape and structure on every path, for example by padding or by filling with zeros",
+        help=_put_in_before(mismatch.keys)
+        or "give it one shape and structure on every path, for example by padding or by filling with zeros",
     )
+
+
+def _put_in_before(keys: tuple[Any, ...]) -> str:
+    """What to do about a dict that gets keys on one path."""
+    if not keys:
+        return ""
+    shown = " and ".join(map(repr, keys))
+    return f"give it the {'key' if len(keys) == 1 else 'keys'} {shown} on every path: put a value there before"
 
 
 def longer_error(name: str) -> ShapeError:

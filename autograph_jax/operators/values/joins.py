@@ -131,7 +131,7 @@ def _join_trees(first: Tree, second: Tree) -> Form:
         first, second = _same_attributes(first, second), _same_attributes(second, first)
     second = _in_order_of(first, second)
     if not same_kind(first.kind, second.kind) or len(first.children) != len(second.children):
-        raise Mismatch("structure", str(first), str(second))
+        raise Mismatch("structure", str(first), str(second), _keys_of_one(first, second))
     children = tuple(join(a, b) for a, b in zip(first.children, second.children, strict=True))
     return Tree(first.kind, children)
 
@@ -141,6 +141,13 @@ def _same_attributes(record: Tree, other: Tree) -> Tree:
     names = tuple(sorted({*record.kind.names, *other.kind.names}))
     forms = dict(zip(record.kind.names, record.children, strict=True))
     return Tree(Record(record.kind.type, names), tuple(forms.get(name, Static(UNBOUND)) for name in names))
+
+
+def _keys_of_one(first: Tree, second: Tree) -> tuple[Any, ...]:
+    keys, others = getattr(first.kind, "keys", None), getattr(second.kind, "keys", None)
+    if keys is None or others is None:
+        return ()
+    return (*(key for key in keys if key not in others), *(key for key in others if key not in keys))
 
 
 def _in_order_of(first: Tree, second: Tree) -> Tree:
