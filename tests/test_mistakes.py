@@ -42,7 +42,7 @@ ROWS = {
             if x > 0:
                ^^^^^
           one path leaves dict of 'x', 'root': (float32[], float32[]), the other dict of 'x': (float32[]).
-          help: give it one shape and structure on every path, for example by padding or by filling with zeros
+          help: give it the key 'root' on every path: put a value there before
         """,
     ),
     "a list that gets shorter in a loop": Row(

@@ -17,8 +17,9 @@ from autograph_jax.operators import subscripts
 from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers, state, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
+from autograph_jax.operators.values.spans import Spanned
 from autograph_jax.operators.values.traced import is_traced
-from autograph_jax.operators.values.updated import Masked, index_of, is_mask
+from autograph_jax.operators.values.updated import Masked, applied, part_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,7 +134,9 @@ _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 def augment(old: Any, symbol: str, value: Any) -> Any:
     """`old symbol value`, in place where `old` is a list or the like."""
     if isinstance(old, Masked):
-        return dataclasses.replace(old, values=_OPERATIONS[symbol](old.values, _in_place(value, old)))
+        return applied(old, _OPERATIONS[symbol], _in_place(value, old))
+    if isinstance(old, Spanned):
+        return applied(old, _OPERATIONS[symbol], value)
     subscripts.note_content(old)
     old = old.copy() if isinstance(old, np.ndarray) and state.is_frozen(old) else old
     return _OPERATIONS[symbol](old, value)
@@ -149,10 +152,9 @@ def _in_place(value: Any, masked: Masked) -> Any:
 
 
 def read(target: Any, step: _Attr | _Item) -> Any:
-    """The element or attribute that an augmented assignment starts from; of a traced mask, all with the mask beside."""
+    """The element or attribute that an augmented assignment starts from; of a traced mask or slice, all with what it takes."""
     if isinstance(target, jax.Array) and isinstance(step, _Item):
-        index = opened_index(step.index)
-        return Masked(target, index) if is_mask(index) else target[index_of(index)]
+        return part_of(target, opened_index(step.index))
     return step.read(target)
 
 

@@ -157,7 +157,9 @@ def _becomes_jax(target: np.ndarray, value: Any, index: Any) -> bool:
 
 
 def _has_array(*values: Any) -> bool:
-    return any(isinstance(leaf, jax.Array) for value in values for leaf in jax.tree.leaves(value))
+    leaves = [leaf for value in values for leaf in jax.tree.leaves(value)]
+    leaves += [bound for leaf in leaves if isinstance(leaf, slice) for bound in (leaf.start, leaf.stop)]
+    return any(isinstance(leaf, jax.Array) for leaf in leaves)
 
 
 def note_content(target: Any) -> None:

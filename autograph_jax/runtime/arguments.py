@@ -37,7 +37,8 @@ def resolve(
     `**kwargs`; with `whole`, the names of `*rest` and `**kwargs` themselves mean all that they take.
 
     For messages, `option` is "static", "donate" or "", as in `static_argnums`, and `function` the name of the function.
-    Raises ArgumentError for an unknown name, a number out of range, an argument meant twice, none at all, a wrong type.
+    Raises ArgumentError for an unknown name, a number out of range, an argument meant twice, a wrong type; and for none at
+    all, where there is no `option`.
     """
     prefix = f"{option}_" if option else ""
     resolver = _Resolver(signature, function, whole)
@@ -47,7 +48,7 @@ def resolve(
         for entry in resolver.entries(label, spec):
             found.append(resolver.once(found, label, spec, entry))
     for label, spec in given:
-        if spec is not None and not found:
+        if spec is not None and not (found or option):  # `static_argnums=()` is none, as in jax.jit
             resolver.refuse(label, spec, f"this means no argument of `{function}`", help=f"leave `{label}` out")
     return tuple(found)
 

@@ -20,7 +20,7 @@ _STATIC = (
 )
 _INDEX = "of a list or tuple that is a parameter, say so: `def f(table: list, i)`, or take `jax.numpy.asarray(table)[i]`"
 _ELEMENT = "of an array of NumPy's that is a parameter, take `jax.numpy.asarray(table)[i]`"
-_FIXED_LENGTH = "take a part of fixed length: `jax.lax.dynamic_slice_in_dim(x, start, 3)`"
+_FIXED_LENGTH = "take a part of fixed length: `jax.lax.dynamic_slice_in_dim(x, start, 3)`; `x[i:j] = v` works"
 _KEY = (
     "members and keys have to be known: keep flags or counts in an array, `seen[v] = True`; "
     "or compare neighbours of `jnp.sort(x)`"

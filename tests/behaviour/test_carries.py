@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -805,6 +806,39 @@ def constant_that_a_lambda_reads(v):
 
 
 row(constant_that_a_lambda_reads, [VECTOR], [-VECTOR], batch=True)
+
+
+def parameters_that_a_tree_function_puts_in_order(x, n):
+    params = {"w": x, "b": jnp.zeros_like(x)}
+    for i in range(n):
+        params = jax.tree.map(lambda p: p * 0.5 + i, params)
+        if params["w"] > 3:
+            break
+    return params["w"], params["b"]
+
+
+row(parameters_that_a_tree_function_puts_in_order, [1.0, 3], [9.0, 2], [1.0, 0], staged="loop cond", batch=True)
+
+
+def nested_parameters_put_in_order_in_a_branch(x):
+    state = {"params": {"w": x, "b": 2 * x}, "n": 0}
+    if x > 1:
+        state["params"] = jax.tree.map(lambda p: p - 1, state["params"])
+        state["n"] += 1
+    return state["params"]["w"], state["params"]["b"], state["n"]
+
+
+row(nested_parameters_put_in_order_in_a_branch, [1.0], [3.0], staged="cond", grad=True, batch=True)
+
+
+def key_that_a_branch_puts_at_the_end(x):
+    recent = {"b": x, "a": 2 * x}
+    if x > 1:
+        recent["b"] = recent.pop("b")
+    return next(iter(recent.values()))
+
+
+row(key_that_a_branch_puts_at_the_end, [1.0], [3.0], want="either")
 
 
 @table.each_way

@@ -9,6 +9,7 @@ import enum
 import functools
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+import jax
 import numpy as np
 
 from .harness import Table, check
@@ -1509,6 +1510,52 @@ def class_of_a_new_object_changes(x):
 
 
 row(class_of_a_new_object_changes, [2.0], [-3.0], batch=True)
+
+
+@jax.tree_util.register_pytree_node_class
+class Dual:
+    """A number and its derivative; JAX makes it again by calling the class."""
+
+    def __init__(self, value, slope):
+        self.value, self.slope = value, slope
+
+    def tree_flatten(self):
+        return (self.value, self.slope), None
+
+    @classmethod
+    def tree_unflatten(cls, _, children):
+        return cls(*children)
+
+    def __mul__(self, other):
+        return Dual(self.value * other.value, self.value * other.slope + self.slope * other.value)
+
+    def __gt__(self, bound):
+        return self.value > bound
+
+
+def pytree_made_anew_in_a_branch_of_a_loop(x, n):
+    number, product = Dual(x, 1.0), Dual(1.0, 0.0)
+    for _ in range(n):
+        product = product * number
+        if product > 10:
+            product = Dual(product.value + 1, product.slope)
+    return product.value, product.slope
+
+
+row(pytree_made_anew_in_a_branch_of_a_loop, [3.0, 4], [-1.0, 3], [3.0, 0], staged="loop cond", batch=True)
+
+
+def pytree_written_in_a_branch_of_a_loop(x):
+    number = Dual(x, 1.0)
+    while x > 1:
+        x = x / 2
+        other = Dual(x, 0.0) if x > 2 else number
+        other.slope = other.slope + 1
+        number = other
+    return number.value, number.slope
+
+
+row(pytree_written_in_a_branch_of_a_loop, [9.0], [3.0], [0.5], staged="loop cond")
 
 
 @table.each_way

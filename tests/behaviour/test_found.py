@@ -1187,6 +1187,59 @@ def object_chosen_in_a_branch_that_may_leave_it_unset(x, y, b):
 row(object_chosen_in_a_branch_that_may_leave_it_unset, [1.0, 2.0, False], [2.0, 2.0, False], want="either")
 
 
+def dict_that_a_key_was_deleted_from_iterated_and_written(x):
+    rates = {"z": x, "a": x, "b": 2 * x, "c": 3 * x}
+    del rates["z"]
+    s = 0.0
+    for name in rates:
+        if rates[name] > 1:
+            rates[name] = rates[name] - 1
+        s = s * 10 + rates[name]
+    return s, rates
+
+
+row(dict_that_a_key_was_deleted_from_iterated_and_written, [1.0], [0.4], [-1.0], staged="cond")
+
+
+def ordered_dict_iterated_and_written(x):
+    rates = collections.OrderedDict(b=x, a=2 * x)
+    rates.move_to_end("b")
+    s = 0.0
+    for i, (name, rate) in enumerate(rates.items()):
+        if rate > 1:
+            rates[name] = rate - 1
+            s = s * 10 + i + rates[name]
+    return s, list(rates.values())
+
+
+row(ordered_dict_iterated_and_written, [1.0], [0.4], [3.0], staged="cond")
+
+
+def deque_iterated_and_written(x):
+    window = collections.deque([x, 2 * x, 3 * x], maxlen=3)
+    for i, v in enumerate(window):
+        if v > 1:
+            window[i] = v - 1
+    return list(window)
+
+
+row(deque_iterated_and_written, [1.0], [0.4], [3.0], staged="cond")
+
+
+def set_iterated_in_a_branch_that_adds_what_it_has(x):
+    names = {"one", "two", "three", "four"}
+    names.discard("one")
+    n = 0
+    for name in names:
+        if x > 1:
+            names.add(name)
+            n = n + len(name)
+    return n
+
+
+row(set_iterated_in_a_branch_that_adds_what_it_has, [1.0], [2.0])
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)

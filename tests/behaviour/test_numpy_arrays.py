@@ -471,7 +471,7 @@ def table_with_two_indices(x):
     s = 0.0
     for i in range(3):
         for j in range(4):
-            s += GRID[i, j] * x ** j
+            s += GRID[i, j] * x**j
     return s
 
 

@@ -270,6 +270,136 @@ def mask_of_a_matrix(m):
 row(mask_of_a_matrix, [MATRIX], [-MATRIX], batch=True)
 
 
+class Box:
+    def __init__(self, v):
+        self.v = v
+
+
+def roots_of_a_mask(v):
+    v = v * 1.0
+    v[v > 0] **= 0.5
+    v[v < 0] /= 2.0
+    return v
+
+
+row(roots_of_a_mask, [VECTOR], [np.array([1.0, -2.0, 4.0])], grad=True, batch=True)
+
+
+def head_and_tail_set(v, n, x):
+    w = v * 1.0
+    w[:n] = x
+    w[n + 1 :] = 0.0
+    w[-2:n] = w[0] + 1
+    return w
+
+
+row(head_and_tail_set, [VECTOR, 1, 9.0], [VECTOR, 0, 9.0], [VECTOR, -1, 2.0], [VECTOR, 7, 2.0], grad=True, batch=True)
+
+
+def tail_augmented(v, i):
+    v = v * 1.0
+    v[i:] += 1.0
+    v[:i] *= v[0]
+    v[i : i + 2] -= v.sum()
+    v[i::2] /= 4.0
+    return v
+
+
+row(tail_augmented, [VECTOR, 1], [VECTOR, 0], [VECTOR, 3], [-VECTOR, -2], grad=True, batch=True)
+
+
+def roots_of_a_tail(v, i):
+    v = v * 1.0
+    v[i:] **= 0.5
+    return v
+
+
+row(roots_of_a_tail, [np.array([-1.0, 4.0, 9.0]), 1], [np.array([-1.0, -4.0, 9.0]), 2], grad=True)
+
+
+def window_set(v, i):
+    v = v * 1.0
+    v[i : i + 2] = v[:2] * 10
+    return v
+
+
+row(window_set, [VECTOR, 0], [VECTOR, 1], grad=True, batch=True)
+
+
+def window_augmented(v, i):
+    v = v * 1.0
+    v[i : i + 2] += jnp.array([1.0, 2.0])
+    return v
+
+
+row(window_augmented, [VECTOR, 0], [VECTOR, 1], grad=True, batch=True)
+
+
+def window_over_the_end(v, i):
+    v = v * 1.0
+    v[i : i + 2] = v[:2]
+    return v
+
+
+row(window_over_the_end, [VECTOR, 1], [VECTOR, 2], [VECTOR, -3], own_jit=True)
+
+
+def parts_of_a_matrix_set(m, i, j):
+    m = m * 1.0
+    m[i:, j] = 5.0
+    m[i, :j] -= 1.0
+    m[:i, :j] = 7.0
+    m[..., j:] += m[:, :1]
+    m[i:] = m[0]
+    return m
+
+
+row(parts_of_a_matrix_set, [MATRIX, 1, 1], [MATRIX, 0, 0], [MATRIX, 1, 0], [-MATRIX, -1, -1], grad=True, batch=True)
+
+
+def upper_triangle_in_a_loop(m, n):
+    i = 0
+    while i < n:
+        m[i, i + 1 :] = 0.0
+        m[i + 1 :, i] += i + 1
+        i += 1
+    return m
+
+
+row(upper_triangle_in_a_loop, [np.eye(3), 3], [np.arange(9.0).reshape(3, 3), 0], staged="loop", grad=True, batch=True)
+
+
+def tail_of_an_attribute(v, i):
+    box = Box(v * 1.0)
+    box.v[i:] = 0.0
+    box.v[:i] += 1
+    return box.v
+
+
+row(tail_of_an_attribute, [VECTOR, 1], [VECTOR, 0])
+
+
+def integers_in_a_slice(n):
+    counts = jnp.zeros(4, int)
+    counts[:n] += 2
+    counts[n:] = 7.9
+    return counts
+
+
+row(integers_in_a_slice, [1], [9])
+
+
+def alias_of_an_array_whose_tail_is_set(v, i):
+    v = v * 1.0
+    w = v
+    first = v[:2]
+    w[i:] = 0.0
+    return v, first
+
+
+row(alias_of_an_array_whose_tail_is_set, [VECTOR, 1], [VECTOR, 0])
+
+
 def mask_augmented(v):
     negative = v < 0
     v[negative] *= -1

@@ -196,16 +196,6 @@ REFUSED = {
   It is `Model.step(x, n)`.
   help: give it once""",
     ),
-    "empty": Refused(
-        solve,
-        (),
-        None,
-        """\
-`static_argnums=()`: this means no argument of `solve`  [AG0401]
-{here}
-  It is `solve(x, n, *, tol)`.
-  help: leave `static_argnums` out""",
-    ),
     "a float": Refused(
         Model(),
         1.0,
@@ -247,6 +237,12 @@ def test_what_means_no_argument_is_refused(row: Refused):
     here = caught.value.location
     assert here is not None and here.filename == __file__
     assert str(caught.value) == row.message.format(here="\n".join(here.lines()))
+
+
+def test_none_is_static_or_none_to_differentiate():
+    assert resolve(naming_signature(solve), (), None, option="static", function="solve") == ()
+    with pytest.raises(ArgumentError, match=r"^`argnums=\(\)`: this means no argument of `solve`"):
+        resolve(naming_signature(solve), (), None, option="", function="solve")
 
 
 def test_without_a_prefix_the_options_are_argnums_and_argnames():

@@ -117,7 +117,7 @@ ROWS = {
           model.py:2, in f
             return x[:n]
                    ^^^^^
-          help: take a part of fixed length: `jax.lax.dynamic_slice_in_dim(x, start, 3)`
+          help: take a part of fixed length: `jax.lax.dynamic_slice_in_dim(x, start, 3)`; `x[i:j] = v` works
         """,
     ),
     "a function in C": Row(

@@ -37,7 +37,7 @@ from autograph_jax.operators.tracing.places import Content, Place, held
 from autograph_jax.operators.values import selected
 from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable
 from autograph_jax.operators.values.forms import Array, Form, Mismatch, Options, Tree, array_forms, widened
-from autograph_jax.operators.values.joins import join, number_as_array
+from autograph_jax.operators.values.joins import is_reordered, join, number_as_array
 
 Block = Callable[..., Any]
 _BOOL = Array((), np.dtype(bool))
@@ -275,7 +275,7 @@ def _start(place: Place) -> Form:
 
 def _or_left(place: Place, start: Form, traced: Traced) -> Form:
     left = traced.ends[place.key][1]
-    if not _grows(place, start, left):
+    if not _grows(place, start, left) and not (isinstance(place, Content) and is_reordered(start, left)):
         with contextlib.suppress(Mismatch):  # which is told when the place is known from the beginning
             return join(start, left)
     return start

@@ -9,7 +9,7 @@ from autograph_jax.operators import hooks
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.tracing.places import Aside, Inside, Place
 from autograph_jax.operators.values.forms import Form, Mismatch
-from autograph_jax.operators.values.joins import join
+from autograph_jax.operators.values.joins import is_reordered, join
 
 
 def joined(place: str, first: Form, second: Form, *, before: str, after: str, target: Any = None) -> Form:
@@ -18,6 +18,8 @@ def joined(place: str, first: Form, second: Form, *, before: str, after: str, ta
     `target` is the object that is one or the other, if it is known.
     """
     try:
+        if isinstance(target, dict) and is_reordered(first, second) and not hooks.is_porting():
+            raise Mismatch("structure", str(first), str(second))  # the user's own doing: d["a"] = d.pop("a")
         return join(first, second)
     except Mismatch as mismatch:
         if lists.is_longer(first, second) or lists.is_longer(second, first):
@@ -39,8 +41,17 @@ def mismatch_error(name: str, mismatch: Mismatch, before: str, after: str) -> Sh
         f"{name} has two {what}, and which one is only known at run time",
         location=user_location(),
         details=[f"{before} {mismatch.first}, {after} {mismatch.second}."],
-        help="give it one shape and structure on every path, for example by padding or by filling with zeros",
+        help=_put_in_before(mismatch.keys)
+        or "give it one shape and structure on every path, for example by padding or by filling with zeros",
     )
+
+
+def _put_in_before(keys: tuple[Any, ...]) -> str:
+    """What to do about a dict that gets keys on one path."""
+    if not keys:
+        return ""
+    shown = " and ".join(map(repr, keys))
+    return f"give it the {'key' if len(keys) == 1 else 'keys'} {shown} on every path: put a value there before"
 
 
 def longer_error(name: str) -> ShapeError:

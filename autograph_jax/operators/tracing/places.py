@@ -156,12 +156,44 @@ class Content(Inside):
                 details=["Two paths leave different elements in it."],
                 help="keep an array of bools, one for each element that there may be",
             )
-        methods = _plain_methods(self.target)
-        methods.clear(self.target)
-        if isinstance(self.target, dict | set):
-            methods.update(self.target, value)
+        if _has_same_places(self.target, value):
+            _renew(self.target, value)
         else:
-            methods.extend(self.target, value)
+            _replace(self.target, value)
+
+
+def _has_same_places(target: Any, value: Any) -> bool:
+    """Are there as many elements as there should be, of a dict with the same keys in the same order, of a set the same ones?"""
+    if isinstance(target, set):
+        return {id(element) for element in target} == {id(element) for element in value}
+    if len(target) != len(value):
+        return False
+    if isinstance(target, dict):
+        return all(key is other for key, other in zip(_plain_methods(target).__iter__(target), value, strict=True))
+    return True
+
+
+def _renew(target: Any, value: Any) -> None:
+    """Put each element that is another one in its place, so that whoever iterates over the dict or the deque can go on.
+
+    Emptied and filled again, an OrderedDict or a deque counts as changed, and in a dict that a key was deleted from the
+    iterator would stand elsewhere: `for k in d: if d[k] > 1: d[k] = 1`
+    """
+    if isinstance(target, set):
+        return
+    methods = _plain_methods(target)
+    for place, element in value.items() if isinstance(target, dict) else enumerate(value):
+        if methods.__getitem__(target, place) is not element:
+            methods.__setitem__(target, place, element)
+
+
+def _replace(target: Any, value: Any) -> None:
+    methods = _plain_methods(target)
+    methods.clear(target)
+    if isinstance(target, dict | set):
+        methods.update(target, value)
+    else:
+        methods.extend(target, value)
 
 
 def _plain_methods(target: Any) -> Any:

@@ -305,6 +305,18 @@ def write(place: Place, value: Any) -> None:
     place.write(value)
 
 
+@contextlib.contextmanager
+def making_again() -> Iterator[None]:
+    """JAX makes an object of its leaves: what the user's `tree_unflatten` and `__init__` write there is new, and no state."""
+    logs = [_local.traces[-1].log] if _local.traces else [] if _local.written is None else [_local.written]
+    counts = [len(log) for log in logs]
+    yield
+    for log, count in zip(logs, counts, strict=True):
+        for key in list(log)[count:]:
+            if log[key][0].target is not None:
+                del log[key]
+
+
 def entered(function: types.FunctionType) -> None:
     """Remember a function that the running block calls; not the function itself, which would keep its variables alive."""
     if _local.traces:

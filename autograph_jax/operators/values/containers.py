@@ -136,7 +136,8 @@ class _Node:
     treedef: Any
 
     def build(self, children: Sequence[Any]) -> Any:
-        return self.treedef.unflatten(children)
+        with state.making_again():
+            return self.treedef.unflatten(children)
 
     @property
     def is_of_text(self) -> bool:

@@ -22,11 +22,11 @@ Number = bool | int | float | complex
 
 
 class Mismatch(Exception):
-    """Two values that no Form holds: `shape` or `structure`, and what each of them is."""
+    """Two values that no Form holds: `shape` or `structure`, what each of them is, and which keys only one of two dicts has."""
 
-    def __init__(self, kind: str, first: str, second: str) -> None:
+    def __init__(self, kind: str, first: str, second: str, keys: tuple[Any, ...] = ()) -> None:
         super().__init__(f"{first} and {second}")
-        self.kind, self.first, self.second = kind, first, second
+        self.kind, self.first, self.second, self.keys = kind, first, second, keys
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -129,9 +129,9 @@ def _expanded_like(form: Form, other: Form) -> Form:
 def _join_trees(first: Tree, second: Tree) -> Form:
     if isinstance(first.kind, Record) and isinstance(second.kind, Record) and first.kind.type is second.kind.type:
         first, second = _same_attributes(first, second), _same_attributes(second, first)
-    second = _in_order_of(first, second)
+    first, second = _in_one_order(first, second)
     if not same_kind(first.kind, second.kind) or len(first.children) != len(second.children):
-        raise Mismatch("structure", str(first), str(second))
+        raise Mismatch("structure", str(first), str(second), _keys_of_one(first, second))
     children = tuple(join(a, b) for a, b in zip(first.children, second.children, strict=True))
     return Tree(first.kind, children)
 
@@ -143,15 +143,42 @@ def _same_attributes(record: Tree, other: Tree) -> Tree:
     return Tree(Record(record.kind.type, names), tuple(forms.get(name, Static(UNBOUND)) for name in names))
 
 
-def _in_order_of(first: Tree, second: Tree) -> Tree:
-    """In ported code, a dict with the keys of another one in that one's order: two ways to a result name the same fields."""
+def _keys_of_one(first: Tree, second: Tree) -> tuple[Any, ...]:
     keys, others = getattr(first.kind, "keys", None), getattr(second.kind, "keys", None)
-    if keys is None or others is None or keys == others or set(keys) != set(others) or not hooks.is_porting():
-        return second
-    if issubclass(second.kind.type, collections.OrderedDict):
-        return second
-    forms = dict(zip(others, second.children, strict=True))
-    return Tree(dataclasses.replace(second.kind, keys=keys), tuple(forms[key] for key in keys))
+    if keys is None or others is None:
+        return ()
+    return (*(key for key in keys if key not in others), *(key for key in others if key not in keys))
+
+
+def _in_one_order(first: Tree, second: Tree) -> tuple[Tree, Tree]:
+    """Two dicts with their keys in one order, if that can be: the first one's in ported code, where two ways to a result name
+    the same fields; else the one that JAX puts them in, if one of the two has it: `params = jax.tree.map(f, params)`.
+    """
+    if not is_reordered(first, second):
+        return first, second
+    if any(issubclass(tree.kind.type, collections.OrderedDict) for tree in (first, second)):
+        return first, second
+    orders = [tree.kind.keys for tree in (first, second)]
+    keys = orders[0] if hooks.is_porting() else next(filter(_is_sorted, orders), None)
+    return (first, second) if keys is None else (_in_order(first, keys), _in_order(second, keys))
+
+
+def is_reordered(first: Form, second: Form) -> bool:
+    """Are these two dicts with the same keys in two orders?"""
+    keys, others = (getattr(form.kind, "keys", None) if isinstance(form, Tree) else None for form in (first, second))
+    return keys is not None and others is not None and keys != others and set(keys) == set(others)
+
+
+def _is_sorted(keys: tuple[Any, ...]) -> bool:
+    try:
+        return sorted(keys) == list(keys)
+    except TypeError:  # JAX refuses these, too
+        return False
+
+
+def _in_order(tree: Tree, keys: tuple[Any, ...]) -> Tree:
+    forms = dict(zip(tree.kind.keys, tree.children, strict=True))
+    return Tree(dataclasses.replace(tree.kind, keys=keys), tuple(forms[key] for key in keys))
 
 
 def _is_reference(form: Form) -> bool:

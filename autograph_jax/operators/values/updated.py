@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from autograph_jax.operators.values.spans import Spanned, spanned
 from autograph_jax.porting.replacing import replaced
 
 
 def updated(target: Any, index: Any, value: Any) -> jax.Array:
     """`target.at[index].set(value)` with NumPy's dtype rule: the array keeps its own."""
     array, index = jnp.asarray(target), index_of(index)
-    if isinstance(value, Masked):
+    if isinstance(value, Masked | Written):
         value = dataclasses.replace(value, values=value.values.astype(array.dtype))
     elif not isinstance(value, bool | int | float | complex):
         value = jnp.asarray(value)
@@ -25,6 +27,10 @@ def updated(target: Any, index: Any, value: Any) -> jax.Array:
         value = bool(value)
     if isinstance(value, Masked):
         return jnp.where(_over(value.mask, array), value.values, array)
+    if isinstance(value, Written):
+        return value.place.written(array, value.values)
+    if (taken := spanned(array, index)) is not None:
+        return taken.written(array, taken.spread(value))
     if is_mask(index) and jnp.ndim(value) <= array.ndim - index.ndim:
         return jnp.where(_over(index, array), value, array)
     if _is_everything(index) and jnp.ndim(value) <= array.ndim:
@@ -52,6 +58,34 @@ class Masked:
 
     values: jax.Array
     mask: jax.Array
+
+
+@dataclasses.dataclass(frozen=True)
+class Written:
+    """`x[i:j] += v` on the way to being written back, where traced data says where the slice is."""
+
+    values: jax.Array
+    place: Spanned
+
+
+def part_of(array: jax.Array, index: Any) -> Any:
+    """What an augmented assignment to an item starts from."""
+    if is_mask(index):
+        return Masked(array, index)
+    index = index_of(index)
+    taken = spanned(array, index)
+    return array[index] if taken is None else taken
+
+
+def applied(part: Masked | Spanned, operation: Callable[[Any, Any], Any], value: Any) -> Masked | Written:
+    """The part with an operation done. Where it is not, nothing is computed: `x[x > 0] **= 0.5` has a derivative."""
+    if isinstance(part, Masked):
+        return dataclasses.replace(part, values=operation(_or_one(_over(part.mask, part.values), part.values), value))
+    return Written(operation(_or_one(part.inside(), part.values), part.spread(value)), part)
+
+
+def _or_one(inside: jax.Array, values: jax.Array) -> jax.Array:
+    return jnp.where(inside, values, jnp.ones_like(values))
 
 
 def is_mask(index: Any) -> bool:
