@@ -42,11 +42,12 @@ class Spanned:
 
     def spread(self, value: Any) -> Any:
         """What is written, each element where it belongs. NumPy's error at run time where there are more or fewer of them."""
-        if not isinstance(value, bool | int | float | complex):
-            value = jnp.asarray(value)
-            value = value.squeeze(tuple(range(max(0, value.ndim - self.values.ndim))))
+        if isinstance(value, bool | int | float | complex):
+            return value
+        value = jnp.asarray(value)
+        value = value.squeeze(tuple(range(max(0, value.ndim - self.values.ndim))))
         for axis, span in self.spans.items():
-            at = axis - self.values.ndim + jnp.ndim(value)
+            at = axis - self.values.ndim + value.ndim
             if at < 0 or value.shape[at] == 1:
                 continue
             count = value.shape[at]
