@@ -206,8 +206,8 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         return making.full(*args, **kwargs)
     if function in (np.eye, np.identity) and not is_static(values(args)):
         return making.identity(function, *values(args), **values(kwargs))
-    if function is np.arange and len(args) == 1 and isinstance(stop := values(args[0]), jax.Array) and stop.dtype.kind in "iu":
-        return making.counted(stop, **values(kwargs))
+    if function is np.arange and making.is_counted(*map(values, args)):
+        return making.counted(*map(values, args), **values(kwargs))
     if function is np.broadcast_shapes:
         return making.broadcast_shapes(*values(args))
     if function is np.broadcast_to and not is_static(values(args[1:])):

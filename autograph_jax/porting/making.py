@@ -15,7 +15,7 @@ from . import hooks, selecting
 from .arrays import MutableArray, static, value_of, wrap
 from .computing import by_element, together
 from .creating import as_canonical, asarray
-from .numbers import bound_of
+from .numbers import bound_of, difference
 from .rows import Mask, Rows, Window, refusal
 from .selections import Selection, selected
 
@@ -65,9 +65,30 @@ def _capacity(count: Any) -> int:
     return max(capacity, 0)
 
 
-def counted(stop: Any, **kwargs: Any) -> Any:
-    """`np.arange(k)` of a traced k, of which a bound is known."""
-    return made(lambda sizes, **options: np.arange(*sizes, **options), stop, (), kwargs)
+def is_counted(*args: Any) -> bool:
+    """Are these what `np.arange` takes, integers of which one is traced, and a step that is not?"""
+    bounds, steps = args[:2], args[2:]
+    are_integers = all(isinstance(one, int | np.integer) or _is_traced_integer(one) for one in bounds)
+    return are_integers and any(map(_is_traced_integer, bounds)) and all(isinstance(one, int) and one != 0 for one in steps)
+
+
+def _is_traced_integer(value: Any) -> bool:
+    return isinstance(value, jax.Array) and value.ndim == 0 and value.dtype.kind in "iu"
+
+
+def counted(first: Any, stop: Any = None, step: int = 1, **kwargs: Any) -> Any:
+    """`np.arange(k)`, `np.arange(i, k, step)` of a traced k or i, where a bound of how many there are is known."""
+    if stop is None:
+        return _first_integers(first, kwargs)
+    known = difference(stop, first)  # of `np.arange(i, i + 3)`
+    apart = stop - first if known is None else known
+    count = -(-apart // step) if step != 1 else apart
+    found = _first_integers(max(count, 0) if isinstance(count, int) else jnp.maximum(count, 0), kwargs)
+    return (found * step if step != 1 else found) + first
+
+
+def _first_integers(count: Any, kwargs: Any) -> Any:
+    return made(lambda sizes, **options: np.arange(*sizes, **options), count, (), kwargs)
 
 
 def _size(size: Any) -> Any:

@@ -36,7 +36,7 @@ def bound_of(count: Any) -> int | None:
     if parent is None or number is None or number.ndim or number.dtype.kind not in "iu":
         return None
     name = str(parent.primitive)
-    if name not in ("add", "sub", "min", "convert_element_type"):
+    if name not in ("add", "sub", "min", "max", "convert_element_type"):
         return None
     first, second = (*map(bound_of, parent.in_tracers), None)[:2]
     if name == "convert_element_type":
@@ -48,7 +48,27 @@ def bound_of(count: Any) -> int | None:
         second = 0 if second is None and is_natural(parent.in_tracers[1]) else second
     if first is None or second is None:
         return None
-    return first - second if name == "sub" else first + second
+    return first - second if name == "sub" else max(first, second) if name == "max" else first + second
+
+
+def difference(stop: Any, start: Any) -> int | None:
+    """How much more a traced number is than another, if that is known: `i + 3` than `i`."""
+    (first, more), (second, less) = _offset(stop), _offset(start)
+    return more - less if first is second else None
+
+
+def _offset(number: Any) -> tuple[Any, int]:
+    """A number as another one and what is added to that."""
+    own = staged(number)
+    parent = None if own is None else parent_of(own)
+    if parent is None or str(parent.primitive) not in ("add", "sub"):
+        return number if own is None else own, 0
+    is_sum = str(parent.primitive) == "add"
+    for one, other in (parent.in_tracers, parent.in_tracers[::-1])[: 1 + is_sum]:
+        if (value := literal(other)) is not None:
+            base, more = _offset(one)
+            return base, more + (value if is_sum else -value)
+    return own, 0
 
 
 # Module state: by id, traced numbers that are never negative. An entry goes when the number goes.
