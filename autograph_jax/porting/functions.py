@@ -71,6 +71,7 @@ _PROMOTING = (
 
 
 _JOINING = (np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack)
+_AT_TRACED_PLACES: dict[Function, Function] = {np.delete: repeating.deleted, np.roll: repeating.rolled}
 _INEXACT = (
     np.mean, np.var, np.std, np.median, np.average, np.quantile, np.percentile, np.nanmean, np.nanvar,
     np.nanstd, np.nanmedian, np.nanquantile, np.nanpercentile, np.interp, np.trapezoid, np.sinc,
@@ -230,6 +231,8 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         return _reduced(_BY_UFUNC[function], *args, **kwargs)
     if function in _ALONG:
         return _accumulated(_ALONG[function], *args, **kwargs)
+    if function in _AT_TRACED_PLACES and len(args) > 1 and making.is_traced_integer(values(args[1])):
+        return _AT_TRACED_PLACES[function](*args, **kwargs)
     if function in _MOVES and args and isinstance(args[0], list | tuple) and not is_static(values(args[0])):
         args = (asarray(args[0]), *args[1:])
     if function in _MOVES and args and isinstance(args[0], MutableArray):

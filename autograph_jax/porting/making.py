@@ -68,11 +68,11 @@ def _capacity(count: Any) -> int:
 def is_counted(*args: Any) -> bool:
     """Are these what `np.arange` takes, integers of which one is traced, and a step that is not?"""
     bounds, steps = args[:2], args[2:]
-    are_integers = all(isinstance(one, int | np.integer) or _is_traced_integer(one) for one in bounds)
-    return are_integers and any(map(_is_traced_integer, bounds)) and all(isinstance(one, int) and one != 0 for one in steps)
+    are_integers = all(isinstance(one, int | np.integer) or is_traced_integer(one) for one in bounds)
+    return are_integers and any(map(is_traced_integer, bounds)) and all(isinstance(one, int) and one != 0 for one in steps)
 
 
-def _is_traced_integer(value: Any) -> bool:
+def is_traced_integer(value: Any) -> bool:
     return isinstance(value, jax.Array) and value.ndim == 0 and value.dtype.kind in "iu"
 
 

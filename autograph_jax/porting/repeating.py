@@ -1,4 +1,4 @@
-"""`np.repeat(ranks, counts)` where traced data says how often each element is repeated."""
+"""`np.repeat(ranks, counts)`, `np.delete(x, i)`, `np.roll(x, k)` where traced data says how often, which, or how far."""
 
 from __future__ import annotations
 
@@ -14,6 +14,22 @@ from .creating import asarray
 from .numbers import bound_of
 from .rows import Window, refusal, taken
 from .selections import Selection, selected
+
+
+def deleted(a: Any, obj: Any, axis: Any = None) -> Any:
+    """`np.delete` of one element or row at a traced place."""
+    whole = jnp.asarray(asarray(a).value)
+    whole, axis = (whole.ravel(), 0) if axis is None else (whole, int(axis))
+    place, count = value_of(obj), whole.shape[axis]
+    error = IndexError(f"index is out of bounds for axis {axis} with size {count}")
+    hooks.raise_where((place < -count) | (place >= count), error)
+    left = jnp.arange(count - 1)
+    return wrap(jnp.take(whole, left + (left >= jnp.where(place < 0, place + count, place)), axis=axis))
+
+
+def rolled(a: Any, shift: Any, axis: Any = None) -> Any:
+    """`np.roll` by as many places as traced data says."""
+    return wrap(jnp.roll(jnp.asarray(asarray(a).value), value_of(shift), axis))
 
 
 def repeated(a: Any, repeats: Any, axis: Any = None) -> Any:

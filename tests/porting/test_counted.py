@@ -50,3 +50,28 @@ def test_a_window_has_its_length():
 def test_without_a_bound_it_is_refused():
     with pytest.raises(ag.PortingError, match="an array of that length is made"):
         jax.jit(ag.port(to_a_stop))(3, 1.0)
+
+
+# ------------------------------------------------------------------ one element, at a traced place
+MATRIX = np.arange(12.0).reshape(3, 4)
+
+
+def an_element_less(i, x):
+    return np.delete(x, i), np.delete(x, i, axis=1), np.delete(x[0], i)
+
+
+def turned(i, x):
+    return np.roll(x, i), np.roll(x, i, axis=1), np.roll(x[1], -i)
+
+
+@pytest.mark.parametrize("program", [an_element_less, turned], ids=lambda f: f.__name__)
+@pytest.mark.usefixtures("x64")
+def test_at_a_traced_place(program):
+    for i in (0, 2, -1, 3):
+        for found, wanted in zip(jax.jit(ag.port(program))(i, MATRIX), program(i, MATRIX), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+def test_no_element_there():
+    with pytest.raises(IndexError, match="index is out of bounds for axis 0 with size 4"):
+        ag.jit(ag.port(lambda i, x: np.delete(x[0], i)))(4, MATRIX)
