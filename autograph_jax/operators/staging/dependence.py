@@ -12,42 +12,52 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 _index = Primitive("index_of_element")  # an identity
-_index.def_impl(lambda index: index)
-_index.def_abstract_eval(lambda index: index)
-mlir.register_lowering(_index, lambda _, index: [index])
+_index.def_impl(lambda index, **_: index)
+_index.def_abstract_eval(lambda index, **_: index)
+mlir.register_lowering(_index, lambda _, index, **__: [index])
 batching.defvectorized(_index)
-ad.primitive_jvps[_index] = lambda primals, _: (_index.bind(*primals), ad.Zero(jax.typeof(primals[0]).to_tangent_aval()))
+ad.primitive_jvps[_index] = lambda primals, _, **params: (
+    _index.bind(*primals, **params),
+    ad.Zero(jax.typeof(primals[0]).to_tangent_aval()),
+)
 
 
-def as_index(index: jax.Array) -> jax.Array:
-    """A traced index into a list of Python's, marked so that `plain_indexes` finds it; no small type, as a list may be long."""
+def as_index(index: jax.Array, *, of_numpys: bool = False) -> jax.Array:
+    """A traced index into a list of Python's or, `of_numpys`, an array of NumPy's, marked so that `plain_indexes` finds it.
+
+    It has no small type, as a list may be long.
+    """
     is_small = index.dtype.itemsize < 4 or jnp.issubdtype(index.dtype, jnp.unsignedinteger)
-    return _index.bind(index.astype(int) if is_small else index)
+    return _index.bind(index.astype(int) if is_small else index, of_numpys=of_numpys)
 
 
 def note_class_asked(value: Any) -> None:
     """Of a number's class Python knows more than JAX: a counter is an int. Marked as an index is."""
     if isinstance(value, jax.core.Tracer) and value.ndim == 0 and value.weak_type:
-        _index.bind(value)
+        _index.bind(value, of_numpys=False)
 
 
-def plain_indexes(closed: Any, tainted_inputs: Sequence[bool]) -> bool:
-    """Is a list read at an index, or a number's class asked for, that depends on no tainted input: would Python know it?"""
-    return _has_plain_index(closed.jaxpr, list(tainted_inputs))
+def plain_indexes(closed: Any, tainted_inputs: Sequence[bool], *, of_numpys: bool) -> bool:
+    """Is a list read at an index, or a number's class asked for, that depends on no tainted input: would Python know it?
+
+    With `of_numpys`, an array of NumPy's counts as well.
+    """
+    return _has_plain_index(closed.jaxpr, list(tainted_inputs), of_numpys)
 
 
-def _has_plain_index(jaxpr: Any, tainted_inputs: list[bool]) -> bool:
+def _has_plain_index(jaxpr: Any, tainted_inputs: list[bool], of_numpys: bool) -> bool:
     tainted = {v for v, taint in zip(jaxpr.invars, tainted_inputs, strict=False) if taint} | {*jaxpr.constvars}
     for equation in jaxpr.eqns:
         taints = [_is_variable(v) and v in tainted for v in equation.invars]
-        if equation.primitive is _index and not any(taints):
+        if equation.primitive is _index and not any(taints) and (of_numpys or not equation.params["of_numpys"]):
             return True
         for parameter in jax.tree.leaves(list(equation.params.values()), is_leaf=lambda p: hasattr(p, "jaxpr")):
             inner = getattr(parameter, "jaxpr", parameter)
             if hasattr(inner, "eqns"):
                 # The inputs of a branch are the last of lax.cond's; of other primitives', where not all are.
                 count = len(inner.invars)
-                if _has_plain_index(inner, taints[-count:] if count <= len(taints) and count else [any(taints)] * count):
+                inside = taints[-count:] if count <= len(taints) and count else [any(taints)] * count
+                if _has_plain_index(inner, inside, of_numpys):
                     return True
         if any(taints):
             tainted.update(equation.outvars)

@@ -155,10 +155,13 @@ class Settled:
         out = self._tainted_outputs(self._tainted)
         return any(out[: len(array_forms(self.traced.result))])
 
-    def reads_by_counter(self) -> bool:
-        """Does the body look something up by a number that Python would know in each turn, or ask for the class of one?"""
+    def reads_by_counter(self, *, of_numpys: bool) -> bool:
+        """Does the body look something up by a number that Python would know in each turn, or ask for the class of one?
+
+        An element of an array of NumPy's counts only with `of_numpys`.
+        """
         arguments = [False] + [self.tainted_arguments] * (self.argument_count - 1)
-        return dependence.plain_indexes(self.traced.jaxpr, [*self._tainted, *arguments, True])
+        return dependence.plain_indexes(self.traced.jaxpr, [*self._tainted, *arguments, True], of_numpys=of_numpys)
 
     def is_traced(self, condition: Traced) -> bool:
         """Does a test of this state depend on traced data?"""

@@ -10,6 +10,7 @@ import collections
 import dis
 import functools
 import gc
+import itertools
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -99,7 +100,7 @@ def _everything(value: Any, code: types.CodeType, skip: reach.Skip | None = None
         known.add(id(value))
         yield value
         inside = value.__code__ if isinstance(value, types.FunctionType) else code
-        parts = _parts(value, code, named)
+        parts = itertools.islice(_parts(value, code, named), _MOST_PARTS)
         pending += [(part, inside) for key, part in parts if skip is None or not skip(value, key)]
 
 

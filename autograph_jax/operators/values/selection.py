@@ -104,8 +104,15 @@ def _has_traced(index: Any) -> bool:
 
 def _of_numpys(array: np.ndarray, index: Any) -> jax.Array:
     """What stands at a traced place of an array of NumPy's, as it is of one of JAX's; a row is a view of it."""
-    found = jnp.asarray(array)[index_of(index)]
+    found = jnp.asarray(array)[_marked(index_of(index))]
     return found if views.copies(index) else standing.note(found, array)
+
+
+def _marked(index: Any) -> Any:
+    if isinstance(index, tuple):
+        return tuple(map(_marked, index))
+    is_number = isinstance(index, jax.Array) and index.ndim == 0 and jnp.issubdtype(index.dtype, jnp.integer)
+    return dependence.as_index(index, of_numpys=True) if is_number else index
 
 
 def view_at(base: Any, index: Any) -> Any:
