@@ -16,8 +16,9 @@ from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.frozen import share_memory
 
+Kept = Callable[[], np.ndarray | None]
 # Module state: by id, a JAX array and the arrays of NumPy's that it stands for. An entry goes when the JAX array goes.
-_known: dict[int, tuple[weakref.ref[Any], tuple[np.ndarray, ...]]] = {}
+_known: dict[int, tuple[weakref.ref[Any], tuple[Kept, ...]]] = {}
 
 
 def note(value: Any, older: Any) -> Any:
@@ -26,7 +27,7 @@ def note(value: Any, older: Any) -> Any:
     if found and isinstance(value, jax.Array) and value.ndim:
         key, before = id(value), arrays(value)
         gone = weakref.ref(value, lambda _, key=key, known=_known: known.pop(key, None))
-        _known[key] = gone, (*before, *(one for one in found if not any(one is other for other in before)))
+        _known[key] = gone, tuple(map(_kept, (*before, *(one for one in found if not any(one is other for other in before)))))
     return value
 
 
@@ -46,7 +47,14 @@ def arrays(value: Any) -> tuple[np.ndarray, ...]:
     if isinstance(value, np.ndarray):
         return (value,)
     reference, found = _known.get(id(value), (None, ()))
-    return found if reference is not None and reference() is value else ()
+    if reference is None or reference() is not value:
+        return ()
+    return tuple(one for kept in found if (one := kept()) is not None)
+
+
+def _kept(array: np.ndarray) -> Kept:
+    """An array that has memory of its own need not live: who shares that holds it. A view has to."""
+    return weakref.ref(array) if array.base is None else lambda: array
 
 
 def shares(own: Iterable[np.ndarray], apart: Iterable[Any] = ()) -> Callable[[Any], bool]:
