@@ -179,7 +179,7 @@ def set_attr(value: Any, target: Any, name: str) -> None:
     if isinstance(member, property) and isinstance(member.fset, types.FunctionType):
         hooks.call(member.fset)(target, value)
         return
-    if isinstance(target, np.ndarray) and state.is_frozen(target):  # `x.shape = 3, 1`
+    if issubclass(type(target), np.ndarray) and state.is_frozen(target):  # `x.shape = 3, 1`
         raise frozen.written(user_location())
     if attempts.is_written_late(target):
         value = _unless_failed(value, lambda: getattr(target, name, UNBOUND))

@@ -582,6 +582,7 @@ IN_BRANCHES = [
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5; older programs do it
 @pytest.mark.parametrize("argument", [2.5, -2.5])
 @pytest.mark.parametrize("function", IN_BRANCHES, ids=lambda function: function.__name__)
 def test_writes_in_branches(function, argument):

@@ -133,12 +133,18 @@ def test_wrong_arguments_are_refused_at_once(transform):
         (dict(static_argnums=3), "`static_argnums=3`: `solve` has 3 parameters"),
         (dict(static_argnums=(1, -2)), "`static_argnums=(1, -2)`: `n` of `solve` is meant twice"),
         (dict(static_argnums=1, static_argnames="n"), "`static_argnames='n'`: `n` of `solve` is meant twice"),
-        (dict(static_argnames=()), "`static_argnames=()`: this means no argument of `solve`"),
     ]:
         with pytest.raises(ArgumentError) as caught:
             transform(solve, **spec)
         assert caught.value.what == what
         assert caught.value.location is not None and caught.value.location.filename == __file__
+
+
+@pytest.mark.parametrize("option", ["static_argnums", "static_argnames"])
+def test_no_argument_may_be_static(option):
+    """As in jax.jit, where `()` means none."""
+    assert ag.jit(tower, **{option: ()})(2.0, n=3) == ag.checkpoint(tower, **{option: ()})(2.0, n=3) == tower(2.0, n=3)
+    assert ag.make_jaxpr(tower, **{option: ()})(2.0).in_avals == ag.make_jaxpr(tower)(2.0).in_avals
 
 
 @pytest.mark.parametrize("transform", [ag.checkpoint, ag.make_jaxpr, ag.jit])
