@@ -28,22 +28,19 @@ from tests.fuzz.programs import CONSTRUCTS
 
 @dataclasses.dataclass(frozen=True)
 class Planted:
-    """A bug, the mode that shows it, within how many programs it is found, and the constructs that these are without."""
+    """A bug, the mode that shows it, and the constructs that the programs are without."""
 
     mode: str
     bug: Callable[[], AbstractContextManager[None]]
-    within: int
     without: frozenset[str]
 
 
 PLANTED: dict[str, Planted] = {}
 
 
-def planted(
-    mode: str, *, within: int = 200, only: frozenset[str] = frozenset(CONSTRUCTS)
-) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
+def planted(mode: str, *, only: frozenset[str] = frozenset(CONSTRUCTS)) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
     def register(bug: Callable[[], Any]) -> Callable[[], Any]:
-        PLANTED[bug.__name__] = Planted(mode, bug, within, frozenset(CONSTRUCTS) - only)
+        PLANTED[bug.__name__] = Planted(mode, bug, frozenset(CONSTRUCTS) - only)
         return bug
 
     return register
@@ -229,7 +226,12 @@ def rows_are_no_views():
     return operator("view", lambda original: lambda value, base, index=None: value)
 
 
-@planted("jit", within=250)
+_STRAIGHT = """
+alias arithmetic assign attribute augmented comparison else if index item_write literal log number pass return ternary variable view
+"""
+
+
+@planted("jit", only=frozenset(_STRAIGHT.split()))
 def doubtful_aliases_are_forgotten():
     return replaced(aliasing, "doubt", lambda _: lambda first, second: None)
 
