@@ -227,7 +227,8 @@ def rows_are_no_views():
 
 
 _STRAIGHT = """
-alias arithmetic assign attribute augmented comparison else if index item_write literal log number pass return ternary variable view
+alias arithmetic assign attribute augmented comparison else if index item_write literal log number pass return
+ternary variable view
 """
 
 
