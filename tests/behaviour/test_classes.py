@@ -1558,6 +1558,75 @@ def pytree_written_in_a_branch_of_a_loop(x):
 row(pytree_written_in_a_branch_of_a_loop, [9.0], [3.0], [0.5], staged="loop cond")
 
 
+def method_replaced_in_a_branch(x):
+    class Scale:
+        def by(self, factor):
+            return x * factor
+
+        @staticmethod
+        def twice(number):
+            return 2 * number
+
+        @property
+        def half(self):
+            return x / 2
+
+    before = Scale()
+    if x > 1:
+        Scale.by = lambda self, factor: x + factor
+        Scale.twice = staticmethod(lambda number: number + number * 3)
+        Scale.half = property(lambda self: x / 4)
+    return before.by(3.0), Scale().by(4.0), Scale.by(before, 1.0), Scale.twice(x), before.twice(x), before.half
+
+
+row(method_replaced_in_a_branch, [3.0], [0.5], staged="cond", batch=True)
+
+
+def method_of_a_base_class_replaced_in_a_branch(x):
+    class Base:
+        factor = 5.0
+
+        def by(self):
+            return self.factor
+
+        @classmethod
+        def of_class(cls):
+            return cls.factor + 1
+
+    class Scale(Base):
+        pass
+
+    class Other(Base):
+        pass
+
+    one, other = Scale(), Other()
+    if x > 1:
+        Scale.by = lambda self: self.factor * x
+        Scale.factor = x
+        other.by = lambda: x - 1
+        other.of_class = lambda: 3.0
+    return one.by(), one.factor, one.of_class(), other.by(), other.factor, other.of_class(), Base().by()
+
+
+row(method_of_a_base_class_replaced_in_a_branch, [3.0], [0.5], staged="cond", batch=True)
+
+
+def method_replaced_in_a_loop(x, n):
+    class Scale:
+        def by(self, factor):
+            return factor + x
+
+    one, total = Scale(), 0.0
+    for _ in range(n):
+        total = total + one.by(2.0)
+        if total > 10:
+            one.by = lambda factor: factor - x
+    return total, one.by(4.0)
+
+
+row(method_replaced_in_a_loop, [3.0, 2], [3.0, 6], [1.0, 0], batch=True)
+
+
 @table.each_way
 def test_classes(row, way, record_property):
     check(row, way, record_property)

@@ -87,8 +87,13 @@ class Attribute:
         return reach.attribute(self.target, self.attribute, UNBOUND)
 
     def of_class(self) -> Any:
-        """What reading it gives where the object itself has no such attribute: a value of its class."""
+        """What reading it gives where the object itself has no such attribute: a value or method of its class, or of a base."""
+        if isinstance(self.target, type):
+            having = [base for base in self.target.__mro__[1:] if self.attribute in vars(base)]
+            return vars(having[0])[self.attribute] if having else UNBOUND
         value = inspect.getattr_static(type(self.target), self.attribute, UNBOUND)
+        if isinstance(value, types.FunctionType | staticmethod | classmethod):
+            return value.__get__(self.target, type(self.target))
         return UNBOUND if hasattr(type(value), "__get__") else value
 
     def write(self, value: Any) -> None:

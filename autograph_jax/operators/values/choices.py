@@ -100,6 +100,17 @@ class Choice:
     def __getitem__(self, index: Any) -> Any:
         return _selection().get_item(self, index)
 
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """An attribute of a class, read: a function is bound, the getter of the property taken is called."""
+
+        def read(option: Any) -> Any:
+            return option.__get__(instance, owner) if hasattr(type(option), "__get__") else option
+
+        if instance is None:
+            return self._map(read)
+        by_code = any(isinstance(option, property) for option in self._options)
+        return _selection().of_choice(self, read, "it is read", by_code=by_code)
+
     def __getattr__(self, name: str) -> Any:
         """The attribute of the option taken, where all have one."""
         if name == "__jax_array__" and self._is_array_or_none():
