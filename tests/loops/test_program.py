@@ -25,7 +25,7 @@ def newton(loop):
 def program(function, *args):
     """What XLA made, without the places in the source, and with its names numbered in the order in which they come."""
     text = jax.jit(function).lower(*args).compile().as_text()
-    text = re.sub(r", metadata=\{[^}]*\}", "", text[text.index("\n%") :])
+    text = re.sub(r", metadata=\{[^}]*\}", "", text[re.search(r"\n(?:%|ENTRY)", text).start() :])
     names: dict[str, str] = {}
     return re.sub(r"%[\w.\-]+|\b[a-z_][\w\-]*\.\d+", lambda m: names.setdefault(m[0].lstrip("%"), f"%{len(names)}"), text)
 
