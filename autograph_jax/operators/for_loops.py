@@ -63,7 +63,6 @@ Block = Callable[..., Any]
 
 _HELD_BY_CALL = 4  # references to an iterable that nothing but the `for` holds: the caller's stack and our frames
 _NOTHING = contextlib.nullcontext()
-_FEW_TURNS = 32  # in which Python looks up elements of NumPy's arrays: `B[i] * k[i]` of a method of Runge and Kutta
 _UNROLL_LIMIT = 4096  # beyond it, a loop that cannot be staged is an error rather than an hour of tracing
 
 
@@ -341,9 +340,9 @@ def _why_not_staged(rows: iterables.View, settled: Settled, how: str) -> str | N
         return "a Python number is computed along the way, which would be rounded or overflow when staged"
     if is_traced(rows.length):
         return None
-    if not how and settled.reads_by_counter(of_numpys=rows.length <= _FEW_TURNS):
-        return "it looks something up by its counter, or asks for its class, which Python knows and a staged loop does not"
     is_short = rows.length <= _UNROLL_LIMIT
+    if not how and settled.reads_by_counter(of_numpys=is_short):
+        return "it looks something up by its counter, or asks for its class, which Python knows and a staged loop does not"
     if not how and is_short and settled.tells_numbers_spread():
         return "a number that it begins with becomes an array, and is summed, measured or the like before"
     if (equation := settled.overflowing(in_branches=is_short)) is None:

@@ -131,14 +131,20 @@ _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def augment(old: Any, symbol: str, value: Any) -> Any:
-    """`old symbol value`, in place where `old` is a list or the like."""
+def augment(old: Any, symbol: str, value: Any, place: tuple[Any, Any] | None = None) -> Any:
+    """`old symbol value`, in place where `old` is a list or the like. `place`: the container and the key that it is at."""
     if isinstance(old, Masked):
         return applied(old, _OPERATIONS[symbol], _in_place(value, old))
     if isinstance(old, Spanned):
         return applied(old, _OPERATIONS[symbol], value)
     subscripts.note_content(old)
-    old = old.copy() if isinstance(old, np.ndarray) and state.is_frozen(old) else old
+    if isinstance(old, np.ndarray):
+        if state.is_frozen(old):
+            if place is not None:
+                holders.check_write(old, place=place)
+            old = old.copy()
+        else:
+            holders.check_numpy_write(old)
     return _OPERATIONS[symbol](old, value)
 
 
@@ -174,7 +180,8 @@ def update(target: Any, symbol: str, value: Any, *aliases: Any) -> Any:
 
 def update_item(target: Any, index: Any, symbol: str, value: Any, *aliases: Any) -> Any:
     """`target[index] symbol value`, as `set_item`."""
-    return subscripts.set_item(augment(read(target, _Item(index)), symbol, value), target, index, *aliases)
+    place = None if isinstance(target, _ARRAYS) else (target, index)
+    return subscripts.set_item(augment(read(target, _Item(index)), symbol, value, place), target, index, *aliases)
 
 
 def put_update(target: Any, index: Any, symbol: str, value: Any) -> None:
@@ -185,7 +192,7 @@ def put_update(target: Any, index: Any, symbol: str, value: Any) -> None:
 
 def update_attr(target: Any, name: str, symbol: str, value: Any) -> None:
     """`target.name symbol value`."""
-    subscripts.set_attr(augment(getattr(target, name), symbol, value), target, name)
+    subscripts.set_attr(augment(getattr(target, name), symbol, value, (target, name)), target, name)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,7 +209,8 @@ def update_path(root: Any, symbol: str, value: Any, *steps: _Attr | _Item) -> An
         old = read(holder, step)
         with holders.in_use((holder,), _written_meanwhile):
             new = value.evaluate() if isinstance(value, later) else value
-        changed = step.updated(augment(old, symbol, new), holder)
+        place = None if isinstance(holder, _ARRAYS) else (holder, step.key)
+        changed = step.updated(augment(old, symbol, new, place), holder)
         if isinstance(value, later) and changed is not holder:  # which is put where the holder was
             check_kept(holder, owner, held)
         return changed

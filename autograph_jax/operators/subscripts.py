@@ -78,6 +78,8 @@ def changed(value: Any, target: Any, index: Any) -> Any:
         copied = target.copy()
         copied[index] = value
         return copied
+    if isinstance(target, np.ndarray):
+        holders.check_numpy_write(target)
     if issubclass(type(target), tuple) and isinstance(value, jax.Array):
         raise ImmutableError(
             "an array in a tuple is written in place, and neither JAX arrays nor tuples can change",

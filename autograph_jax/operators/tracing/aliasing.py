@@ -36,19 +36,17 @@ def follow(alias: Any, old: Any, new: Any, renewed: Renewed) -> Any:
     """What another variable holds after `old` was written in place and became `new`."""
     if alias is old:
         return new
-    if new is old:
+    if new is old:  # Python has written it; a JAX array that stands for it does not show that
+        shown = standing.standing_for(old) if isinstance(old, np.ndarray) else ()
+        if any(part is one for one in shown for part in reach.arrays(alias)):
+            raise _shared_error()
         return alias
     if isinstance(alias, jax.Array) and (written := renewed(alias)) is not None:
         return written
     if any(part is other for other in may_share(old) for part in reach.arrays(alias)):
         raise doubtful_error()
     if any(part is other for other in related_to(old) for part in reach.arrays(alias)) or _shares_memory(alias, old):
-        raise AliasError(
-            "an array is written in place, and a variable that shares its memory in NumPy would have to show the write",
-            location=user_location(),
-            details=["One of them is a view of the other, as `y = x[1:]` or `y = x.T`."],
-            help="make a copy first: `y = x[1:].copy()`",
-        )
+        raise _shared_error()
     if not isinstance(alias, jax.Array) and any(part is old for part in reach.arrays(alias)):
         raise AliasError(
             f"an array is written in place that a {type(alias).__name__} holds too, which would have to show the write",
@@ -56,6 +54,15 @@ def follow(alias: Any, old: Any, new: Any, renewed: Renewed) -> Any:
             help="write it there, `a[0][i] = v`, or make a copy first: `y = a[0].copy()`",
         )
     return alias
+
+
+def _shared_error() -> AliasError:
+    return AliasError(
+        "an array is written in place, and a variable that shares its memory in NumPy would have to show the write",
+        location=user_location(),
+        details=["One of them is a view of the other, as `y = x[1:]` or `y = x.T`."],
+        help="make a copy first: `y = x[1:].copy()`",
+    )
 
 
 def _shares_memory(alias: Any, old: Any) -> bool:

@@ -68,6 +68,13 @@ def check_write(
             raise doubtful_error()
 
 
+def check_numpy_write(array: np.ndarray) -> None:
+    """An array of NumPy's is written by Python: a JAX array that stands for it would have to show that."""
+    shown = standing.standing_for(array)
+    if shown and (holder := holder_of(array, None, direct=False, like=lambda part: any(part is one for one in shown))) is not None:
+        raise _alias_error(holder, False)
+
+
 def _check_apart(container: Any) -> None:
     """An array of a list that traced data picks is written: no other one in the list may show that."""
     values = container.values() if isinstance(container, dict) else container if isinstance(container, list) else ()
@@ -144,11 +151,30 @@ def holder_of(
         for name, value in running.frame.f_globals.items():
             if like(value):
                 return running.frame, name
+        for name, value in _captured(running):
+            if like(value) or _holds(value, like, place, running):
+                return running.frame, name
         later = {name: running.variables[name] for name in running.names & running.variables.keys()}
         outer = outside.holder(array, running.frames, later, like, _skips(place, running))
         if outer is not None:
             return running.frame, outer
     return None
+
+
+def _captured(running: _Running) -> Iterator[tuple[str, Any]]:
+    """The variables of functions around that have returned. They outlive the call: what they hold shows a write afterwards."""
+    frame = running.frames[-1] if running.frames else running.frame
+    for name in (set(frame.f_code.co_freevars) - running.taken) & running.variables.keys():
+        if not _is_of_running(name, running.variables[name], frame.f_back):
+            yield name, running.variables[name]
+
+
+def _is_of_running(name: str, value: Any, frame: types.FrameType | None) -> bool:
+    while frame is not None:
+        if name in frame.f_code.co_cellvars and frame_variables(frame).get(name) is value:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _under_way(running: _Running) -> Iterator[Operand | Result]:

@@ -32,14 +32,15 @@ _FOREIGN = frozenset({"builtins", "jax", "jaxlib", "numpy", "scipy", "autograph_
 def holder(
     array: Any, frames: Sequence[types.FrameType], variables: dict[str, Any], like: Callable[[Any], bool], skip: reach.Skip
 ) -> str | None:
-    """What these frames of one function read later that has in it what is `like` an array: a global, or one of the variables.
+    """What these frames of one function read that has in it what is `like` an array: a global, or one of the variables.
 
     What a trace computes only a cache keeps outside: if a function puts it anywhere else, that is noted.
     """
     is_computed = isinstance(array, jax.core.Tracer)
     values = [] if is_computed else [(name, value, frames[0].f_code) for name, value in variables.items()]
     for frame in frames:
-        named = ((name, frame.f_globals[name]) for name in _read_later(frame) if name in frame.f_globals)
+        names = _read_later(frame) if is_computed else _named_after(frame.f_code, -1)  # which show the write after the call, too
+        named = ((name, frame.f_globals[name]) for name in names if name in frame.f_globals)
         values += [(name, value, frame.f_code) for name, value in named if not is_computed or isinstance(value, _CACHE)]
     for name, value, code in values:
         if any(map(like, _everything(value, code, skip, named=True))):

@@ -52,6 +52,12 @@ def arrays(value: Any) -> tuple[np.ndarray, ...]:
     return tuple(one for kept in found if (one := kept()) is not None)
 
 
+def standing_for(array: np.ndarray) -> list[jax.Array]:
+    """The JAX arrays that stand for an array of NumPy's, or for one that shares its memory."""
+    living = [value for reference, _ in list(_known.values()) if (value := reference()) is not None]
+    return [value for value in living if any(share_memory(one, array) for one in arrays(value))]
+
+
 def _kept(array: np.ndarray) -> Kept:
     """An array that has memory of its own need not live: who shares that holds it. A view has to."""
     return weakref.ref(array) if array.base is None else lambda: array

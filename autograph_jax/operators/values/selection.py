@@ -59,7 +59,7 @@ def get_item(container: Any, index: Any) -> Any:
             return wrap(container)[index]
         if isinstance(container, _CONCATENATING):
             return creating.concatenated(container, index)
-    elif isinstance(container, np.ndarray) and _has_traced(index):
+    elif type(container) is np.ndarray and container.dtype.kind in "biufc" and _has_traced(index):
         return _of_numpys(container, index)
     if not is_traced(index) and not isinstance(container, Choice):
         if isinstance(container, dict) and open_keys.is_open(index) and _reads_plainly(container):
