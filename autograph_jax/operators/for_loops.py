@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from autograph_jax.errors import (
     AliasError,
@@ -71,7 +72,7 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
     body = body or nothing
     if isinstance(iterable, markers.Marked):
         return _as_marked(iterable, body, names, orelse)
-    arrays = (iterable,) if isinstance(iterable, jax.Array) else iterable.arrays if isinstance(iterable, iterables.View) else ()
+    arrays = (iterable,) if isinstance(iterable, jax.Array | np.ndarray) else iterable.arrays if isinstance(iterable, iterables.View) else ()
     orelse = _when_over(orelse, arrays) if orelse is not None and arrays else orelse
     with holders.in_use(arrays, _written_meanwhile) if arrays else _NOTHING:
         if not jax_private.tracing():

@@ -292,7 +292,7 @@ def _builtin(function: types.BuiltinMethodType) -> Function:
         return lambda values: function(views.rows(values))
     if gives_view(function):
         return _viewing(function)
-    if (type(function.__self__), function.__name__) in _UNGUARDED and not is_porting():
+    if not is_porting() and (_writes_itself(function) or isinstance(function.__self__, np.ufunc) and function.__name__ == "at"):
         return _guarded(function)
     if is_numeric_function(function):
         return _numeric(function)
@@ -311,6 +311,8 @@ def _numeric(function: Function) -> Function:
         ours = jax_function(function) if traced else None
         if ours is not None and function in MATH:
             return operator_builtins.of_python_numbers(function, ours)(*arguments, **keywords)
+        _check_written(keywords.get("out"))
+        _check_written(arguments[:1] if function in _WRITING_FIRST else ())
         ours = ours or function
         ours = _viewing(ours) if gives_view(ours) else lists.STACKING.get(ours, ours)
         return ours(*arguments, **keywords)
@@ -366,19 +368,31 @@ def _with_arrays(function: types.FunctionType) -> Function:
 hooks.call = call
 
 
-_UNGUARDED = ((np.ndarray, "resize"), (np.ufunc, "at"))
+_WRITING_METHODS = frozenset({"fill", "itemset", "partition", "put", "resize", "setfield", "sort"})
+_WRITING_FIRST = frozenset({np.copyto, np.fill_diagonal, np.place, np.put, np.putmask})
+
+
+def _writes_itself(function: types.BuiltinMethodType) -> bool:
+    return isinstance(function.__self__, np.ndarray) and function.__name__ in _WRITING_METHODS
 
 
 def _guarded(function: types.BuiltinMethodType) -> Function:
-    """`x.resize(n)` and `np.add.at(x, i, v)`, by which NumPy writes into an array that is read-only, too."""
+    """`x.fill(v)`. By `x.resize(n)` and `np.add.at(x, i, v)` NumPy writes into an array that is read-only, too."""
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
         target: Any = function.__self__ if isinstance(function.__self__, np.ndarray) else arguments[0]
         if isinstance(target, np.ndarray) and state.is_frozen(target):
             raise ValueError("assignment destination is read-only")
+        _check_written(target)
         return function(*arguments, **keywords)
 
     return apply
+
+
+def _check_written(target: Any) -> None:
+    for array in target if isinstance(target, tuple) else (target,):
+        if isinstance(array, np.ndarray):
+            holders.check_numpy_write(array)
 
 
 _SLOT_KINDS = (types.WrapperDescriptorType, types.MethodWrapperType, types.MethodDescriptorType)

@@ -18,7 +18,7 @@ import numpy as np
 
 from autograph_jax.errors import AliasError, StagingError, user_location
 from autograph_jax.loops.axes import axes_of
-from autograph_jax.operators import jax_private
+from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import bounded, lists, taking
 from autograph_jax.operators.sequences.ranges import RangeMethods
@@ -140,21 +140,26 @@ class Rows(View):
 class LiveRows(View):
     """The rows of an array that the loop writes, each as it is when its turn begins."""
 
-    def __init__(self, array: jax.Array, read: Callable[[], Any]) -> None:
+    def __init__(self, array: Any, read: Callable[[], Any]) -> None:
         self._read, self.length = read, array.shape[0]
-        self.traced = self.traced_arrays = jax_private.tracing()
+        self.traced = self.traced_arrays = jax_private.tracing() and isinstance(array, jax.Array)
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         array = self._read()
+        if isinstance(array, np.ndarray) and not is_traced(index):
+            return array[index]
         return views.view(jax.lax.dynamic_index_in_dim(array, index, keepdims=False), array)
 
 
 def live(array: Any, read: Callable[[], Any] | None) -> Any:
-    """What a loop runs over whose body writes the array. NumPy's arrays and lists show the writes by themselves.
+    """What a loop runs over whose body writes the array. Lists show the writes by themselves.
 
     `read` gives the array as it is by then; None where the body gives the variable another array, too.
     """
-    if not isinstance(array, jax.Array) or array.ndim == 0:
+    of_numpys = type(array) is np.ndarray and jax_private.tracing() and not hooks.is_porting()  # a traced value makes it JAX's
+    if not (isinstance(array, jax.Array) or of_numpys) or array.ndim == 0:
+        return array
+    if read is None and of_numpys:
         return array
     if read is None:
         raise AliasError(

@@ -9,6 +9,7 @@ import dataclasses
 import dis
 import gc
 import inspect
+import itertools
 import sys
 import threading
 import types
@@ -24,6 +25,7 @@ from autograph_jax.operators import hooks
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.tracing import history, listed, outside, reach, standing
 from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with, may_share
+from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.operands import Operand, Result
 from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Inside, Place
 from autograph_jax.operators.tracing.views import Renewed, may_overlap, related_to
@@ -56,7 +58,8 @@ def check_write(
         holder = holder_of(base, place if base is array or picked else None, direct=follows)
         if holder is not None:
             raise _alias_error(holder, base is array)
-    for older in standing.of_all((array, *related_to(array))):
+    of_list = _arrays_of_numpy(place[0]) if place is not None and picked else ()
+    for older in (*standing.of_all((array, *related_to(array))), *of_list):
         holder = holder_of(older, place, direct=False, like=_sharing(older, array, place))
         if holder is not None:
             raise _alias_error(holder, False)
@@ -71,7 +74,10 @@ def check_write(
 def check_numpy_write(array: np.ndarray) -> None:
     """An array of NumPy's is written by Python: a JAX array that stands for it would have to show that."""
     shown = standing.standing_for(array)
-    if shown and (holder := holder_of(array, None, direct=False, like=lambda part: any(part is one for one in shown))) is not None:
+    if not shown:
+        return
+    holder = holder_of(array, None, direct=False, like=lambda part: any(part is one for one in shown))
+    if holder is not None:
         raise _alias_error(holder, False)
 
 
@@ -82,11 +88,23 @@ def _check_apart(container: Any) -> None:
     for number, one in enumerate(arrays):
         near = [*doubtful_with(one), *may_share(one)]
         if any(may_overlap(one, other) or any(part is other for part in near) for other in arrays[number + 1 :]):
-            raise AliasError(
-                "an array is written in place that traced data picks, and two of those it may be share their memory",
-                location=user_location(),
-                help="put a copy into the list: `rows = [x, x.T.copy()]`",
-            )
+            raise _twice_in_list()
+    if any(itertools.starmap(share_memory, itertools.combinations(_arrays_of_numpy(container), 2))):
+        raise _twice_in_list()
+
+
+def _twice_in_list() -> AliasError:
+    return AliasError(
+        "an array is written in place that traced data picks, and two of those it may be share their memory",
+        location=user_location(),
+        help="put a copy into the list: `rows = [x, x.T.copy()]`",
+    )
+
+
+def _arrays_of_numpy(container: Any) -> list[np.ndarray]:
+    """Those that a list or dict has as elements; in ported code each has memory of its own that is known."""
+    values = container.values() if isinstance(container, dict) else container if isinstance(container, list) else ()
+    return [] if hooks.is_porting() else [value for value in values if isinstance(value, np.ndarray) and value.ndim]
 
 
 def _sharing(older: np.ndarray, array: Any, place: tuple[Any, Any] | None) -> Callable[[Any], bool]:

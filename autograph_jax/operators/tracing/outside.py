@@ -39,7 +39,8 @@ def holder(
     is_computed = isinstance(array, jax.core.Tracer)
     values = [] if is_computed else [(name, value, frames[0].f_code) for name, value in variables.items()]
     for frame in frames:
-        names = _read_later(frame) if is_computed else _named_after(frame.f_code, -1)  # which show the write after the call, too
+        # A global outlives the call, and shows the write afterwards: it need not be read later in it.
+        names = _read_later(frame) if is_computed else _named_after(frame.f_code, -1)
         named = ((name, frame.f_globals[name]) for name in names if name in frame.f_globals)
         values += [(name, value, frame.f_code) for name, value in named if not is_computed or isinstance(value, _CACHE)]
     for name, value, code in values:
