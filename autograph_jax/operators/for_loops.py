@@ -72,7 +72,7 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
     body = body or nothing
     if isinstance(iterable, markers.Marked):
         return _as_marked(iterable, body, names, orelse)
-    arrays = (iterable,) if isinstance(iterable, jax.Array | np.ndarray) else iterable.arrays if isinstance(iterable, iterables.View) else ()
+    arrays = _run_over(iterable)
     orelse = _when_over(orelse, arrays) if orelse is not None and arrays else orelse
     with holders.in_use(arrays, _written_meanwhile) if arrays else _NOTHING:
         if not jax_private.tracing():
@@ -120,6 +120,13 @@ def _when_over(orelse: Block, arrays: Sequence[Any]) -> Block:
             return orelse()
 
     return standing_for(run, orelse)
+
+
+def _run_over(iterable: Any) -> Sequence[Any]:
+    """The arrays that a loop over this takes its elements of."""
+    if isinstance(iterable, jax.Array | np.ndarray):
+        return (iterable,)
+    return iterable.arrays if isinstance(iterable, iterables.View) else ()
 
 
 def _written_meanwhile() -> AliasError:
