@@ -1627,6 +1627,28 @@ def method_replaced_in_a_loop(x, n):
 row(method_replaced_in_a_loop, [3.0, 2], [3.0, 6], [1.0, 0], batch=True)
 
 
+def base_class_written_beside_its_subclass(x):
+    class Base:
+        factor = 0.0
+
+        def by(self):
+            return x
+
+    class Scale(Base):
+        pass
+
+    if x > 0:
+        Scale.factor = 1.0
+        Scale.by = lambda self: x * 10
+    else:
+        Base.factor = 2.0
+    Base.by = lambda self: x * 100
+    return Scale.factor + Base.factor, Scale().factor, Scale().by(), Base().by()
+
+
+row(base_class_written_beside_its_subclass, [3.0], [-1.0], staged="cond", batch=True)
+
+
 @table.each_way
 def test_classes(row, way, record_property):
     check(row, way, record_property)

@@ -10,6 +10,7 @@ import inspect
 import io
 import sys
 import types
+import weakref
 from collections.abc import Hashable
 from typing import Any
 
@@ -68,6 +69,34 @@ class Global:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class Inherited:
+    """What a class does not have itself where another path sets it: looked up in its bases when it is read.
+
+    One for each class and name, as `inherited` gives: values that are no arrays are told apart by identity.
+    """
+
+    owner: type
+    name: str
+
+    def __get__(self, instance: Any, kind: type | None = None) -> Any:
+        order = (kind or type(instance)).__mro__
+        for base in order[order.index(self.owner) + 1 :]:
+            if self.name in vars(base):
+                value = vars(base)[self.name]
+                return value.__get__(instance, kind) if hasattr(type(value), "__get__") else value
+        raise AttributeError(self.name)
+
+
+# Module state: those that are in use, by the id of their class, which they hold, and the name.
+_inherited: weakref.WeakValueDictionary[tuple[int, str], Inherited] = weakref.WeakValueDictionary()
+
+
+def inherited(owner: type, name: str) -> Inherited:
+    made = Inherited(owner, name)
+    return _inherited.setdefault((id(owner), name), made)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Attribute:
     """An attribute of an object. Written past properties and `__setattr__`, which have had their turn."""
 
@@ -89,8 +118,8 @@ class Attribute:
     def of_class(self) -> Any:
         """What reading it gives where the object itself has no such attribute: a value or method of its class, or of a base."""
         if isinstance(self.target, type):
-            having = [base for base in self.target.__mro__[1:] if self.attribute in vars(base)]
-            return vars(having[0])[self.attribute] if having else UNBOUND
+            has_base = any(self.attribute in vars(base) for base in self.target.__mro__[1:])
+            return inherited(self.target, self.attribute) if has_base else UNBOUND
         value = inspect.getattr_static(type(self.target), self.attribute, UNBOUND)
         if isinstance(value, types.FunctionType | staticmethod | classmethod):
             return value.__get__(self.target, type(self.target))

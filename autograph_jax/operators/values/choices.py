@@ -106,9 +106,7 @@ class Choice:
         def read(option: Any) -> Any:
             return option.__get__(instance, owner) if hasattr(type(option), "__get__") else option
 
-        if instance is None:
-            return self._map(read)
-        by_code = any(isinstance(option, property) for option in self._options)
+        by_code = instance is not None and any(isinstance(option, property) for option in self._options)
         return _selection().of_choice(self, read, "it is read", by_code=by_code)
 
     def __getattr__(self, name: str) -> Any:
