@@ -300,7 +300,7 @@ def _staged_for(
         arguments = [number_as_array(Static(0)), *iterables.row_forms(rows)]
         axes = axes_of(rows.length) if traced_length else NONE
         grows = 0 if traced_length else max(rows.length, 1)
-        given = {"arguments": arguments, "tainted_arguments": rows.traced_arrays, "over": rows.arrays}
+        given = {"arguments": arguments, "tainted_arguments": rows.traced_arrays, "over": rows.sources()}
         settled = settle(take, functions, names, **given, may_grow=grows, axes=axes)
     except AutographError as error:
         if _is_bounded_now(error, functions, rows.length):

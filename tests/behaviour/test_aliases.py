@@ -2185,6 +2185,48 @@ def sorted_copy(x):
 row(sorted_copy, [np.array([3.0, 1.0])], batch=False)
 
 
+class Counter:
+    def __init__(self):
+        self.n = 0
+
+    def count(self):
+        self.n += 1
+
+
+def row_of_an_array_that_a_function_may_write(x):
+    counter, m = Counter(), x.reshape(2, 2) * 1
+
+    def first():
+        m[0] = m[1].copy()
+
+    for r in m:
+        counter.count()
+    r[:] = 1.0
+    if counter.n > 5:
+        first()
+    return m[1], counter.n
+
+
+row(row_of_an_array_that_a_function_may_write, [np.array([2.0, 7.0, 1.0, 5.0])], want="either")
+
+
+def row_of_reversed_that_a_function_may_write(x):
+    counter, m = Counter(), x.reshape(2, 2) * 1
+
+    def first():
+        m[0] = m[1].copy()
+
+    for _, r in enumerate(reversed(m)):
+        counter.count()
+    r[:] = 1.0
+    if counter.n > 5:
+        first()
+    return m[0], counter.n
+
+
+row(row_of_reversed_that_a_function_may_write, [np.array([2.0, 7.0, 1.0, 5.0])], want="either")
+
+
 @table.each_way
 def test_aliases(row, way, record_property):
     check(row, way, record_property)

@@ -111,6 +111,9 @@ class Progress(View):
 
     # A loop over it
 
+    def sources(self) -> tuple[Any, ...]:
+        return self._rows.sources() if self._rows is not None else ()
+
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         assert self._rows is not None
         self._standing.begin_turn()

@@ -22,7 +22,7 @@ from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import bounded, lists, taking
 from autograph_jax.operators.sequences.ranges import RangeMethods
-from autograph_jax.operators.tracing import state, views
+from autograph_jax.operators.tracing import standing, state, views
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form
 from autograph_jax.operators.values.traced import is_traced
@@ -43,6 +43,10 @@ class View:
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         raise NotImplementedError  # pragma: no cover - every view has its own
+
+    def sources(self) -> tuple[Any, ...]:
+        """The arrays that the elements may be views of."""
+        return self.arrays
 
     def __iter__(self) -> Iterator[Any]:
         """Python's own loop over it, where that is wanted: `list(enumerate(x))`."""
@@ -144,10 +148,13 @@ class LiveRows(View):
         self._read, self.length = read, array.shape[0]
         self.traced = self.traced_arrays = jax_private.tracing() and isinstance(array, jax.Array)
 
+    def sources(self) -> tuple[Any, ...]:
+        return (self._read(),)
+
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         array = self._read()
-        if isinstance(array, np.ndarray) and not is_traced(index):
-            return array[index]
+        if isinstance(array, np.ndarray):
+            return array[index] if not is_traced(index) else standing.note(jnp.asarray(array)[index], array)
         return views.view(jax.lax.dynamic_index_in_dim(array, index, keepdims=False), array)
 
 
@@ -249,6 +256,9 @@ class Rest(View):
         self.arrays = tuple(views.view(array[1:], array) for array in rows.arrays)
         self.traced, self.traced_arrays = rows.traced, rows.traced_arrays
 
+    def sources(self) -> tuple[Any, ...]:
+        return (*self.arrays, *self._rows.sources())
+
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         return self._rows.element(index + 1, slices)
 
@@ -330,6 +340,9 @@ class Zip(View):
         cut = None if is_traced(self.length) else self.length
         self.arrays = tuple(array[:cut] for view in views for array in view.arrays)
 
+    def sources(self) -> tuple[Any, ...]:
+        return (*self.arrays, *(array for view in self.views for array in view.sources()))
+
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         remaining = iter(slices)
         return tuple(view.element(index, [next(remaining) for _ in view.arrays]) for view in self.views)
@@ -393,6 +406,9 @@ class Reversed(View):
         self.view, self.length = view, view.length
         self.traced, self.traced_arrays = view.traced, view.traced_arrays
         self.arrays = tuple(jnp.flip(array[: self.length], 0) for array in view.arrays)
+
+    def sources(self) -> tuple[Any, ...]:
+        return (*self.arrays, *self.view.sources())
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         return self.view.element(self.length - 1 - index, slices)

@@ -253,10 +253,10 @@ class Around(NamedTuple):
         return Around(self.arrays | more.arrays, self.memory | more.memory, self.numpy | more.numpy)
 
 
-def around(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place], more: Iterable[jax.Array] = ()) -> Around:
-    """What a block's variables and these places hold, also in lists and objects, and `more`."""
-    parts = [part for value in values_held(functions, places) for part in reach.everything(value)]
-    arrays = [*(part for part in parts if isinstance(part, jax.Array)), *more]
+def around(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place], more: Iterable[Any] = ()) -> Around:
+    """What a block's variables and these places hold, also in lists and objects, and the arrays in `more`."""
+    parts = [*(part for value in values_held(functions, places) for part in reach.everything(value)), *more]
+    arrays = [part for part in parts if isinstance(part, jax.Array)]
     related = (array for own in arrays for array in (own, *doubtful_with(own), *bases(own)))
     return Around(
         {id(array): array for array in related if not jax_private.is_lost(array)},  # of an earlier trace of the same block
