@@ -106,6 +106,8 @@ class Choice:
         def read(option: Any) -> Any:
             return option.__get__(instance, owner) if hasattr(type(option), "__get__") else option
 
+        if self._may_be_unbound():
+            return self._map(read)
         by_code = instance is not None and any(isinstance(option, property) for option in self._options)
         return _selection().of_choice(self, read, "it is read", by_code=by_code)
 
