@@ -153,6 +153,20 @@ def captured_object_with_one_array_twice():
     return f
 
 
+@right
+def captured_variable_that_is_written_itself():
+    tree, buffer = {"a": np.zeros(3)}, np.zeros(3)
+
+    def f(x):
+        nonlocal buffer
+        buffer[0] = x
+        buffer[1] += x
+        tree["a"][2] = x
+        return buffer.sum() + tree["a"].sum()
+
+    return f
+
+
 @right_or_refused
 def row_of_a_captured_table():
     table = np.zeros((4, 3))

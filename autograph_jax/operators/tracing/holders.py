@@ -7,6 +7,7 @@ import collections
 import contextlib
 import dataclasses
 import dis
+import functools
 import gc
 import inspect
 import itertools
@@ -180,11 +181,21 @@ def holder_of(
 
 
 def _captured(running: _Running) -> Iterator[tuple[str, Any]]:
-    """The variables of functions around that have returned. They outlive the call: what they hold shows a write afterwards."""
+    """The variables of functions around that have returned. They outlive the call: what they hold shows a write afterwards.
+
+    Not those that the function assigns, `nonlocal x`: they take the new array.
+    """
     frame = running.frames[-1] if running.frames else running.frame
-    for name in (set(frame.f_code.co_freevars) - running.taken) & running.variables.keys():
+    for name in (set(frame.f_code.co_freevars) - _assigned(frame.f_code)) & running.variables.keys():
         if not _is_of_running(name, running.variables[name], frame.f_back):
             yield name, running.variables[name]
+
+
+@functools.lru_cache(maxsize=4096)
+def _assigned(code: types.CodeType) -> frozenset[str]:
+    """The variables of functions around that a function assigns, or one inside of it."""
+    instructions = (instruction for one in outside.codes(code) for instruction in dis.get_instructions(one))
+    return frozenset(instruction.argval for instruction in instructions if instruction.opname == "STORE_DEREF")
 
 
 def _is_of_running(name: str, value: Any, frame: types.FrameType | None) -> bool:
