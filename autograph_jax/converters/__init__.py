@@ -84,7 +84,7 @@ def convert_tree(
     if has.any(gast.Tuple, gast.List):
         tree = unpacking.convert(tree, facts, names)
     tree = views.convert(tree, facts)
-    tree = stores.convert(tree, facts, names)
+    tree = stores.convert(tree, facts, names, ported=ported)
     if has.any(gast.Yield, gast.YieldFrom):
         tree = generators.convert(tree)
     facts = analyse(tree)

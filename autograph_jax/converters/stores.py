@@ -6,6 +6,7 @@ Before:
     d['a'][i] = v
     a[i], a[j] = a[j], a[i]
     a += v
+    b += v
 
 After:
     y = ag__.set_item(x, y, i)
@@ -15,8 +16,10 @@ After:
     a = ag__.set_item(item, a, i)
     a = ag__.set_item(item_2, a, j)
     a = ag__.update(a, '+=', v)
+    b = ag__.augment_name(b, '+=', v)
 
 The value stands first because Python evaluates it first. A JAX array cannot change, so the variable takes the new one.
+`b += v` is a write of what others may hold, if b comes from somewhere else and is an array of NumPy's; a number stays `n += 1`.
 A variable that is declared `nonlocal` or `global` takes `ag__.assigned(x, 'name')`: what it was, where a `try` around the call
 has failed before.
 """
@@ -44,6 +47,7 @@ from autograph_jax.converters.places import (
     symbol_of,
     writes_places,
 )
+from autograph_jax.converters.shared_names import shared_names
 from autograph_jax.converters.views import item_written, views_in
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
@@ -59,21 +63,24 @@ _DEL_ITEM = Template("ag__.del_item(OBJECT, INDEX)")
 _LATER = Template("ag__.later(VALUE)")
 _UPDATE_ITEM = Template("ag__.UPDATE(OBJECT, INDEX, SYMBOL, VALUE, ALIASES)")
 _UPDATE = Template("ag__.update(OBJECT, SYMBOL, VALUE, ALIASES)")
+_AUGMENT_NAME = Template("ag__.augment_name(OLD, SYMBOL, VALUE)")
 _UPDATE_ATTR = Template("ag__.update_attr(OBJECT, ATTRIBUTE, SYMBOL, VALUE)")
 _UPDATE_PATH = Template("ag__.UPDATE(OBJECT, SYMBOL, VALUE, STEPS)")
 _ASSIGNED = Template("ag__.assigned(VALUE, NAME_)")
 
 
-def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.AST:
-    return _Stores(facts, names).visit(tree)
+def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names, *, ported: bool = False) -> gast.AST:
+    """In `ported` code arrays of NumPy's are ours, which show what is written."""
+    return _Stores(facts, names, not ported).visit(tree)
 
 
 class _Stores(Pass):
-    def __init__(self, facts: dict[gast.AST, Facts], names: Names) -> None:
-        self._facts, self._names = facts, names
+    def __init__(self, facts: dict[gast.AST, Facts], names: Names, watches: bool) -> None:
+        self._facts, self._names, self._watches = facts, names, watches
         self._scopes: list[Facts] = []
         self._views: list[list[tuple[str, str]]] = []  # per function: variables of which the first takes a view of the second's
         self._item_written: list[frozenset[str]] = []  # per function: variables of arrays that it writes by items
+        self._shares: list[frozenset[str]] = []  # per function: variables whose object may be in something else too
         self._captured: list[set[str]] = []  # per function: captured names that an item write has to rebind
         self._numbers = itertools.count(1)
 
@@ -81,6 +88,7 @@ class _Stores(Pass):
         self._scopes.append(self._facts[node])
         self._views.append(list(views_in(node)))
         self._item_written.append(item_written(node, self._facts[node].aliases, views_too=True))
+        self._shares.append(shared_names(node, self._facts[node]) if self._watches else frozenset())
         self._captured.append(set())
         node.body = self._suite(node.body)
         captured = self._captured.pop()
@@ -90,6 +98,7 @@ class _Stores(Pass):
         self._scopes.pop()
         self._views.pop()
         self._item_written.pop()
+        self._shares.pop()
         return node
 
     def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
@@ -179,11 +188,12 @@ class _Stores(Pass):
     def _update_variable(self, target: gast.Name, symbol: gast.expr, node: gast.AugAssign) -> gast.stmt:
         """`y += v`: where y's array is written by items, it is the code of somebody who thinks of this as such a write.
 
-        `y += [v]` writes a list, which another variable may hold.
+        `y += [v]` writes a list, which another variable may hold. If y is an array of NumPy's, that may be, too.
         """
         is_array = self._item_written and target.id in self._item_written[-1]
         if not is_array and not isinstance(node.value, gast.List | gast.ListComp):
-            return self._augmented_variable(target, node) if target.id in self._declared() else node
+            is_shared = target.id in self._declared() or self._shares and target.id in self._shares[-1]
+            return self._augmented_variable(target, node) if is_shared else node
         aliases = self._aliases(target, node)
         names = [template.name(name, at=target) for name in aliases]
         updated = _UPDATE.expression(
@@ -192,7 +202,8 @@ class _Stores(Pass):
         return self._written(target, updated, node, True, aliases)
 
     def _augmented_variable(self, target: gast.Name, node: gast.AugAssign) -> gast.stmt:
-        new = augmented(template.name(target.id, at=target), node, node.value)
+        name = template.name(target.id, at=target)
+        new = _AUGMENT_NAME.expression(at=target, OLD=name, SYMBOL=symbol_of(node), VALUE=node.value)
         return template.assign([target], self._assigned(target, new), at=node)
 
     def _stable(self, target: Place, value: gast.expr, before: list[gast.stmt]) -> Place:

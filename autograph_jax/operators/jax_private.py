@@ -18,6 +18,7 @@ try:
     from jax._src import callback as _callback
     from jax._src import core as _core
     from jax._src import debugging as _debugging
+    from jax._src import dtypes as _dtypes
     from jax._src import effects as _effects
     from jax._src import shard_map as _shard_map
     from jax._src import source_info_util as _source_info
@@ -32,7 +33,7 @@ try:
     _current = _core.trace_ctx
     _equalities = {_array_methods._operator_eq.__code__, _array_methods._operator_ne.__code__}
 except (ImportError, AttributeError):  # pragma: no cover - a JAX that has moved them
-    _core = _lax = _debugging = _source_info = None
+    _core = _lax = _debugging = _source_info = _dtypes = None
     _STAGES = _STAGING = ()
     _to_concrete = _current = None
     _equalities = set()
@@ -88,6 +89,22 @@ def program_of(trace: Any) -> object:
     while trace is not None and not isinstance(trace, _STAGES):
         trace = getattr(trace, "parent_trace", None)
     return trace
+
+
+def constant_of(array: np.ndarray) -> Any:
+    """What JAX makes of an array of NumPy's, as a constant. It gives the same again, by identity, while any program has it."""
+    return _dtypes.canonicalize_value(array) if _dtypes is not None else None
+
+
+def constants() -> list[tuple[dict[Any, Any], Any]]:
+    """Of each program that is being made here: its constants by variable, and the tracers of these, by the constants' ids."""
+    trace, found = current_trace(), []
+    while trace is not None:
+        for one in (trace, getattr(trace, "tangent_trace", None)):
+            if (frame := getattr(one, "frame", None)) is not None:
+                found.append((frame.constvar_to_val, frame.constid_to_tracer))
+        trace = getattr(trace, "parent_trace", None)
+    return found
 
 
 def reference_to_trace(forget: Callable[[Any], None] | None = None) -> Callable[[], Any]:

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import AliasError, user_location
-from autograph_jax.operators import subscripts
+from autograph_jax.operators import hooks, subscripts
 from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers, state, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
@@ -140,12 +140,25 @@ def augment(old: Any, symbol: str, value: Any, place: tuple[Any, Any] | None = N
     subscripts.note_content(old)
     if isinstance(old, np.ndarray):
         if state.is_frozen(old):
-            if place is not None:
-                holders.check_write(old, place=place)
-            old = old.copy()
+            new = _OPERATIONS[symbol](old.copy(), value)
         else:
             holders.check_numpy_write(old)
+            new = _OPERATIONS[symbol](old, value)
+        if place is not None and new is not old and not hooks.is_porting():
+            holders.check_write(old, place=place)
+        return new
     return _OPERATIONS[symbol](old, value)
+
+
+def augment_name(old: Any, symbol: str, value: Any) -> Any:
+    """`y symbol value`, where something else may hold what y does: if it is NumPy's, and would have to show it, an error."""
+    new = augment(old, symbol, value)
+    if new is not old and not hooks.is_porting():
+        if isinstance(old, np.ndarray):
+            holders.check_write(old)
+        elif isinstance(old, jax.Array):
+            holders.check_standing(old)
+    return new
 
 
 def _in_place(value: Any, masked: Masked) -> Any:

@@ -17,7 +17,7 @@ import jax
 import jax.core
 import numpy as np
 
-from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing import constants, reach
 from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Place
 from autograph_jax.runtime import contents, members
 from autograph_jax.runtime.captured_values import (
@@ -217,6 +217,7 @@ class Collector:
         return self._object(value, name, text)
 
     def _array(self, value: np.ndarray, text: str) -> Any:
+        constants.renew(value)
         if value.size > LARGEST_ARRAY:
             return Identity(value)
         if value.dtype == object:

@@ -3,6 +3,7 @@
 Each program is made anew for Python and for `ag.jit`: what it closes over is written.
 """
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -331,6 +332,253 @@ def written_before_a_break():
                 break
             s += element * x
         return s + buffer.sum()
+
+    return f
+
+
+# ------------------------------------------------------------------ constants of a program that Python writes later
+
+
+def read_before_and_after(write, dtype=float):
+    def make():
+        def f(x):
+            a = np.zeros(3, dtype)
+            before, view = x + a, a[:2]
+            seen = x * view
+            write(a)
+            after, of_view = x * a, x - view
+            a[2] = 9
+            return before.sum() + 10 * after.sum() + 100 * seen.sum() + 1000 * of_view.sum() + (x * a[2]) + 7 * (a * x).sum()
+
+        return f
+
+    return make
+
+
+def item(a):
+    a[0] = 1
+
+
+def rows_of_it(a):
+    a[:2][0] += 2
+
+
+def filled(a):
+    a.fill(4)
+
+
+def out(a):
+    np.add(a, 3, out=a)
+
+
+def added(a):
+    a += 5
+
+
+for _write in (item, rows_of_it, filled, out, added):
+    for _dtype in (np.float64, np.float32, np.int32):
+        _make = read_before_and_after(_write, _dtype)
+        _make.__name__ = f"constant_{_write.__name__}_{_dtype.__name__}"
+        right(_make)
+
+
+@right
+def written_between_loops():
+    def f(x):
+        a, s, n = np.zeros(3), np.zeros(3), x * 2
+        a[0] = 1
+        while n > 0:
+            s = s + x * a
+            n -= 1
+        a[0] = 2
+        n = n + 2
+        while n > 0:
+            s = s + x * a
+            n -= 1
+        a[0] = 3
+        return s.sum()
+
+    return f
+
+
+@right
+def written_between_branches():
+    def f(x):
+        a = np.zeros(3)
+        y = z = x
+        for i in range(3):
+            a[i] = i + 1
+            if x > 0:
+                y = y + (x * a).sum()
+            else:
+                z = z + (a - x).sum()
+        return y + z
+
+    return f
+
+
+@right
+def constant_of_a_function_inside():
+    def f(x):
+        a = np.zeros(3)
+
+        def g(y):
+            return (y * a).sum()
+
+        u = (jax.jit(g) if isinstance(x, jax.Array) else g)(x)
+        a[0] = 1
+        v = (jax.jit(lambda y: g(y)) if isinstance(x, jax.Array) else g)(x)
+        a[0] = 2
+        return u + 10 * v
+
+    return f
+
+
+@right
+def constant_of_a_linear_part():
+    def f(x):
+        a = np.ones(3, np.float32)
+
+        def g(y):
+            z = y * a
+            a[0] += 4
+            return (z * a).sum()
+
+        if isinstance(x, jax.Array):
+            return jax.grad(g)(x)
+        return 2 * x * 0 + 1 * 5 + 2
+
+    return f
+
+
+# ------------------------------------------------------------------ `y += v` of variables that are written no other way
+
+
+@right_or_refused
+def added_with_a_copy_of_the_variable():
+    def f(x):
+        y = np.zeros(3)
+        z = y
+        y += x
+        return z.sum() + 2 * y.sum()
+
+    return f
+
+
+@right_or_refused
+def added_with_an_array_that_stands_for_it():
+    def f(x):
+        b = np.zeros(3)
+        a = b
+        if x > 0:
+            a = a + x
+        b += 5
+        return a.sum() + 2 * b.sum()
+
+    return f
+
+
+@right_or_refused
+def added_in_a_function():
+    def add(y, v):
+        y += v
+
+    def f(x):
+        buffer = np.zeros(3)
+        add(buffer, x)
+        return buffer.sum()
+
+    return f
+
+
+@right_or_refused
+def added_in_a_loop():
+    def f(x):
+        y = np.zeros(3)
+        z, n = y, x
+        while n < 5:
+            y += x * x
+            n = n + 1
+        return z.sum() + 2 * y.sum()
+
+    return f
+
+
+@right_or_refused
+def added_after_it_was_appended():
+    def f(x):
+        y, kept = np.zeros(3), []
+        for _ in range(3):
+            kept.append(y)
+            y += x
+        return sum(one.sum() for one in kept)
+
+    return f
+
+
+@right_or_refused
+def added_to_a_row():
+    def f(x):
+        table = np.zeros((2, 3))
+        row = table[0]
+        row += x
+        return table.sum()
+
+    return f
+
+
+@right_or_refused
+def added_to_each_row():
+    def f(x):
+        table = np.zeros((2, 3))
+        for row in table:
+            row += x
+        return table.sum()
+
+    return f
+
+
+@right_or_refused
+def added_to_an_item_of_a_list():
+    def f(x):
+        o = np.zeros(2)
+        rows = [o]
+        rows[0] += x
+        return o.sum()
+
+    return f
+
+
+@right_or_refused
+def added_to_an_attribute():
+    class Box:
+        pass
+
+    def f(x):
+        o, box = np.zeros(2), Box()
+        box.a = o
+        box.a += x
+        return o.sum()
+
+    return f
+
+
+@right
+def added_where_nothing_else_has_it():
+    def step(y, v):
+        y += v
+        return y
+
+    def f(x):
+        y = np.zeros(3)
+        y = step(y, x)
+        z = y * 2
+        z += y
+        n = x
+        while n < 5:
+            y += x * x
+            n = n + 1
+        return z.sum() + 2 * y.sum()
 
     return f
 

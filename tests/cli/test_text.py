@@ -131,7 +131,7 @@ COMMENTS = {  # name: source, text
         """
         def f(x, n):
             for i in range(n):  # each
-                x += 1
+                y = x * i
                 # the end
             while x:  # on
                 x = n  # n
@@ -140,9 +140,8 @@ COMMENTS = {  # name: source, text
         """
         def f(x, n):
             def body(i):
-                nonlocal x
-                x += 1
-            ag__.for_stmt(ag__.call(range)(n), body, 'x')  # each
+                y = x * i
+            ag__.for_stmt(ag__.call(range)(n), body)  # each
 
             # the end
             def body():

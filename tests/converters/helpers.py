@@ -113,7 +113,7 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
             case "views":
                 tree = views.convert(tree, analyse(tree))
             case "stores":
-                tree = stores.convert(tree, analyse(tree), names)
+                tree = stores.convert(tree, analyse(tree), names, ported=last == "products")
             case "generators":
                 tree = generators.convert(tree)
             case "blocks":

@@ -852,7 +852,7 @@ ROWS = {
                 nonlocal total
                 def then():
                     nonlocal total
-                    total = ag__.assigned(ag__.augment(total, '+=', x), 'total')
+                    total = ag__.assigned(ag__.augment_name(total, '+=', x), 'total')
                 ag__.if_stmt(x > 0, then, None, 'total')
             def body(element):
                 nonlocal x
@@ -878,7 +878,7 @@ ROWS = {
             counter = ag__.assigned(0, 'counter')
             def body():
                 global counter
-                counter = ag__.assigned(ag__.augment(counter, '+=', 1), 'counter')
+                counter = ag__.assigned(ag__.augment_name(counter, '+=', 1), 'counter')
             ag__.while_stmt(lambda: counter < x, body, 'global counter')
             return counter
         """,

@@ -349,7 +349,7 @@ ROWS = {
         """,
         [([0],)],
     ),
-    "augmented name, of what may be a number": Row(
+    "augmented name, of what the caller has": Row(
         """
         def f(y, x):
             y += x
@@ -357,10 +357,31 @@ ROWS = {
         """,
         """
         def f(y, x):
-            y += x
+            y = ag__.augment_name(y, '+=', x)
             return y
         """,
         [([0], [1]), (1, 2)],
+    ),
+    "augmented name, of what nobody else has": Row(
+        """
+        def f(n, x):
+            y = 2 * x
+            while n < 3:
+                n += 1
+                y += n
+            return y
+        """,
+        """
+        def f(n, x):
+            y = 2 * x
+            def body():
+                nonlocal n, y
+                n += 1
+                y += n
+            ag__.while_stmt(lambda: n < 3, body, 'n', 'y')
+            return y
+        """,
+        [(0, 1), (5, 2)],
     ),
     "annotated item and attribute": Row(
         """

@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from jax._src import callback, core, debugging, effects, shard_map, traceback_util
 from jax._src.checkify import error_checks
@@ -121,3 +122,31 @@ def test_as_weak():
     weak = jax_private.as_weak(jnp.float32(1), jnp.dtype("float32"))
     assert weak.weak_type and weak.dtype == "float32"
     assert (weak + jnp.float16(1)).dtype == "float16"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_constants(dtype):
+    """The constant of an array is the same one as long as a program has it; programs that are being made show theirs."""
+    array, seen = np.zeros(3, dtype), []
+
+    def f(x):
+        y = x + array
+        [(constants, tracers)] = jax_private.constants()
+        seen.append(any(value is jax_private.constant_of(array) for value in constants.values()))
+        assert id(jax_private.constant_of(array)) in tracers
+        return y
+
+    program = jax.make_jaxpr(f)(1.0)
+    assert seen == [True] and program.consts[0] is jax_private.constant_of(array)
+
+
+def test_constants_of_a_linear_part():
+    seen = []
+
+    def f(x):
+        y = x * np.ones(3, "float32")
+        seen.extend(value for constants, _ in jax_private.constants() for value in constants.values())
+        return y.sum()
+
+    jax.grad(f)(1.0)
+    assert any(np.shape(value) == (3,) for value in seen)

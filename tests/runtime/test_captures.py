@@ -241,6 +241,20 @@ def test_a_global_that_changes_reaches_every_place(f):
         assert ag.jit(jax.vmap(step))(jnp.ones(2)).tolist() == [5.0, 5.0]
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("f", PLACES.values(), ids=PLACES.keys())
+def test_an_array_that_is_written(f, dtype):
+    """JAX keeps what it has made of an array of NumPy's, by its identity, as long as any program has it as a constant."""
+    array = np.array(2, dtype)
+    give(array)
+    step, other, one = ag.jit(f), ag.jit(lambda x: x - 2 * g), jnp.float32(1)
+    for value in (2, 3, 2, 5):
+        array[...] = value
+        assert step(one) == value
+        assert other(one) == 1 - 2 * value
+        assert ag.jit(lambda x: x + g)(one) == 1 + value  # traced anew
+
+
 class Calling:
     def step(self, x, k=1.0):
         return jitted(x) * k

@@ -22,9 +22,9 @@ import jax
 import numpy as np
 
 from autograph_jax.errors import AliasError, frame_location, is_user_frame, user_location
-from autograph_jax.operators import hooks
+from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.exits import Return
-from autograph_jax.operators.tracing import history, listed, outside, reach, standing
+from autograph_jax.operators.tracing import constants, history, listed, outside, reach, standing
 from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with, may_share
 from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.operands import Operand, Result
@@ -72,14 +72,40 @@ def check_write(
             raise doubtful_error()
 
 
+def check_standing(array: jax.Array) -> None:
+    """A JAX array is replaced by another one: what holds the array of NumPy's that it stands for would have to show that."""
+    for older in standing.arrays(array):
+        holder = holder_of(older, None, like=standing.shares([older]))
+        if holder is not None:
+            raise _alias_error(holder, False)
+
+
 def check_numpy_write(array: np.ndarray) -> None:
     """An array of NumPy's is written by Python: a JAX array that stands for it would have to show that."""
+    if jax_private.transforming():
+        constants.keep([array, *_in_memory_of(array)])
     shown = standing.standing_for(array)
     if not shown:
         return
     holder = holder_of(array, None, direct=False, like=lambda part: any(part is one for one in shown))
     if holder is not None:
         raise _alias_error(holder, False)
+
+
+def _in_memory_of(array: np.ndarray) -> Iterator[np.ndarray]:
+    """Other arrays that share the memory of one, as far as the functions that are running have them."""
+    base: Any = array.base
+    while isinstance(base, np.ndarray):
+        yield base
+        base = base.base
+    seen = {id(array)}
+    for running in running_functions(False):
+        named = (running.variables[name] for name in (running.names | running.roots) & running.variables.keys())
+        for value in itertools.chain(named, running.frame.f_globals.values()):
+            for part in reach.everything(value):
+                if isinstance(part, np.ndarray) and id(part) not in seen and share_memory(part, array):
+                    seen.add(id(part))
+                    yield part
 
 
 def _check_apart(container: Any) -> None:
