@@ -9,6 +9,7 @@ import gast
 
 from autograph_jax.analysis import Facts
 from autograph_jax.converters.places import path_of
+from autograph_jax.syntax.names import is_operator
 from autograph_jax.syntax.walk import walk_own
 
 _COMPUTED = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.JoinedStr, gast.Constant, gast.List, gast.Set, gast.Dict)
@@ -98,7 +99,7 @@ def _is_new(value: gast.AST, bound: frozenset[str]) -> bool:
 def _gives_new(call: gast.Call, bound: frozenset[str]) -> bool:
     """Does a call give something new, and keep nothing? Functions of modules are taken to, and Python's own."""
     root, steps = path_of(call.func)
-    if not isinstance(root, gast.Name) or root.id in bound:
+    if not isinstance(root, gast.Name) or root.id in bound or is_operator(call.func):
         return False
     if not steps:
         return hasattr(builtins, root.id)

@@ -80,6 +80,12 @@ def changed(value: Any, target: Any, index: Any) -> Any:
         return copied
     if isinstance(target, np.ndarray):
         holders.check_numpy_write(target)
+    if isinstance(target, np.flatiter | memoryview) and _has_array(value, index):
+        raise ImmutableError(
+            "an array of NumPy's is written by what shows its memory, with a traced value or index",
+            location=user_location(),
+            help="write the array itself, or one of a single axis: `y = x.ravel()`, `y[i] = v`, `x = y.reshape(x.shape)`",
+        )
     if issubclass(type(target), tuple) and isinstance(value, jax.Array):
         raise ImmutableError(
             "an array in a tuple is written in place, and neither JAX arrays nor tuples can change",

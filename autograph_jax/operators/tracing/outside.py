@@ -21,7 +21,7 @@ import numpy as np
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import reach
 
-_MOST_PARTS = 2000  # of one global; beyond it the answer is "not found"
+_MOST_PARTS = 20_000  # of one global; beyond it the answer is "not found"
 _CACHE = type(functools.lru_cache(lambda: None))
 _WITHOUT_CLASS = (list, tuple, dict, set, frozenset, types.MethodType)
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
@@ -93,7 +93,10 @@ def _named(code: types.CodeType) -> tuple[str, ...]:
 
 
 def _everything(value: Any, code: types.CodeType, skip: reach.Skip | None = None, *, named: bool = False) -> Iterator[Any]:
-    """A value and what is in it; of modules that which the code of a function names, and of functions the same if `named`."""
+    """A value and what is in it; of modules that which the code of a function names, and of functions the same if `named`.
+
+    Numbers and texts are left out. A global may be a large table, and this is asked for each block.
+    """
     pending, known = collections.deque([(value, code)]), set[int]()
     while pending and len(known) < _MOST_PARTS:
         value, code = pending.popleft()
@@ -101,29 +104,53 @@ def _everything(value: Any, code: types.CodeType, skip: reach.Skip | None = None
             continue
         known.add(id(value))
         yield value
-        inside = value.__code__ if isinstance(value, types.FunctionType) else code
-        parts = itertools.islice(_parts(value, code, named), _MOST_PARTS)
-        pending += [(part, inside) for key, part in parts if skip is None or not skip(value, key)]
+        if (parts_of := _parts_of(type(value))) is not None:
+            inside = value.__code__ if isinstance(value, types.FunctionType) else code
+            parts = itertools.islice(parts_of(value, code, named), _MOST_PARTS)
+            pending += [
+                (part, inside) for key, part in parts if type(part) not in _ATOMS and (skip is None or not skip(value, key))
+            ]
 
 
-def _parts(value: Any, code: types.CodeType, named: bool) -> Iterable[tuple[Any, Any]]:
-    match value:
-        case types.ModuleType():
-            return () if _is_foreign(value.__name__) else _of_names(vars(value), code)
-        case type():
-            return _of_class(value)
-        case types.BuiltinMethodType():
-            return [("__self__", value.__self__)]
-        case types.FunctionType():
-            own = _of_names(value.__globals__, value.__code__) if named and not _is_foreign(value.__module__) else ()
-            return [*reach.parts(value), *own]
-    if isinstance(value, _CACHE):
-        return enumerate(gc.get_referents(value))
+Parts = Callable[[Any, types.CodeType, bool], Iterable[tuple[Any, Any]]]
+_ATOMS = frozenset(reach.ATOMS)
+
+
+@functools.lru_cache(maxsize=4096)
+def _parts_of(kind: type) -> Parts | None:
+    """How the parts of values of a class are found; None where there are none."""
+    known = next((own for base, own in _PARTS.items() if issubclass(kind, base)), None)
+    if known is not None:
+        return known
+    if reach.has_no_parts(kind):
+        return None
+    if issubclass(kind, _WITHOUT_CLASS) or _is_foreign(kind.__module__):
+        return lambda value, code, named: reach.parts(value)
+    return _of_object
+
+
+def _of_module(value: types.ModuleType, code: types.CodeType, named: bool) -> Iterable[tuple[Any, Any]]:
+    return () if _is_foreign(value.__name__) else _of_names(vars(value), code)
+
+
+def _of_function(value: types.FunctionType, code: types.CodeType, named: bool) -> Iterable[tuple[Any, Any]]:
+    own = _of_names(value.__globals__, value.__code__) if named and not _is_foreign(value.__module__) else ()
+    return [*reach.parts(value), *own]
+
+
+def _of_object(value: Any, code: types.CodeType, named: bool) -> Iterable[tuple[Any, Any]]:
     own = list(reach.parts(value))
-    if reach.is_plain(value) or isinstance(value, _WITHOUT_CLASS) or _is_foreign(type(value).__module__):
-        return own
     names = {name for name, _ in own}
     return [*own, *(pair for pair in _of_class(type(value)) if pair[0] not in names)]
+
+
+_PARTS: dict[type, Parts] = {
+    types.ModuleType: _of_module,
+    type: lambda value, code, named: _of_class(value),
+    types.BuiltinMethodType: lambda value, code, named: [("__self__", value.__self__)],
+    types.FunctionType: _of_function,
+    _CACHE: lambda value, code, named: enumerate(gc.get_referents(value)),
+}
 
 
 def _of_names(namespace: dict[str, Any], code: types.CodeType) -> list[tuple[str, Any]]:

@@ -22,7 +22,7 @@ from autograph_jax.porting.arrays import Buffer, MutableArray, Picked, arrays_ma
 
 _SLOT = types.MemberDescriptorType
 _EMPTY = object()  # a slot without a value
-_MOST_PARTS = 500  # of one value; beyond it the answer is "not found"
+_MOST_PARTS = 20_000  # of one value; beyond it the answer is "not found"
 ATOMS = (str, bytes, bool, int, float, complex, type(None))
 _CODE = (type, types.FunctionType, types.MethodType, types.ModuleType, types.BuiltinFunctionType)
 _PROXIES = (weakref.ProxyType, weakref.CallableProxyType)  # of what may be gone
@@ -79,7 +79,11 @@ def _has_circle(value: Any, around: set[int], done: set[int]) -> bool:
 
 def is_plain(value: Any) -> bool:
     """Is it a number or an array, in which there is nothing else?"""
-    return _parts_of(type(value)) is _nothing
+    return has_no_parts(type(value))
+
+
+def has_no_parts(kind: type) -> bool:
+    return _parts_of(kind) is _nothing
 
 
 def is_no_content(value: Any) -> bool:
@@ -210,7 +214,18 @@ _PARTS: dict[type, Parts] = {
     Buffer: lambda value: (("value", value.value),),
     Picked: lambda value: (("index", value.index), *enumerate(value.arrays)),
     **dict.fromkeys((*_ITERATORS, types.CellType), lambda value: enumerate(gc.get_referents(value))),
+    np.flatiter: lambda value: (("base", value.base),),
+    memoryview: lambda value: _of_released(lambda: [value.obj]),
+    np.nditer: lambda value: _of_released(lambda: value.operands),
 }
+
+
+def _of_released(parts: Callable[[], Iterable[Any]]) -> Iterable[tuple[Any, Any]]:
+    """What shows an array until it is released, or closed."""
+    try:
+        return enumerate(parts())
+    except ValueError:
+        return ()
 
 
 def cell(function: types.FunctionType, name: str) -> types.CellType:
