@@ -23,7 +23,7 @@ from autograph_jax.operators.effects import attempts
 from autograph_jax.operators.sequences import moved
 from autograph_jax.operators.tracing import aliasing, foreign, frozen, holders, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
-from autograph_jax.operators.tracing.places import CHANGING, Attribute, Content, content_of
+from autograph_jax.operators.tracing.places import CHANGING, Attribute, Content, check_class, content_of
 from autograph_jax.operators.values import open_keys, selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, Unbound, refusal
@@ -223,6 +223,8 @@ def del_attr(target: Any, name: str) -> None:
 def note_attr(target: Any, name: str) -> None:
     attempts.check_write(target)
     foreign.check_attribute(target, name)
+    if issubclass(type(target), type):
+        check_class(target, name)
     same_containers.check_container(target)
     state.note(Attribute(target, name))
 

@@ -564,6 +564,34 @@ def seen_by_nditer():
     return f
 
 
+def taken_one_by_one(iterator):
+    def make():
+        def f(x):
+            buffer = np.zeros(3)
+            elements = iterator(buffer)
+            buffer[1] = x
+            return sum(elements)
+
+        return f
+
+    return make
+
+
+ITERATORS = {
+    "generator": lambda b: (e for e in b),
+    "iterator": iter,
+    "map": lambda b: map(lambda e: e + 1, b),
+    "zip": lambda b: (p * q for p, q in zip(b, b, strict=True)),
+    "enumerate": lambda b: (i * e for i, e in enumerate(b)),
+    "reversed": reversed,
+    "filter": lambda b: filter(None, b),
+}
+for _name, _iterator in ITERATORS.items():
+    _make = taken_one_by_one(_iterator)
+    _make.__name__ = f"elements_by_{_name}"
+    right_or_refused(_make)
+
+
 # ------------------------------------------------------------------ `y += v` of variables that are written no other way
 
 

@@ -275,3 +275,47 @@ def test_all_attributes_at_once(look):
 
     with pytest.raises(ag.StructureError, match="which attributes this Plain has"):
         f(1.0)
+
+
+@pytest.mark.parametrize("turns", [0, 3])
+@pytest.mark.parametrize("inherits", [False, True])
+def test_the_class_is_written_afterwards(turns, inherits):
+    """Where it has no gain of its own the object would follow its class."""
+
+    class Base:
+        gain = 0.0
+
+    class Derived(Base):
+        pass
+
+    def f(x):
+        o = Derived() if inherits else Base()
+        if x > 0:
+            o.gain = 1.0
+        for _ in range(turns):
+            Base.gain = Base.gain + 1
+        Base.gain = 5.0
+        return o.gain
+
+    with pytest.raises(ag.StructureError, match=r"`Base.gain` is written after .*(\n.*)* `o.gain = Base.gain`"):
+        ag.jit(f)(-1.0)
+
+
+@pytest.mark.parametrize("x, expected", [(1.0, 13.0), (-1.0, 7.0)])
+def test_the_class_is_written_where_the_object_has_its_own(x, expected):
+    class Base:
+        gain = 0.0
+
+    class Derived(Base):
+        gain = 2.0
+
+    def f(x):
+        o, other = Base(), Derived()
+        o.gain = Base.gain
+        if x > 0:
+            o.gain = 1.0
+            other.gain = 7.0
+        Base.gain = 5.0
+        return o.gain + Base.gain + other.gain
+
+    assert ag.jit(f)(x) == expected

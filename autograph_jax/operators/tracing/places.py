@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import collections
+import contextlib
 import contextvars
 import dataclasses
 import inspect
@@ -13,6 +14,8 @@ import types
 import weakref
 from collections.abc import Hashable
 from typing import Any
+
+import jax.core
 
 from autograph_jax.errors import StructureError, user_location
 from autograph_jax.operators.tracing import reach
@@ -122,8 +125,12 @@ class Attribute:
             return inherited(self.target, self.attribute) if has_base else UNBOUND
         value = inspect.getattr_static(type(self.target), self.attribute, UNBOUND)
         if isinstance(value, types.FunctionType | staticmethod | classmethod):
-            return value.__get__(self.target, type(self.target))
-        return UNBOUND if hasattr(type(value), "__get__") else value
+            value = value.__get__(self.target, type(self.target))
+        elif hasattr(type(value), "__get__"):
+            return UNBOUND
+        if value is not UNBOUND:
+            _note_taken(self.target, self.attribute)
+        return value
 
     def write(self, value: Any) -> None:
         if isinstance(self.target, type | types.ModuleType):
@@ -140,6 +147,37 @@ class Attribute:
             attributes.pop(self.attribute, None)
         else:
             attributes[self.attribute] = value
+
+
+# Module state: by the object's id and the name, objects whose attribute has come from their class on one path.
+_taken: dict[tuple[int, str], weakref.ref[Any]] = {}
+
+
+def _note_taken(target: Any, name: str) -> None:
+    key = id(target), name
+    with contextlib.suppress(TypeError):  # of what has no weak references
+        _taken[key] = weakref.ref(target, lambda _, key=key: _taken.pop(key, None))
+
+
+def check_class(target: type, name: str) -> None:
+    """An attribute of a class is written: an object that has it from there on one path only would have to follow on that."""
+    objects = [reference() for (_, other), reference in list(_taken.items()) if other == name]
+    if any(_comes_from(target, one, name) and isinstance(reach.attribute(one, name, None), _CHOSEN) for one in objects):
+        raise StructureError(
+            f"`{target.__name__}.{name}` is written after traced data has decided whether an object has its own `{name}`",
+            location=user_location(),
+            details=["On the path on which it has none, it would have to show what is written."],
+            help=f"give the object its own `{name}` first, on each path: `o.{name} = {target.__name__}.{name}`",
+        )
+
+
+def _comes_from(kind: type, target: Any, name: str) -> bool:
+    """Is this the class whose attribute an object has that has none itself?"""
+    order = type(target).__mro__
+    return kind in order and not any(name in vars(base) for base in order[: order.index(kind)])
+
+
+_CHOSEN = (jax.core.Tracer, Choice)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

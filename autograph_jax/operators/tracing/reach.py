@@ -201,6 +201,7 @@ def _of_object(value: Any) -> Iterable[tuple[Any, Any]]:
 _ITERATORS = (
     *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
     *map(type, (iter([]), iter(()), iter({}), iter({}.values()), iter({}.items()), iter(set()), iter(collections.deque()))),
+    type(iter(np.zeros(1))),  # of whatever has `__getitem__`
     *(enumerate, filter, map, reversed, zip, types.GeneratorType),
 )
 _PARTS: dict[type, Parts] = {
