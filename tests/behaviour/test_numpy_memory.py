@@ -451,6 +451,94 @@ def constant_of_a_linear_part():
     return f
 
 
+# ------------------------------------------------------------------ two arrays that a loop exchanges
+
+
+def exchanged(turn, before=None, keep=None):
+    """A traced loop with two work arrays; `before` it something else may hold one of them, which `keep` looks at."""
+
+    def make():
+        def f(x):
+            a, b, c = np.zeros(4), np.ones(4), np.full(4, 2.0)
+            kept = before(a, b) if before else None
+            n = abs(x) * 2
+            while n > 0:
+                a, b, c = turn(a, b, c, x, n)
+                n = n - 1
+            a[0] = 7.0
+            b[0] += a[0]
+            return a.sum() + 10 * b.sum() + 100 * c.sum() + (keep(kept) if keep else 0.0)
+
+        return f
+
+    return make
+
+
+def swaps(a, b, c, x, n):
+    b[1:] = a[:-1] * x + 1
+    a, b = b, a
+    return a, b, c
+
+
+def rotates(a, b, c, x, n):
+    c[1:] = a[:-1] + b[1:] * x
+    a, b, c = c, a, b
+    return a, b, c
+
+
+def may_swap(a, b, c, x, n):
+    b[0] = x + n
+    if x > n - 1.2:
+        a, b = b, a
+    a[1] += 1
+    return a, b, c
+
+
+def copies_one(a, b, c, x, n):
+    b[0] = x + n
+    a, b, c = b, a, b
+    a[1] = n
+    return a, b, c
+
+
+def swaps_and_gives_away(a, b, c, x, n):
+    b[0] = x + n
+    a, b = b, a
+    c = a
+    return a, b, c
+
+
+TURNS = (swaps, rotates, may_swap, copies_one, swaps_and_gives_away)
+HOLD = {
+    "nobody": {},
+    "held_by_a_variable": {"before": lambda a, b: a, "keep": lambda kept: 1000 * kept.sum()},
+    "held_by_a_list": {"before": lambda a, b: [b], "keep": lambda kept: 1000 * kept[0].sum()},
+    "seen_by_a_view": {"before": lambda a, b: b[1:3], "keep": lambda kept: 1000 * kept.sum()},
+    "held_by_a_function": {"before": lambda a, b: lambda: a, "keep": lambda kept: 1000 * kept().sum()},
+}
+for _turn in TURNS:
+    for _name, _how in HOLD.items():
+        _make = exchanged(_turn, **_how)
+        _make.__name__ = f"{_turn.__name__}_{_name}"
+        (right if _turn in (swaps, rotates) and _name == "nobody" else right_or_refused)(_make)
+
+
+@right
+def two_buffers_of_a_stencil():
+    def f(x):
+        a, b, n = np.zeros(8), np.zeros(8), abs(x) * 3
+        a[3] = 1
+        while n > 0:
+            b[1:-1] = a[1:-1] + 0.1 * x * (a[2:] - 2 * a[1:-1] + a[:-2])
+            t = a
+            a = b
+            b = t
+            n = n - 1
+        return a.sum() + 10 * b[2]
+
+    return f
+
+
 # ------------------------------------------------------------------ arrays deep in large containers
 
 

@@ -142,7 +142,7 @@ class _Settling:
         same = apart == self._apart and same
         same = loop_aliases.keep_sharing(self._aliases, traced) and same
         same = not loop_aliases.taken_as_views(traced, around, places, self._aliases) and same
-        same = not loop_aliases.taken_from_numpy(traced, around, self._aliases) and same
+        same = not loop_aliases.taken_from_numpy(traced, around, places, self._aliases) and same
         same = not loop_aliases.taken_from_before(traced, self._aliases) and same
         same = not loop_aliases.held_together(traced, self._growing or {}, self._aliases) and same
         same = not loop_aliases.taken_from_lists(traced, self._aliases) and same

@@ -152,15 +152,28 @@ def _memory(array: Any) -> list[int]:
     return [id(part) for part in (array.memory() if isinstance(array, MutableArray | Buffer) else [array])]
 
 
-def taken_from_numpy(traced: Traced, around: aliasing.Around, aliases: Aliases) -> bool:
-    """Does a turn leave in a place an array of NumPy's from before the loop, `e = table`? So the next turn begins."""
+def taken_from_numpy(traced: Traced, around: aliasing.Around, places: Sequence[Place], aliases: Aliases) -> bool:
+    """Does a turn leave in a place an array of NumPy's from before the loop, `e = table`? So the next turn begins.
+
+    Not in `a, b = b, a`, where nothing else holds the two: each turn has both, in one order or the other.
+    """
     is_new = False
     for key in traced.ends:
         known = aliases.numpy.get(key, ())
         new = [one for one in traced.held[key].numpy if id(one) in around.numpy and not any(one is other for other in known)]
+        new = [one for one in new if not _is_handed_over(one, key, traced, places) or holders.holds_beside(one, places)]
         if new:
             aliases.numpy[key], is_new = (*known, *new), True
     return is_new
+
+
+def _is_handed_over(array: np.ndarray, key: Any, traced: Traced, places: Sequence[Place]) -> bool:
+    """Has another place begun the loop with this array, and has a turn taken it from there whole, to leave it in one place?"""
+    own = traced.held[key]
+    if any(traced.held[other].identity == own.identity for other in traced.ends if other != key):
+        return False
+    begun = [traced.starts.get(place.key) for place in places if place.key != key and place.read() is array]
+    return any(start in own.handed or start == own.identity for start in begun)
 
 
 def taken_from_before(traced: Traced, aliases: Aliases) -> bool:

@@ -206,6 +206,19 @@ def holder_of(
     return None
 
 
+def holds_beside(array: np.ndarray, places: Sequence[Place]) -> bool:
+    """Does anything but variables at these places hold an array, or what shares its memory, and is read later?"""
+    cells = [place for place in places if isinstance(place, Cell)]
+    before = [place.read() for place in cells]
+    try:
+        for place in cells:
+            place.write(None)
+        return holder_of(array, None, direct=False, like=standing.shares([array])) is not None
+    finally:
+        for place, value in zip(cells, before, strict=True):
+            place.write(value)
+
+
 def _captured(running: _Running) -> Iterator[tuple[str, Any]]:
     """The variables of functions around that have returned. They outlive the call: what they hold shows a write afterwards.
 
