@@ -75,9 +75,11 @@ class Tables:
             return True
         if _has_list(node.slice):
             return True
-        is_table = isinstance(container, gast.Name) and (container.id not in self._bound or container.id in self._numpys)
+        is_table = isinstance(container, gast.Name) and container.id not in self._bound or _is_numpys(container, self._numpys)
         if _is_fixed(node.slice):
-            return _is_tuple(node.slice) and self._is_part(container) or is_table and _has_variable(node.slice)  # `memo[i, j]`
+            is_part = _is_tuple(node.slice) and self._is_part(container)  # `memo[i, j]`
+            is_table = is_table or isinstance(container, gast.Attribute) and self._is_given(container, self._given)
+            return is_part or is_table and _has_variable(node.slice)
         if is_table:
             return True
         is_key = _is_string(node.slice, self._keys) or isinstance(node.slice, gast.expr) and self.may_be_table(node.slice)
@@ -135,10 +137,16 @@ def _is_string(node: gast.AST, known: Names) -> bool:
 
 
 def _is_numpys(node: gast.AST, known: Names) -> bool:
-    """Is this an array that NumPy makes? JAX's functions take a traced index of it, NumPy does not."""
+    """Is this an array that NumPy makes, or a part of one? JAX's functions take a traced index of it, NumPy does not."""
     match node:
-        case gast.Call(func=gast.Attribute() as function) if _root(function) in _NUMPY:
-            return True
+        case gast.Call(func=function) if is_operator(function):
+            return is_operator(function, "view", "view_at", "call") and _is_numpys(node.args[0], known)
+        case gast.Call(func=gast.Attribute() as function):
+            return _root(function) in _NUMPY or _is_numpys(function.value, known)
+        case gast.Subscript(value=whole) | gast.Attribute(value=whole):
+            return _is_numpys(whole, known)
+        case gast.BinOp(left=left, right=right):
+            return _is_numpys(left, known) or _is_numpys(right, known)
     return _one_of(node, known, _is_numpys)
 
 

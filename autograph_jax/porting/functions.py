@@ -231,7 +231,7 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         return _reduced(_BY_UFUNC[function], *args, **kwargs)
     if function in _ALONG:
         return _accumulated(_ALONG[function], *args, **kwargs)
-    if function in _AT_TRACED_PLACES and len(args) > 1 and making.is_traced_integer(values(args[1])):
+    if function in _AT_TRACED_PLACES and _is_at_traced_place(function, args, kwargs):
         return _AT_TRACED_PLACES[function](*args, **kwargs)
     if function in _MOVES and args and isinstance(args[0], list | tuple) and not is_static(values(args[0])):
         args = (asarray(args[0]), *args[1:])
@@ -397,6 +397,12 @@ def _promoted(operands: Any, *, numbers_adapt: bool) -> Any:
 
 
 # ------------------------------------------------------------------ functions with a way of their own
+
+
+def _is_at_traced_place(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """`np.roll(x, k)`, `np.roll(x, shift=(k, 1), axis=(0, 1))`: is the second argument a traced integer, or one of several?"""
+    place = args[1] if len(args) > 1 else kwargs.get("obj", kwargs.get("shift"))
+    return any(making.is_traced_integer(values(one)) for one in (place if isinstance(place, tuple) else (place,)))
 
 
 def _reduced(reduce: Function, a: Any, axis: Any = None, *rest: Any, **options: Any) -> Any:

@@ -16,9 +16,9 @@ from .rows import Window, refusal, taken
 from .selections import Selection, selected
 
 
-def deleted(a: Any, obj: Any, axis: Any = None) -> Any:
+def deleted(arr: Any, obj: Any, axis: Any = None) -> Any:
     """`np.delete` of one element or row at a traced place."""
-    whole = jnp.asarray(asarray(a).value)
+    whole = jnp.asarray(asarray(arr).value)
     whole, axis = (whole.ravel(), 0) if axis is None else (whole, int(axis))
     place, count = value_of(obj), whole.shape[axis]
     error = IndexError(f"index is out of bounds for axis {axis} with size {count}")
@@ -29,7 +29,8 @@ def deleted(a: Any, obj: Any, axis: Any = None) -> Any:
 
 def rolled(a: Any, shift: Any, axis: Any = None) -> Any:
     """`np.roll` by as many places as traced data says."""
-    return wrap(jnp.roll(jnp.asarray(asarray(a).value), value_of(shift), axis))
+    places = tuple(map(value_of, shift)) if isinstance(shift, tuple) else value_of(shift)
+    return wrap(jnp.roll(jnp.asarray(asarray(a).value), places, axis))
 
 
 def repeated(a: Any, repeats: Any, axis: Any = None) -> Any:

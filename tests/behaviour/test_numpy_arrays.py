@@ -492,6 +492,29 @@ def table_of_counts(x):
     return s
 
 
+def tables_that_methods_and_arithmetic_give(x):
+    grid, scaled = np.arange(12.0).reshape(3, 4), 2 * np.linspace(0, 1, 5)[::-1] + 1
+    columns = grid.T
+    s = 0.0
+    for i in range(3):
+        s += grid[i, 1] * x + columns[i].sum() + scaled[i + 1] * columns[i + 1, 2]
+    return s
+
+
+def element_of_an_attribute(x):
+    box = Walker()
+    while box.table[box.place, 0] * x < 3:
+        box.place += 1
+        if box.place > 1:
+            break
+    return box.table[box.place, 1] * x + box.table[box.place].sum()
+
+
+class Walker:
+    def __init__(self):
+        self.table, self.place = np.arange(6.0).reshape(3, 2), 0
+
+
 def element_that_traced_data_finds(x):
     k = 0
     while k < 39 and NODES[k] < x:
@@ -501,11 +524,12 @@ def element_that_traced_data_finds(x):
 
 LOOKUPS = [
     table_of_the_module, table_of_the_function, table_with_two_indices, row_and_column, table_of_counts,
-    element_that_traced_data_finds,
+    tables_that_methods_and_arithmetic_give, element_of_an_attribute, element_that_traced_data_finds,
 ]  # fmt: skip
 
 
-KNOWN = [f for f in LOOKUPS if f is not element_that_traced_data_finds]  # Python runs them, and looks up what it knows
+FINDING = (element_of_an_attribute, element_that_traced_data_finds)
+KNOWN = [f for f in LOOKUPS if f not in FINDING]  # Python runs them, and looks up what it knows
 
 
 @pytest.mark.parametrize("function", LOOKUPS, ids=lambda function: function.__name__)

@@ -57,11 +57,12 @@ MATRIX = np.arange(12.0).reshape(3, 4)
 
 
 def an_element_less(i, x):
-    return np.delete(x, i), np.delete(x, i, axis=1), np.delete(x[0], i)
+    return np.delete(x, i), np.delete(x, i, axis=1), np.delete(x[0], i), np.delete(x, obj=i, axis=1)
 
 
 def turned(i, x):
-    return np.roll(x, i), np.roll(x, i, axis=1), np.roll(x[1], -i)
+    both = np.roll(x, (i, 1), axis=(0, 1)), np.roll(x, shift=(1, i), axis=(1, 1))
+    return np.roll(x, i), np.roll(x, i, axis=1), np.roll(x[1], -i), np.roll(x, shift=i, axis=0), *both
 
 
 @pytest.mark.parametrize("program", [an_element_less, turned], ids=lambda f: f.__name__)
