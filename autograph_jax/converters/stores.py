@@ -47,7 +47,7 @@ from autograph_jax.converters.places import (
     symbol_of,
     writes_places,
 )
-from autograph_jax.converters.shared_names import shared_names
+from autograph_jax.converters.unshared_names import unshared_names
 from autograph_jax.converters.views import item_written, views_in
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
@@ -80,7 +80,7 @@ class _Stores(Pass):
         self._scopes: list[Facts] = []
         self._views: list[list[tuple[str, str]]] = []  # per function: variables of which the first takes a view of the second's
         self._item_written: list[frozenset[str]] = []  # per function: variables of arrays that it writes by items
-        self._shares: list[frozenset[str]] = []  # per function: variables whose object may be in something else too
+        self._unshared: list[frozenset[str]] = []  # per function: variables whose object nothing else holds
         self._captured: list[set[str]] = []  # per function: captured names that an item write has to rebind
         self._numbers = itertools.count(1)
 
@@ -88,7 +88,7 @@ class _Stores(Pass):
         self._scopes.append(self._facts[node])
         self._views.append(list(views_in(node)))
         self._item_written.append(item_written(node, self._facts[node].aliases, views_too=True))
-        self._shares.append(shared_names(node, self._facts[node]) if self._watches else frozenset())
+        self._unshared.append(unshared_names(node) if self._watches else self._facts[node].bound)
         self._captured.append(set())
         node.body = self._suite(node.body)
         captured = self._captured.pop()
@@ -98,7 +98,7 @@ class _Stores(Pass):
         self._scopes.pop()
         self._views.pop()
         self._item_written.pop()
-        self._shares.pop()
+        self._unshared.pop()
         return node
 
     def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
@@ -192,8 +192,8 @@ class _Stores(Pass):
         """
         is_array = self._item_written and target.id in self._item_written[-1]
         if not is_array and not isinstance(node.value, gast.List | gast.ListComp):
-            is_shared = target.id in self._declared() or self._shares and target.id in self._shares[-1]
-            return self._augmented_variable(target, node) if is_shared else node
+            is_plain = not self._unshared or target.id in self._unshared[-1]
+            return node if is_plain and target.id not in self._declared() else self._augmented_variable(target, node)
         aliases = self._aliases(target, node)
         names = [template.name(name, at=target) for name in aliases]
         updated = _UPDATE.expression(

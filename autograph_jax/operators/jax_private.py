@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import jax
@@ -31,11 +31,12 @@ try:
     _STAGING: tuple[type, ...] = (_partial_eval.DynamicJaxprTrace, _batching.BatchTrace, _shard_map.ShardMapTrace)
     _to_concrete = _core.to_concrete_value
     _current = _core.trace_ctx
+    _canonical = _dtypes.canonicalize_value
     _equalities = {_array_methods._operator_eq.__code__, _array_methods._operator_ne.__code__}
 except (ImportError, AttributeError):  # pragma: no cover - a JAX that has moved them
-    _core = _lax = _debugging = _source_info = _dtypes = None
+    _core = _lax = _debugging = _source_info = None
     _STAGES = _STAGING = ()
-    _to_concrete = _current = None
+    _to_concrete = _current = _canonical = None
     _equalities = set()
 
 
@@ -93,16 +94,33 @@ def program_of(trace: Any) -> object:
 
 def constant_of(array: np.ndarray) -> Any:
     """What JAX makes of an array of NumPy's, as a constant. It gives the same again, by identity, while any program has it."""
-    return _dtypes.canonicalize_value(array) if _dtypes is not None else None
+    return _canonical(array) if _canonical is not None else None
 
 
 def constants() -> list[tuple[dict[Any, Any], Any]]:
     """Of each program that is being made here: its constants by variable, and the tracers of these, by the constants' ids."""
-    trace, found = current_trace(), []
+    return [(frame.constvar_to_val, frame.constid_to_tracer) for frame in _frames()]
+
+
+def has_operations() -> bool:
+    """Is there an operation in any program that is being made here?"""
+    return any(frame.tracing_eqns for frame in _frames())
+
+
+def _frames() -> Iterator[Any]:
+    trace = current_trace()
     while trace is not None:
         for one in (trace, getattr(trace, "tangent_trace", None)):
             if (frame := getattr(one, "frame", None)) is not None:
-                found.append((frame.constvar_to_val, frame.constid_to_tracer))
+                yield frame
+        trace = getattr(trace, "parent_trace", None)
+
+
+def outermost_program() -> Any:
+    """The program that is being made here and is part of no other; None where none is."""
+    trace, found = current_trace(), None
+    while trace is not None:
+        found = trace if isinstance(trace, _STAGES) else found
         trace = getattr(trace, "parent_trace", None)
     return found
 

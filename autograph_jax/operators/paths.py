@@ -131,8 +131,13 @@ _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def augment(old: Any, symbol: str, value: Any, place: tuple[Any, Any] | None = None) -> Any:
-    """`old symbol value`, in place where `old` is a list or the like. `place`: the container and the key that it is at."""
+def augment(
+    old: Any, symbol: str, value: Any, place: tuple[Any, Any] | None = None, aliases: tuple[Any, ...] = ()
+) -> Any:
+    """`old symbol value`, in place where `old` is a list or the like.
+
+    `place` is the container and the key that it is at, `aliases` are variables that the statement assigns as they are.
+    """
     if isinstance(old, Masked):
         return applied(old, _OPERATIONS[symbol], _in_place(value, old))
     if isinstance(old, Spanned):
@@ -145,7 +150,7 @@ def augment(old: Any, symbol: str, value: Any, place: tuple[Any, Any] | None = N
             holders.check_numpy_write(old)
             new = _OPERATIONS[symbol](old, value)
         if place is not None and new is not old and not hooks.is_porting():
-            holders.check_write(old, place=place)
+            holders.check_write(old, place=place, aliases=aliases)
         return new
     return _OPERATIONS[symbol](old, value)
 
@@ -194,7 +199,7 @@ def update(target: Any, symbol: str, value: Any, *aliases: Any) -> Any:
 def update_item(target: Any, index: Any, symbol: str, value: Any, *aliases: Any) -> Any:
     """`target[index] symbol value`, as `set_item`."""
     place = None if isinstance(target, _ARRAYS) else (target, index)
-    return subscripts.set_item(augment(read(target, _Item(index)), symbol, value, place), target, index, *aliases)
+    return subscripts.set_item(augment(read(target, _Item(index)), symbol, value, place, aliases), target, index, *aliases)
 
 
 def put_update(target: Any, index: Any, symbol: str, value: Any) -> None:

@@ -80,7 +80,11 @@ def changed(value: Any, target: Any, index: Any) -> Any:
         return copied
     if isinstance(target, np.ndarray):
         holders.check_numpy_write(target)
-    if isinstance(target, np.flatiter | memoryview) and _has_array(value, index):
+    if isinstance(target, np.flatiter | memoryview) and not _has_array(value, index):
+        base = target.base if isinstance(target, np.flatiter) else target.obj
+        if isinstance(base, np.ndarray):
+            holders.check_numpy_write(base)
+    elif isinstance(target, np.flatiter | memoryview):
         raise ImmutableError(
             "an array of NumPy's is written by what shows its memory, with a traced value or index",
             location=user_location(),

@@ -48,7 +48,7 @@ from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import counterparts, functions
 from autograph_jax.porting.names import MATH, is_numeric_function, jax_function
-from autograph_jax.runtime import classes, discarded, own_code, ported_builtins, strict, vectorized
+from autograph_jax.runtime import classes, discarded, numpy_writes, own_code, ported_builtins, strict, vectorized
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays, handing_containers
 from autograph_jax.runtime.assigned import note_variables
 from autograph_jax.runtime.bounded_arrays import with_arrays
@@ -86,6 +86,7 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.next: comprehensions.next_,
     builtins.setattr: lambda target, name, value: subscripts.set_attr(value, target, name),
     builtins.delattr: subscripts.del_attr,
+    operator.setitem: lambda target, index, value: subscripts.put_item(value, target, index),
     builtins.hasattr: attributes.has_attr,
     builtins.getattr: attributes.get_attr,
     builtins.vars: attributes.vars_,
@@ -141,7 +142,9 @@ def call(function: Any) -> Function:
         classes.meet(owner if issubclass(type(owner), type) else type(owner))
         if type(function.__func__) is cached.CachedFunction:
             return functools.partial(cached.of_cached(function.__func__), owner)
-        return types.MethodType(_function(function.__func__), function.__self__) if _is_plain_method(function) else function
+        if _is_plain_method(function):
+            return types.MethodType(_function(function.__func__), function.__self__)
+        return numpy_writes.guarded(function) if not is_porting() and numpy_writes.may_write(function) else function
     if issubclass(kind, types.BuiltinMethodType):  # methods in C that are handed their class have a class of their own
         impure.check(function)
         if function.__self__ is builtins:
@@ -292,8 +295,8 @@ def _builtin(function: types.BuiltinMethodType) -> Function:
         return lambda values: function(views.rows(values))
     if gives_view(function):
         return _viewing(function)
-    if not is_porting() and (_writes_itself(function) or isinstance(function.__self__, np.ufunc) and function.__name__ == "at"):
-        return _guarded(function)
+    if not is_porting() and numpy_writes.may_write(function):
+        return numpy_writes.guarded(function)
     if is_numeric_function(function):
         return _numeric(function)
     return foreign.guarded(function) if state.traces() else function
@@ -311,8 +314,7 @@ def _numeric(function: Function) -> Function:
         ours = jax_function(function) if traced else None
         if ours is not None and function in MATH:
             return operator_builtins.of_python_numbers(function, ours)(*arguments, **keywords)
-        _check_written(keywords.get("out"))
-        _check_written(arguments[:1] if function in _WRITING_FIRST else ())
+        numpy_writes.check(function, arguments, keywords)
         ours = ours or function
         ours = _viewing(ours) if gives_view(ours) else lists.STACKING.get(ours, ours)
         return ours(*arguments, **keywords)
@@ -368,33 +370,6 @@ def _with_arrays(function: types.FunctionType) -> Function:
 hooks.call = call
 
 
-_WRITING_METHODS = frozenset({"fill", "itemset", "partition", "put", "resize", "setfield", "sort"})
-_WRITING_FIRST = frozenset({np.copyto, np.fill_diagonal, np.place, np.put, np.putmask})
-
-
-def _writes_itself(function: types.BuiltinMethodType) -> bool:
-    return isinstance(function.__self__, np.ndarray) and function.__name__ in _WRITING_METHODS
-
-
-def _guarded(function: types.BuiltinMethodType) -> Function:
-    """`x.fill(v)`. By `x.resize(n)` and `np.add.at(x, i, v)` NumPy writes into an array that is read-only, too."""
-
-    def apply(*arguments: Any, **keywords: Any) -> Any:
-        target: Any = function.__self__ if isinstance(function.__self__, np.ndarray) else arguments[0]
-        if isinstance(target, np.ndarray) and state.is_frozen(target):
-            raise ValueError("assignment destination is read-only")
-        _check_written(target)
-        return function(*arguments, **keywords)
-
-    return apply
-
-
-def _check_written(target: Any) -> None:
-    for array in target if isinstance(target, tuple) else (target,):
-        if isinstance(array, np.ndarray):
-            holders.check_numpy_write(array)
-
-
 _SLOT_KINDS = (types.WrapperDescriptorType, types.MethodWrapperType, types.MethodDescriptorType)
 
 
@@ -409,6 +384,7 @@ def _slot(function: Any) -> Function:
         elif function.__name__ in ("__setitem__", "__delitem__") or _changes_content(target, function):
             subscripts.note_content(target)
         foreign.check_method(target, function.__name__)
+        numpy_writes.check_slot(function, target)
         return function(*arguments, **keywords)
 
     return apply

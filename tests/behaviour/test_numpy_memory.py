@@ -3,6 +3,11 @@
 Each program is made anew for Python and for `ag.jit`: what it closes over is written.
 """
 
+import collections
+import functools
+import operator
+import types
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -375,11 +380,78 @@ def added(a):
     a += 5
 
 
-for _write in (item, rows_of_it, filled, out, added):
+def by_position(a):
+    np.multiply(2.0, 3.0, a, casting="unsafe")
+
+
+def by_flat(a):
+    a.flat[1] = 8
+
+
+def by_a_memoryview(a):
+    memoryview(a)[0] = a.dtype.type(2)
+
+
+def clipped(a):
+    a.clip(2, 5, out=a)
+
+
+def by_operator(a):
+    operator.setitem(a, 0, 5)
+    operator.iadd(a, 2)
+
+
+def by_slots(a):
+    a.__setitem__(0, 5)
+    a.__iadd__(5)
+
+
+def shuffled(a):
+    a[1] = 7
+    np.random.default_rng(0).shuffle(a)
+
+
+def at(a):
+    np.add.at(a, [0, 0], 3)
+
+
+WRITES = (item, rows_of_it, filled, out, added, by_position, by_flat, by_a_memoryview, clipped, by_operator, by_slots, shuffled, at)
+for _write in WRITES:
     for _dtype in (np.float64, np.float32, np.int32):
         _make = read_before_and_after(_write, _dtype)
         _make.__name__ = f"constant_{_write.__name__}_{_dtype.__name__}"
         right(_make)
+
+
+@right
+def a_view_read_before_and_after():
+    def f(x):
+        a = np.zeros(4)
+        view = a[1:3]
+        before = view + x
+        a[1] = 5
+        after = (view + x).sum() if x > 0 else (view - x).sum()
+        a[2] = 6
+        again = (view + x).sum() if x > 0 else (view - x).sum()
+        return before.sum() + 10 * after + 100 * again
+
+    return f
+
+
+@right
+def a_view_that_a_function_holds():
+    a = np.zeros(4)
+    view = a[1:3]
+
+    def g(y):
+        return view * y + y
+
+    def f(x):
+        before = g(x)
+        a[1] = 4
+        return before.sum() + 10 * g(x).sum()
+
+    return f
 
 
 @right
@@ -788,6 +860,103 @@ def added_to_an_attribute():
         box.a = o
         box.a += x
         return o.sum()
+
+    return f
+
+
+HELD = {
+    "getattr": lambda y: types.SimpleNamespace(a=y).a,
+    "next": lambda y: next(iter([y])),
+    "asarray": np.asarray,
+    "transpose": np.transpose,
+    "split": lambda y: np.split(y, 1)[0],
+    "element of a tuple": lambda y: (y, 1)[0],
+    "tuple, twice": lambda y: ((y,) * 2)[1],
+    "comprehension": lambda y: [y for _ in range(2)][0],
+    "default": lambda y: (lambda q=y: q)(),
+    "partial": lambda y: functools.partial(lambda q: q, y)(),
+    "get": lambda y: {"k": y}.get("k"),
+    "deque": lambda y: collections.deque((y,))[0],
+}
+
+
+def added_to_what(hold):
+    def make():
+        def f(x):
+            y = np.zeros(3)
+            held = hold(y)
+            y += x
+            return y.sum() + 10 * held.sum()
+
+        return f
+
+    return make
+
+
+def added_to_what_is_given(hold):
+    def make():
+        def f(x):
+            held = np.zeros(3)
+            y = hold(held)
+            y += x
+            return y.sum() + 10 * held.sum()
+
+        return f
+
+    return make
+
+
+for _name, _hold in HELD.items():
+    for _added in (added_to_what, added_to_what_is_given):
+        _make = _added(_hold)
+        _make.__name__ = f"{_added.__name__}, {_name}"
+        right_or_refused(_make)
+
+
+@right_or_refused
+def added_in_a_loop_over_its_element():
+    def f(x):
+        o = [np.zeros(1)]
+        y = o[0]
+        while y < 1:
+            y += abs(x)
+        return o[0].sum()
+
+    return f
+
+
+@right_or_refused
+def added_to_what_traced_data_picks():
+    def f(x):
+        rows = [np.zeros(3), np.ones(3)]
+        y = rows[int(x > 0)]
+        y += x
+        return y.sum() + 10 * rows[0].sum() + 100 * rows[1].sum()
+
+    return f
+
+
+@right_or_refused
+def written_that_traced_data_picks_by_an_expression():
+    def f(x):
+        rows = [np.zeros(3), np.ones(3)]
+        y = rows[(x > 0) * 1]
+        y[0] = x
+        return y.sum() + 10 * rows[0].sum() + 100 * rows[1].sum()
+
+    return f
+
+
+@right_or_refused
+def added_to_an_element_that_a_variable_takes_too():
+    def f(x):
+        rows = [np.zeros(3)]
+        c = rows[0]
+        rows[0] += x
+        last = rows[-1]
+        for i in range(1):
+            rows[i] -= 3 * x
+        return rows[0].sum() + 10 * c.sum() + 100 * last.sum()
 
     return f
 

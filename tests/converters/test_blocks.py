@@ -414,7 +414,7 @@ ROWS = {
                 nonlocal n
                 def otherwise_2():
                     nonlocal n
-                    n -= 1
+                    n = ag__.augment_name(n, '-=', 1)
                 return ag__.if_stmt(n == stop, lambda: ag__.Return('stopped'), otherwise_2, 'n')
             def orelse():
                 def otherwise_2():
@@ -723,17 +723,17 @@ ROWS = {
                         nonlocal total
                         def otherwise_3():
                             nonlocal total
-                            total += 6 / (x - 2)
+                            total = ag__.augment_name(total, '+=', 6 / (x - 2))
                         return ag__.if_stmt(x == 1, lambda: ag__.continue_, otherwise_3, 'total')
                     exit = ag__.if_stmt(x == 0, lambda: ag__.break_, otherwise_2, 'total')
                 except ZeroDivisionError:
                     ag__.caught()
-                    total += 100
+                    total = ag__.augment_name(total, '+=', 100)
                 finally:
                     ag__.call(say)(x)
                 def rest_2():
                     nonlocal total
-                    total += 1000
+                    total = ag__.augment_name(total, '+=', 1000)
                 return ag__.unless(exit, rest_2, 'total')
             ag__.for_stmt(xs, body, 'total')
             return total
@@ -1144,7 +1144,7 @@ ROWS = {
                 body = then
                 def body_2():
                     nonlocal body
-                    body += 1
+                    body = ag___.augment_name(body, '+=', 1)
                 ag___.while_stmt(lambda: body < ag__, body_2, 'body')
             ag___.if_stmt(x, then_, None, 'body')
             rest = exit = otherwise = body
@@ -1464,7 +1464,7 @@ ROWS = {
             def body(element):
                 nonlocal x
                 x = element
-                x += 1
+                x = ag__.augment_name(x, '+=', 1)
                 def then_2():
                     nonlocal x
                     x = ag__.call(say)(0)
@@ -1540,7 +1540,7 @@ ROWS = {
         def f(n):
             def body():
                 nonlocal n
-                n -= 1
+                n = ag__.augment_name(n, '-=', 1)
                 return ag__.if_stmt(n < 0, lambda: ag__.if_stmt(n < -5, lambda: ag__.Return('far'), lambda: ag__.break_))
             left = ag__.while_stmt(lambda: True, body, 'n', orelse=lambda: ag__.Return('never'))
             return ag__.returned(left, lambda: n)

@@ -376,7 +376,7 @@ ROWS = {
             y = 2 * x
             def body():
                 nonlocal n, y
-                n += 1
+                n = ag__.augment_name(n, '+=', 1)
                 y += n
             ag__.while_stmt(lambda: n < 3, body, 'n', 'y')
             return y

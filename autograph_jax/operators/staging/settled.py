@@ -398,9 +398,11 @@ class Settled:
         after = self._after(values)
         for place, entry in zip(self.places, self.entries, strict=True):
             standing.note_all(values.get(place.key), entry)
-            for array in reach.arrays(entry) if place.key in values else ():
-                for part in reach.arrays(values[place.key]):
-                    if part.ndim and (part.shape, part.dtype) == (array.shape, array.dtype):
+            old = [array for array in reach.arrays(entry) if array.ndim] if place.key in values else []
+            new = [part for part in reach.arrays(values[place.key]) if part.ndim] if old else []
+            for array in old:
+                for part in new:
+                    if (part.shape, part.dtype) == (array.shape, array.dtype):
                         views.hand_over(part, array)
                         for one in _left_of(array, after):
                             aliasing.doubt(part, one)

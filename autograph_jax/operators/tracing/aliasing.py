@@ -22,7 +22,7 @@ from autograph_jax.operators.tracing import reach, standing
 from autograph_jax.operators.tracing.cells import values_held
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.operators.tracing.views import CHOSEN, Renewed, bases, related_to, view
-from autograph_jax.porting.arrays import Buffer, MutableArray
+from autograph_jax.porting.arrays import Buffer, MutableArray, arrays_made
 from autograph_jax.porting.rows import Mask, Window
 from autograph_jax.porting.selections import Selection
 
@@ -134,7 +134,7 @@ def doubt_buffers(value: Any, other: Any, apart: Set[int] = frozenset()) -> None
 
     But not the memory `apart`, by id: in `old, new = new, old` each is one of two arrays, and never both the same.
     """
-    if value is other:  # nothing in it is new
+    if value is other or not arrays_made():  # nothing in it is new
         return
     pairs = _pairs(value, other)
     if pairs is not None:

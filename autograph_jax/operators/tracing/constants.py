@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,26 +17,20 @@ from jax.extend.core import Literal
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing.frozen import share_memory
 
+_OWN = sys.getrefcount(object()) + 1  # references: what Python counts for the argument, and the variable
 
-def keep(arrays: Iterable[np.ndarray]) -> None:
+
+def keep(arrays: Sequence[np.ndarray]) -> None:
     """These arrays share the memory that is about to be written: what JAX has of them stays what it is now."""
-    arrays = list(arrays)
-    for constants, tracers in jax_private.constants():
-        ours = [variable for variable, value in constants.items() if _shares(value, arrays)]
-        for variable in ours:
-            tracers.pop(id(constants[variable]), None)
-            constants[variable] = constants[variable].copy()
-    for array in arrays:
-        forget(array)
-
-
-def _shares(value: Any, arrays: list[np.ndarray]) -> bool:
-    return isinstance(value, np.ndarray) and any(share_memory(value, array) for array in arrays)
+    arrays = [*arrays, *(base for array in arrays for base in _bases(array))]
+    _copy(lambda value: isinstance(value, np.ndarray) and any(share_memory(value, one) for one in arrays))
+    for one in arrays:
+        forget(one)
 
 
 def renew(array: np.ndarray) -> None:
     """Something else may have written this array since JAX has made a constant of it."""
-    known = jax_private.constant_of(array) if _may_be_constant(array) else None
+    known = _constant_of(array)
     if known is not None and known.tobytes() != np.asarray(array, known.dtype).tobytes():
         del known
         forget(array)
@@ -44,13 +38,10 @@ def renew(array: np.ndarray) -> None:
 
 def forget(array: np.ndarray) -> None:
     """Whoever has the constant that JAX has made of this array gets a copy of that, so that JAX makes another one."""
-    known = jax_private.constant_of(array) if _may_be_constant(array) else None
+    known = _constant_of(array)
     if known is None or sys.getrefcount(known) <= _OWN:
         return
-    for constants, tracers in jax_private.constants():
-        tracers.pop(id(known), None)
-        for variable in [variable for variable, value in constants.items() if value is known]:
-            constants[variable] = known.copy()
+    _copy(lambda value: value is known)
     if sys.getrefcount(known) > _OWN:  # programs that are done have lists of them, or literals
         for holder in gc.get_referrers(known):
             if type(holder) is list:
@@ -59,8 +50,23 @@ def forget(array: np.ndarray) -> None:
                 holder.val = known.copy()
 
 
-_OWN = 2  # references: the variable and the argument
+def _copy(is_one: Callable[[Any], bool]) -> None:
+    """The programs that are being made have copies of these constants, and take what they are made of for another one."""
+    for constants, tracers in jax_private.constants():
+        for variable in [variable for variable, value in constants.items() if is_one(value)]:
+            tracers.pop(id(constants[variable]), None)
+            constants[variable] = constants[variable].copy()
 
 
-def _may_be_constant(array: Any) -> bool:
-    return type(array) is np.ndarray and array.dtype.kind in "biufc"
+def _constant_of(array: Any) -> Any:
+    """JAX's, an array of a class of its own; None where it takes none."""
+    is_known = isinstance(array, np.ndarray) and not isinstance(array, np.ma.MaskedArray) and array.dtype.kind in "biufc"
+    known = jax_private.constant_of(array) if is_known else None
+    return None if known is array else known
+
+
+def _bases(array: np.ndarray) -> Iterable[np.ndarray]:
+    base: Any = array.base
+    while isinstance(base, np.ndarray):
+        yield base
+        base = base.base

@@ -38,12 +38,16 @@ Holder = tuple[types.FrameType, str]
 
 
 def check_write(
-    array: Any, *, place: tuple[Any, Any] | None = None, aliases: tuple[Any, ...] = (), renewed: Renewed | None = None
+    array: Any,
+    *,
+    place: tuple[Any, Any] | None = None,
+    aliases: tuple[Any, ...] = (),
+    renewed: Renewed | None = None,
 ) -> None:
     """Refuse an in-place write that somebody else would have to see.
 
-    `place` is the container and the key that the new array is put into, `aliases` are values that follow by themselves.
-    Variables that the statement assigns follow too, where they hold what is `renewed`.
+    `place` is the container and the key that the new array is put into, `aliases` are variables that hold what they did
+    before. Those that the statement assigns follow, where they hold what is `renewed`.
     """
     listed.check_write(array)
     doubted = may_share(array)
@@ -51,6 +55,9 @@ def check_write(
         for used, error in _in_use.values:
             if used is base:
                 raise error()
+    shares_one = standing.shares([array]) if isinstance(array, np.ndarray) else None
+    if shares_one is not None and any(reach.holds(alias, shares_one, skip=_apart_from(place)) for alias in aliases):
+        raise _held_too()
     picked = place is not None and is_traced(place[1])  # of several, which all are written: as they were, or the new one
     if place is not None and picked:
         _check_apart(place[0])
@@ -72,6 +79,14 @@ def check_write(
             raise doubtful_error()
 
 
+def _held_too() -> AliasError:
+    return AliasError(
+        "an array is written in place in a list or object, and another variable would have to show the write",
+        location=user_location(),
+        help="write the array by that variable, or give it a copy: `row = rows[0].copy()`",
+    )
+
+
 def check_standing(array: jax.Array) -> None:
     """A JAX array is replaced by another one: what holds the array of NumPy's that it stands for would have to show that."""
     for older in standing.arrays(array):
@@ -82,7 +97,7 @@ def check_standing(array: jax.Array) -> None:
 
 def check_numpy_write(array: np.ndarray) -> None:
     """An array of NumPy's is written by Python: a JAX array that stands for it would have to show that."""
-    if jax_private.transforming():
+    if jax_private.has_operations():
         constants.keep([array, *_in_memory_of(array)])
     shown = standing.standing_for(array)
     if not shown:
@@ -93,19 +108,12 @@ def check_numpy_write(array: np.ndarray) -> None:
 
 
 def _in_memory_of(array: np.ndarray) -> Iterator[np.ndarray]:
-    """Other arrays that share the memory of one, as far as the functions that are running have them."""
-    base: Any = array.base
-    while isinstance(base, np.ndarray):
-        yield base
-        base = base.base
-    seen = {id(array)}
+    """Arrays that share the memory of one, as far as variables of the functions that are running, or globals, have them."""
     for running in running_functions(False):
-        named = (running.variables[name] for name in (running.names | running.roots) & running.variables.keys())
-        for value in itertools.chain(named, running.frame.f_globals.values()):
-            for part in reach.everything(value):
-                if isinstance(part, np.ndarray) and id(part) not in seen and share_memory(part, array):
-                    seen.add(id(part))
-                    yield part
+        parts = (part for value in running.variables.values() for part in reach.everything(value))
+        for part in itertools.chain(parts, running.frame.f_globals.values()):
+            if isinstance(part, np.ndarray) and share_memory(part, array):
+                yield part
 
 
 def _check_apart(container: Any) -> None:
@@ -207,15 +215,14 @@ def holder_of(
 
 
 def holds_beside(array: np.ndarray, places: Sequence[Place]) -> bool:
-    """Does anything but variables at these places hold an array, or what shares its memory, and is read later?"""
-    cells = [place for place in places if isinstance(place, Cell)]
-    before = [place.read() for place in cells]
+    """Does anything but these places hold an array, or what shares its memory, and is read later?"""
+    held = [(place, value) for place in places if isinstance(value := place.read(), np.ndarray)]
     try:
-        for place in cells:
+        for place, _ in held:
             place.write(None)
         return holder_of(array, None, direct=False, like=standing.shares([array])) is not None
     finally:
-        for place, value in zip(cells, before, strict=True):
+        for place, value in held:
             place.write(value)
 
 
@@ -369,12 +376,18 @@ def _holds(value: Any, like: Callable[[Any], bool], place: tuple[Any, Any] | Non
 def _skips(place: tuple[Any, Any] | None, running: _Running) -> reach.Skip:
     """Is it a place that is written itself?"""
 
+    is_place = _apart_from(place)
+
     def is_written(holder: Any, key: Any) -> bool:
         if isinstance(holder, types.FunctionType):
             return key in running.taken and _is_variable(reach.cell(holder, key), key, running.frames)
-        return place is not None and holder is place[0] and (is_traced(place[1]) or key == place[1])
+        return is_place(holder, key)
 
     return is_written
+
+
+def _apart_from(place: tuple[Any, Any] | None) -> reach.Skip:
+    return lambda holder, key: place is not None and holder is place[0] and (is_traced(place[1]) or key == place[1])
 
 
 def _is_variable(cell: types.CellType, name: str, frames: Sequence[types.FrameType]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import array
 import collections
-import contextlib
 import contextvars
 import dataclasses
 import inspect
@@ -18,6 +17,7 @@ from typing import Any
 import jax.core
 
 from autograph_jax.errors import StructureError, user_location
+from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 
@@ -149,19 +149,18 @@ class Attribute:
             attributes[self.attribute] = value
 
 
-# Module state: by the object's id and the name, objects whose attribute has come from their class on one path.
-_taken: dict[tuple[int, str], weakref.ref[Any]] = {}
+# Module state: by program that is being made, objects whose attribute has come from their class on one path.
+_taken: weakref.WeakKeyDictionary[Any, list[tuple[Any, str]]] = weakref.WeakKeyDictionary()
 
 
 def _note_taken(target: Any, name: str) -> None:
-    key = id(target), name
-    with contextlib.suppress(TypeError):  # of what has no weak references
-        _taken[key] = weakref.ref(target, lambda _, key=key: _taken.pop(key, None))
+    if (program := jax_private.outermost_program()) is not None:
+        _taken.setdefault(program, []).append((target, name))
 
 
 def check_class(target: type, name: str) -> None:
     """An attribute of a class is written: an object that has it from there on one path only would have to follow on that."""
-    objects = [reference() for (_, other), reference in list(_taken.items()) if other == name]
+    objects = [one for one, other in _taken.get(jax_private.outermost_program(), ()) if other == name]
     if any(_comes_from(target, one, name) and isinstance(reach.attribute(one, name, None), _CHOSEN) for one in objects):
         raise StructureError(
             f"`{target.__name__}.{name}` is written after traced data has decided whether an object has its own `{name}`",

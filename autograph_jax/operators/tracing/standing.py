@@ -21,13 +21,14 @@ Kept = Callable[[], np.ndarray | None]
 _known: dict[int, tuple[weakref.ref[Any], tuple[Kept, ...]]] = {}
 
 
-def note(value: Any, older: Any) -> Any:
-    """Remember that a JAX array stands for this one of NumPy's, or for what that one stands for; gives the JAX array."""
-    found = (older,) if isinstance(older, np.ndarray) else arrays(older)
+def note(value: Any, *older: Any) -> Any:
+    """Remember that a JAX array stands for one of NumPy's, or for what that one stands for, or for one of several; gives it."""
+    found = tuple(of_all(older))
     if found and isinstance(value, jax.Array) and value.ndim:
         key, before = id(value), arrays(value)
         gone = weakref.ref(value, lambda _, key=key, known=_known: known.pop(key, None))
-        _known[key] = gone, tuple(map(_kept, (*before, *(one for one in found if not any(one is other for other in before)))))
+        new = {id(one): one for one in (*before, *found)}
+        _known[key] = gone, tuple(map(_kept, new.values()))
     return value
 
 

@@ -383,6 +383,8 @@ def pick(index: jax.Array, values: Sequence[Any], *, put: bool = False) -> Any:
     picked = _picked(index, values, functools.reduce(_joined, [flatten(value, is_mutable)[0] for value in values]))
     for value in values:
         _share(picked, value, put=put and value is values[-1])
+    if not hooks.is_porting():
+        standing.note(picked, *(value for value in values if isinstance(value, np.ndarray)))
     return picked
 
 
