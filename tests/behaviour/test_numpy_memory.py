@@ -611,6 +611,34 @@ def two_buffers_of_a_stencil():
     return f
 
 
+def buffers_of_an_object(keep):
+    def make():
+        def f(x):
+            box, n = types.SimpleNamespace(a=np.zeros(3), b=np.ones(3)), abs(x) * 2
+            kept = keep(box)
+            while n > 0:
+                box.a[0] = box.b[1] + x
+                box.a, box.b = box.b, box.a
+                n = n - 1
+            return box.a.sum() + 10 * box.b.sum() + 100 * kept().sum()
+
+        return f
+
+    return make
+
+
+KEEPS = {
+    "nobody": lambda box: lambda: np.ones(1),
+    "variable": lambda box: lambda one=box.a: one,
+    "view": lambda box: lambda part=box.b[1:]: part,
+    "object": lambda box: lambda: box.a,
+}
+for _name, _keep in KEEPS.items():
+    _make = buffers_of_an_object(_keep)
+    _make.__name__ = f"buffers_of_an_object, {_name}"
+    (right if _name == "nobody" else right_or_refused)(_make)
+
+
 # ------------------------------------------------------------------ arrays deep in large containers
 
 

@@ -155,10 +155,11 @@ def _memory(array: Any) -> list[int]:
 def taken_from_numpy(traced: Traced, around: aliasing.Around, places: Sequence[Place], aliases: Aliases) -> bool:
     """Does a turn leave in a place an array of NumPy's from before the loop, `e = table`? So the next turn begins.
 
-    Not in `a, b = b, a`, where nothing else holds the two: each turn has both, in one order or the other.
+    Not in `a, b = b, a`, where nothing else holds the two: each turn has both, in one order or the other. Places that have been
+    found in this turn are asked in the next one, which begins with them.
     """
     is_new = False
-    for key in traced.ends:
+    for key in (place.key for place in places if place.key in traced.ends):
         known = aliases.numpy.get(key, ())
         new = [one for one in traced.held[key].numpy if id(one) in around.numpy and not any(one is other for other in known)]
         new = [one for one in new if not _is_handed_over(one, key, traced, places) or holders.holds_beside(one, places)]
