@@ -415,7 +415,9 @@ def at(a):
     np.add.at(a, [0, 0], 3)
 
 
-WRITES = (item, rows_of_it, filled, out, added, by_position, by_flat, by_a_memoryview, clipped, by_operator, by_slots, shuffled, at)
+WRITES = (
+    item, rows_of_it, filled, out, added, by_position, by_flat, by_a_memoryview, clipped, by_operator, by_slots, shuffled, at,
+)  # fmt: skip
 for _write in WRITES:
     for _dtype in (np.float64, np.float32, np.int32):
         _make = read_before_and_after(_write, _dtype)
