@@ -162,10 +162,10 @@ class _Attempts(Pass):
         if handler.name is not None:
             name = handler.name.id if isinstance(handler.name, gast.Name) else handler.name
             body.insert(0, template.assign([template.name(name, at=handler, store=True)], error(handler), at=handler))
-        if handler.name is not None and not exits.always_exits(handler.body):
-            target = gast.copy_location(gast.Name(name, gast.Del(), None, None), handler)
-            body.append(gast.copy_location(gast.Delete([target]), handler))
         flat = [s for part in body for s in (part if isinstance(part, list) else [part])]
+        if handler.name is not None:
+            _delete_where_left(flat, name)
+            flat += [] if exits.always_exits(handler.body) else [_deletion(name, handler)]
         [handled] = _HANDLED(at=handler, ATTEMPT=template.name(attempt, at=handler), NUMBER=position, BODY=flat)
         assert isinstance(handled, gast.If)
         handled.orelse = others
@@ -174,6 +174,24 @@ class _Attempts(Pass):
     def _fresh(self) -> str:
         number = next(self._values)
         return self._names.fresh("value" if number == 1 else f"value_{number}")
+
+
+def _deletion(name: str, node: gast.AST) -> gast.stmt:
+    target = gast.copy_location(gast.Name(name, gast.Del(), None, None), node)
+    return gast.copy_location(gast.Delete([target]), node)
+
+
+def _delete_where_left(statements: Suite, name: str) -> None:
+    """Python takes the exception away where the handler is left, be it by a `break`."""
+    for position in reversed(range(len(statements))):
+        statement = statements[position]
+        if isinstance(statement, gast.Break | gast.Continue):
+            statements.insert(position, _deletion(name, statement))
+        elif isinstance(statement, gast.For | gast.While):
+            _delete_where_left(statement.orelse, name)
+        elif not isinstance(statement, gast.FunctionDef | gast.ClassDef):
+            for inner in exits.suites(statement):
+                _delete_where_left(inner, name)
 
 
 def _standing_for(node: gast.stmt, statements: Suite) -> gast.stmt:

@@ -26,7 +26,7 @@ class Variables:
     def sure_names(self, node: gast.stmt, rest: list[gast.stmt]) -> list[gast.expr]:
         """Variables that a statement may leave unbound where it leaves early, but never where the rest is reached."""
         facts = self._facts
-        unsure = (facts.unbound_before[node] & self.written([node])) - facts.unbound_before[rest[0]]
+        unsure = (facts.unbound_before[node] & self.written([node]) | _deleted([node])) - facts.unbound_before[rest[0]]
         unsure &= facts.live_before[rest[0]]
         read = unsure & reads(rest) if unsure else unsure  # `def g(y): ...` there has a y of its own
         return [template.constant(name, at=rest[0]) for name in sorted(read)]
@@ -47,7 +47,9 @@ class Variables:
         `'y?'` is one that some path leaves without a value.
         """
         names = self.written(nodes) & (live_out | self._facts.escaping)
-        unbound = self._facts.unbound_after[at] | (self._facts.unbound_before[at] if exiting else frozenset())
+        unbound = self._facts.unbound_after[at]
+        if exiting:  # by a path that ends elsewhere
+            unbound |= self._facts.unbound_before[at] | _deleted(nodes)
         return [template.constant(self._state_name(name, unbound), at=at) for name in sorted(names)]
 
     def _state_name(self, name: str, unbound: frozenset[str]) -> str:
@@ -70,6 +72,12 @@ class Variables:
 
     def live_before(self, statements: list[gast.stmt], otherwise: frozenset[str]) -> frozenset[str]:
         return self._facts.live_before[statements[0]] if statements else otherwise
+
+
+def _deleted(nodes: Sequence[gast.AST]) -> frozenset[str]:
+    """The variables that these statements take away."""
+    deletions = (node for root in nodes for node in walk(root) if isinstance(node, gast.Delete))
+    return frozenset(target.id for node in deletions for target in node.targets if isinstance(target, gast.Name))
 
 
 def is_docstring(statement: gast.stmt) -> bool:

@@ -63,7 +63,14 @@ _SINGLE = {gast.Is: "is_", gast.IsNot: "is_not", gast.In: "in_", gast.NotIn: "no
 _TEXT = Template("ag__.text(PARTS)")
 _FIELD = Template("ag__.field(VALUE, CONVERSION, SPEC)")
 _PERCENT = Template("ag__.percent(TEMPLATE, VALUES)")
-_OF_OBJECT = {"__class__": Template("ag__.class_of(VALUE)"), "__dict__": Template("ag__.dict_of(VALUE)")}
+_OF_OBJECT = {
+    "__class__": Template("ag__.class_of(VALUE)"),
+    "__dict__": Template("ag__.dict_of(VALUE)"),
+    "__cause__": Template("ag__.of_error(VALUE, '__cause__')"),
+    "__context__": Template("ag__.of_error(VALUE, '__context__')"),
+    "__suppress_context__": Template("ag__.of_error(VALUE, '__suppress_context__')"),
+    "__traceback__": Template("ag__.of_error(VALUE, '__traceback__')"),
+}
 
 
 def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names, *, ported: bool = False) -> gast.AST:

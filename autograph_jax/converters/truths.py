@@ -20,6 +20,7 @@ from autograph_jax.analysis import writes
 from autograph_jax.analysis.collect import parameters
 from autograph_jax.converters.base import Pass
 from autograph_jax.converters.tables import assigned
+from autograph_jax.syntax.names import is_operator
 from autograph_jax.syntax.template import Template
 from autograph_jax.syntax.walk import walk
 
@@ -43,7 +44,7 @@ def convert(tree: gast.AST, free: Collection[str] = ()) -> gast.AST:
 
 def _bools(nodes: Sequence[gast.AST], given: Collection[str]) -> Names:
     """The variables that are assigned nothing but bools."""
-    pairs = list(assigned(nodes))
+    pairs = [(name, value) for name, value in assigned(nodes) if not _is_augmented(value)]
     known = frozenset(name for name, _ in pairs if name not in given)
     while others := {name for name, value in pairs if name in known and not _is_bool(value, known)}:
         known -= others
@@ -69,6 +70,13 @@ class _Truths(Pass):
         total = gast.copy_location(gast.BinOp(before, node.op, self._number(node.value)), node)
         return gast.copy_location(gast.Assign([target], total, None), node)
 
+    def visit_Call(self, node: gast.Call) -> gast.AST:
+        """`ag__.augment_name(n, '+=', v)`, which the writes have made of `n += v`."""
+        self.generic_visit(node)
+        if _is_augmented(node) and _is_bool(node.args[0], self._bools):
+            node.args = [self._number(node.args[0]), node.args[1], self._number(node.args[2])]
+        return node
+
     def visit_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:
         self.generic_visit(node)
         if isinstance(node.op, gast.USub | gast.UAdd):
@@ -77,6 +85,10 @@ class _Truths(Pass):
 
     def _number(self, node: gast.expr) -> gast.expr:
         return _NUMBER.expression(at=node, VALUE=node) if _is_bool(node, self._bools) else node
+
+
+def _is_augmented(node: gast.AST) -> bool:
+    return isinstance(node, gast.Call) and is_operator(node.func, "augment_name")
 
 
 def _is_bool(node: gast.AST, known: Names) -> bool:

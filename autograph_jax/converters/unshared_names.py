@@ -12,7 +12,8 @@ from autograph_jax.syntax.walk import children, walk
 
 _COMPUTED = (gast.Constant, gast.BinOp, gast.UnaryOp, gast.Compare)
 _COMPUTING = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.AugAssign, gast.If, gast.While, gast.Assert, gast.FormattedValue)
-_FUNCTIONS = frozenset({"abs", "bool", "complex", "float", "int", "len", "pow", "print", "range", "round"})
+_GIVING_NUMBERS = frozenset({"abs", "all", "any", "bool", "complex", "float", "int", "len", "pow", "round"})
+_FUNCTIONS = _GIVING_NUMBERS | {"print", "range"}
 _MODULES = frozenset({"jax", "jnp", "lax", "math"})  # whose functions keep nothing, and give no views of NumPy's
 
 
@@ -69,6 +70,8 @@ def _is_new(value: gast.AST) -> bool:
     """Does an expression give a number, or what arithmetic makes?"""
     if isinstance(value, gast.Tuple):
         return all(map(_is_new, value.elts))
+    if isinstance(value, gast.Call):
+        return isinstance(value.func, gast.Name) and value.func.id in _GIVING_NUMBERS
     return isinstance(value, _COMPUTED)
 
 

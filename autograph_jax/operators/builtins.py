@@ -248,7 +248,17 @@ def round_(number: Any, ndigits: Any = None) -> Any:
     """Half to even, as Python's; an integer where no digits are asked for."""
     if not _is_traced_scalar(number):
         return builtins.round(number) if ndigits is None else builtins.round(number, ndigits)
-    return as_number(jnp.round(number), int) if ndigits is None else jnp.round(number, ndigits)
+    if jnp.issubdtype(number.dtype, jnp.floating):
+        return as_number(jnp.round(number), int) if ndigits is None else jnp.round(number, ndigits)
+    whole = as_number(number, int) if number.dtype == bool else number
+    return whole if ndigits is None or ndigits >= 0 else _to_tens(whole, 10**-ndigits)
+
+
+def _to_tens(number: jax.Array, unit: int) -> jax.Array:
+    """An integer to the next multiple, half to even."""
+    below, rest = jnp.divmod(number, unit)
+    up = (2 * rest > unit) | (2 * rest == unit) & (below % 2 == 1)
+    return (below + up) * unit
 
 
 def as_number(array: Any, kind: type) -> jax.Array:

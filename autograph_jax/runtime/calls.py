@@ -86,7 +86,6 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.next: comprehensions.next_,
     builtins.setattr: lambda target, name, value: subscripts.set_attr(value, target, name),
     builtins.delattr: subscripts.del_attr,
-    operator.setitem: lambda target, index, value: subscripts.put_item(value, target, index),
     builtins.hasattr: attributes.has_attr,
     builtins.getattr: attributes.get_attr,
     builtins.vars: attributes.vars_,
@@ -260,7 +259,7 @@ def _chosen(choice: Choice) -> Function:
         if not isinstance(function, Choice):
             return call(function)(*arguments, **keywords)
         first, *others = function._options
-        run = functools.partial(call(first), *arguments, **keywords)
+        run = lambda: call(first)(*arguments, **keywords)  # looked up in its branch, where what it assigns is noted
         for position, option in enumerate(others, start=1):
             run = functools.partial(_either, function._index == position, option, run, arguments, keywords)
         return run()

@@ -53,7 +53,7 @@ def operators() -> Operators:
     names |= {
         name: getattr(attempts, name) for name in ("attempt", "failed", "handled", "noted", "error_of", "went_on", "unguarded")
     }
-    names |= {"has_just_failed": attempts.has_just_failed, "unchecked": attempts.unchecked}
+    names |= {name: getattr(attempts, name) for name in ("has_just_failed", "unchecked", "of_error")}
     names |= {"final": finals.final, "fails": finals.fails}
     names |= {"live": iterables.live, "growing": limits.growing}
     names |= {name: getattr(comprehensions, name) for name in ("kept", "kept_list", "kept_ones")}

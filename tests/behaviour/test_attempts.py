@@ -1785,6 +1785,32 @@ def either_way(x, known):
     return 4.0
 
 
+@pytest.mark.parametrize("asked", ["__cause__", "__context__", "__suppress_context__", "__traceback__"])
+def test_what_python_adds_to_an_exception_that_it_raises(asked):
+    """A staged handler has an exception that nobody has raised. Where Python raises, it is Python's."""
+    reads = {
+        "__cause__": lambda e: isinstance(e.__cause__, KeyError),
+        "__context__": lambda e: isinstance(e.__context__, KeyError),
+        "__suppress_context__": lambda e: e.__suppress_context__,
+        "__traceback__": lambda e: e.__traceback__ is not None,
+    }[asked]
+
+    def f(x, known):
+        try:
+            try:
+                if x > 0 or known:
+                    raise KeyError("k")
+            except KeyError as e:
+                raise ValueError("v") from e
+        except ValueError as e:
+            return reads(e)
+        return False
+
+    assert ag.jit(f, static_argnums=0)(1.0, True) == f(1.0, True) == 1
+    with pytest.raises(ag.StagingError, match=f"`{asked}` of an exception"):
+        ag.jit(f, static_argnums=1)(1.0, False)
+
+
 def test_what_was_refused_is_not_that_of_the_next_call():
     converted = ag.autograph(either_way)
     for _ in range(3):

@@ -208,6 +208,14 @@ def bin_of_a_value(x):
 row(bin_of_a_value, [2.7], [0.1], batch=True)
 
 
+def rounded_to_tens(x):
+    n = int(x * 10)
+    return round(n, -1), round(-n * 10, -2), round(n, 1), round(n)
+
+
+row(rounded_to_tens, [2.5], [3.5], [-1.5], [4.49], batch=True)
+
+
 def rounded(x):
     return round(x), round(x, 1)
 
@@ -605,6 +613,14 @@ def bools_and_arrays_of_one_name(v):
     return marked + marked, total, both
 
 
+def bools_of_a_list_that_are_counted(v):
+    flag, flags = any(e > 1.5 for e in v), []
+    flags.append(flag)
+    flag += any(e < 0 for e in v)
+    return flag, flags[0]
+
+
+row(bools_of_a_list_that_are_counted, [VECTOR], [-VECTOR], batch=True)
 row(bools_and_arrays_of_one_name, [VECTOR], [-VECTOR], batch=True)
 
 

@@ -1176,6 +1176,74 @@ class Plain:
     gain = 1.0
 
 
+def chosen_function_assigns_a_variable_around(x):
+    count, total = 0, 0.0
+
+    def counts():
+        nonlocal count
+        count += 1
+
+    def adds():
+        nonlocal total
+        total += x
+
+    def nothing():
+        pass
+
+    (counts if x > 0 else nothing)()
+    chosen = adds if x > 0 else nothing
+    chosen()
+    {"p": adds, "q": counts}["p" if x > 1 else "q"]()
+    return count, total
+
+
+row(chosen_function_assigns_a_variable_around, [2.0], [0.5], [-1.0], batch=True)
+
+
+def chosen_functions_of_one_maker(x):
+    def make():
+        count = 0
+
+        def add(by):
+            nonlocal count
+            count += by
+
+        return add, lambda: count
+
+    first, of_first = make()
+    second, of_second = make()
+    for i in range(3):
+        (first if x > i else second)(i + 1.0)
+    return of_first(), of_second()
+
+
+row(chosen_functions_of_one_maker, [1.5], [-1.5], [5.0], batch=True)
+
+
+counted = 0
+
+
+def chosen_function_assigns_a_global(x):
+    global counted
+    counted = 0
+
+    def counts():
+        global counted
+        counted += 1
+
+    def nothing():
+        pass
+
+    k = 0.0
+    while k < x + 3:
+        (counts if k > x else nothing)()
+        k += 1
+    return counted
+
+
+row(chosen_function_assigns_a_global, [1.5], [-1.5], [0.5])
+
+
 @table.each_way
 def test_choices(row, way, record_property):
     check(row, way, record_property)

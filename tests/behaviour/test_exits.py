@@ -6,6 +6,9 @@ import itertools
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
+
+import autograph_jax as ag
 
 from .harness import Table, check
 
@@ -675,6 +678,98 @@ def counted_without_an_end(x, y):
 
 
 row(counted_without_an_end, [3.0, 1.0], [3.0, 0.1], [-1.0, 2.0], staged="cond")
+
+
+def deleted_before_a_break(x):
+    kept = 7.0
+    for i in range(3):
+        if x > i:
+            del kept
+            break
+    return kept
+
+
+row(deleted_before_a_break, [-1.0])
+
+
+def deleted_and_assigned_before_a_break(x):
+    t = 3.0
+    for i in range(3):
+        if x > i:
+            del t
+            t = i + x
+            break
+    return t
+
+
+row(deleted_and_assigned_before_a_break, [1.5], [-1.0], batch=True)
+
+
+def deleted_at_the_end_of_a_turn(x):
+    for i in range(3):
+        t = x * i
+        if t > 1:
+            break
+        del t
+    return t
+
+
+row(deleted_at_the_end_of_a_turn, [1.5])
+
+
+def deleted_by_what_returns(x):
+    def inner():
+        t = 3.0
+        if x > 0:
+            del t
+            return 1.0
+        return t
+
+    return inner()
+
+
+row(deleted_by_what_returns, [1.5], [-1.0], batch=True)
+
+
+def exception_of_a_handler_that_breaks(x):
+    e = 5.0
+    while True:
+        try:
+            if x > 0:
+                raise ValueError
+            break
+        except ValueError as e:
+            break
+    return e
+
+
+row(exception_of_a_handler_that_breaks, [-1.0])
+
+
+def exception_of_a_handler_that_goes_on(x):
+    e = 5.0
+    for i in range(3):
+        try:
+            if x > i:
+                raise ValueError
+        except ValueError as e:
+            continue
+        e = i + x
+    return e
+
+
+row(exception_of_a_handler_that_goes_on, [1.5], [-1.0], batch=True)
+
+
+@pytest.mark.parametrize(
+    "program, x",
+    [(deleted_before_a_break, 1.5), (deleted_at_the_end_of_a_turn, -1.5), (exception_of_a_handler_that_breaks, 1.5)],
+)
+def test_a_path_that_leaves_has_taken_the_variable_away(program, x):
+    with pytest.raises(UnboundLocalError):
+        program(x)
+    with pytest.raises(ag.UnboundError):
+        ag.jit(program)(x)
 
 
 @table.each_way

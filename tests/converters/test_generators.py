@@ -30,12 +30,12 @@ ROWS = {
 
                     def then():
                         nonlocal total
-                        total += x
+                        total = ag__.augment_name(total, '+=', x)
                     ag__.if_stmt(x > 0, then, None, 'total')
 
                     def body():
                         nonlocal total
-                        total -= 3
+                        total = ag__.augment_name(total, '-=', 3)
                         return ag__.if_stmt(total == 4, lambda: ag__.break_)
                     ag__.while_stmt(lambda: total > 5, body, 'total')
                     yield ag__.if_expr(x, lambda: total, lambda: -1)

@@ -268,8 +268,28 @@ def handled(attempt: Attempt, number: int) -> Any:
     return attempt.by(number)
 
 
+_CAUGHT = "__autograph_jax_caught__"
+
+
 def error_of(attempt: Attempt, number: int) -> Any:
-    return attempt.error(number)
+    error = attempt.error(number)
+    for option in error._options if isinstance(error, Choice) else (error,):
+        if isinstance(option, BaseException):
+            state.mark(option, _CAUGHT, True)
+    return error
+
+
+def of_error(value: Any, name: str) -> Any:
+    """`error.__cause__` and the like: what an exception has that Python has raised."""
+    options = value._options if isinstance(value, Choice) else (value,)
+    if any(isinstance(option, BaseException) and _CAUGHT in option.__dict__ for option in options):
+        raise StagingError(
+            f"`{name}` of an exception that is raised, or not, at run time",
+            location=user_location(),
+            details=["The handler is staged: there is no exception that Python has raised, and chained to another one."],
+            help="keep what is asked for in the exception itself: `raise Failed(reason)`, and `error.reason`",
+        )
+    return getattr(value, name)
 
 
 def cut_short() -> None:

@@ -112,12 +112,12 @@ def _everything(value: Any, code: types.CodeType, skip: reach.Skip | None = None
             ]
 
 
-Parts = Callable[[Any, types.CodeType, bool], Iterable[tuple[Any, Any]]]
+PartsSeen = Callable[[Any, types.CodeType, bool], Iterable[tuple[Any, Any]]]
 _ATOMS = frozenset(reach.ATOMS)
 
 
 @functools.lru_cache(maxsize=4096)
-def _parts_of(kind: type) -> Parts | None:
+def _parts_of(kind: type) -> PartsSeen | None:
     """How the parts of values of a class are found; None where there are none."""
     known = next((own for base, own in _PARTS.items() if issubclass(kind, base)), None)
     if known is not None:
@@ -144,7 +144,7 @@ def _of_object(value: Any, code: types.CodeType, named: bool) -> Iterable[tuple[
     return [*own, *(pair for pair in _of_class(type(value)) if pair[0] not in names)]
 
 
-_PARTS: dict[type, Parts] = {
+_PARTS: dict[type, PartsSeen] = {
     types.ModuleType: _of_module,
     type: lambda value, code, named: _of_class(value),
     types.BuiltinMethodType: lambda value, code, named: [("__self__", value.__self__)],

@@ -160,7 +160,8 @@ def _note_taken(target: Any, name: str) -> None:
 
 def check_class(target: type, name: str) -> None:
     """An attribute of a class is written: an object that has it from there on one path only would have to follow on that."""
-    objects = [one for one, other in _taken.get(jax_private.outermost_program(), ()) if other == name]
+    program = jax_private.outermost_program()
+    objects = [one for one, other in _taken.get(program, ()) if other == name] if program is not None else []
     if any(_comes_from(target, one, name) and isinstance(reach.attribute(one, name, None), _CHOSEN) for one in objects):
         raise StructureError(
             f"`{target.__name__}.{name}` is written after traced data has decided whether an object has its own `{name}`",
