@@ -259,7 +259,7 @@ def _chosen(choice: Choice) -> Function:
         if not isinstance(function, Choice):
             return call(function)(*arguments, **keywords)
         first, *others = function._options
-        run = lambda: call(first)(*arguments, **keywords)  # looked up in its branch, where what it assigns is noted
+        run = functools.partial(_one_of_several, first, arguments, keywords)
         for position, option in enumerate(others, start=1):
             run = functools.partial(_either, function._index == position, option, run, arguments, keywords)
         return run()
@@ -268,7 +268,12 @@ def _chosen(choice: Choice) -> Function:
 
 
 def _either(taken: Any, option: Any, otherwise: Function, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    return if_expr(taken, lambda: call(option)(*arguments, **keywords), lambda: otherwise())
+    return if_expr(taken, lambda: _one_of_several(option, arguments, keywords), lambda: otherwise())
+
+
+def _one_of_several(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """The call, in the branch of this one: what it assigns is noted where `call` looks it up."""
+    return call(function)(*arguments, **keywords)
 
 
 _OF_LISTS: dict[str, Function] = {

@@ -711,7 +711,7 @@ def deleted_at_the_end_of_a_turn(x):
         if t > 1:
             break
         del t
-    return t
+    return t  # noqa: F821 - where a turn has broken off
 
 
 row(deleted_at_the_end_of_a_turn, [1.5])
@@ -738,7 +738,7 @@ def exception_of_a_handler_that_breaks(x):
             if x > 0:
                 raise ValueError
             break
-        except ValueError as e:
+        except ValueError as e:  # noqa: F811
             break
     return e
 
@@ -752,7 +752,7 @@ def exception_of_a_handler_that_goes_on(x):
         try:
             if x > i:
                 raise ValueError
-        except ValueError as e:
+        except ValueError as e:  # noqa: F811
             continue
         e = i + x
     return e
