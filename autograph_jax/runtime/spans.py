@@ -39,6 +39,7 @@ class Manager:
     value: str = ""
     function: str = ""
     arguments: tuple[str, ...] = ()
+    keywords: frozenset[str] = frozenset()  # the names of those that are not False
     inside: frozenset[str] = frozenset()
 
 
@@ -153,7 +154,9 @@ def _managers(node: gast.With, around: list[gast.With], attempts: Collection[str
             case gast.Call(func=function) if is_operator(function, "Told"):
                 continue
             case gast.Call(func=gast.Call(func=function, args=[called])) as call if is_operator(function, "call"):
-                yield Manager(function=emit.to_text(called), arguments=tuple(map(emit.to_text, call.args)), inside=inside)
+                arguments = tuple(map(emit.to_text, call.args))
+                keywords = frozenset(k.arg for k in call.keywords if k.arg and getattr(k.value, "value", None) is not False)
+                yield Manager(function=emit.to_text(called), arguments=arguments, keywords=keywords, inside=inside)
             case value:
                 yield Manager(emit.to_text(value), inside=inside)
 

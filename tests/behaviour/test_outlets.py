@@ -1,5 +1,6 @@
 """Files, logs and warnings in staged code: at run time, once for each time that Python would, with the values of the run."""
 
+import contextlib
 import dataclasses
 import io
 import logging
@@ -205,3 +206,72 @@ def test_a_file_in_memory_that_is_no_traced_data_is_pythons():
         return x + len(file.getvalue())
 
     assert f(1.0) == 5.0
+
+
+def printed_into_memory(x):
+    file = io.StringIO()
+    with contextlib.redirect_stdout(file):
+        if x > 0:
+            print("large")
+    return len(file.getvalue())
+
+
+def errors_into_memory(x):
+    file = io.StringIO()
+    with contextlib.redirect_stderr(file):
+        if x > 0:
+            print("large", file=sys.stderr)
+    return len(file.getvalue())
+
+
+def warnings_that_are_counted(x):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if x > 0:
+            warnings.warn("large", stacklevel=1)
+        return len(caught)
+
+
+def warnings_that_are_errors(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            if x > 0:
+                warnings.warn("large", stacklevel=1)
+            return 1.0
+        except UserWarning:
+            return 2.0
+
+
+@pytest.mark.parametrize(
+    "program", [printed_into_memory, errors_into_memory, warnings_that_are_counted, warnings_that_are_errors]
+)
+def test_what_is_watched_while_python_traces(program):
+    program(1.0)
+    with pytest.raises(ag.StagingError, match="where the code is traced"):
+        ag.jit(program)(1.0)
+
+
+def test_printed_into_memory_while_python_traces():
+    def f(x):
+        file = io.StringIO()
+        with contextlib.redirect_stdout(file):
+            print("always")
+        return x + len(file.getvalue())
+
+    assert ag.jit(f)(1.0) == 8.0
+
+
+def test_warnings_that_are_ignored():
+    @ag.jit
+    def f(x):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            if x > 0:
+                warnings.warn("large", stacklevel=1)
+                warnings.warn("larger", RuntimeWarning, stacklevel=1)
+        return x
+
+    with pytest.warns(RuntimeWarning, match="larger") as caught:
+        run(f, 1.0)
+    assert len(caught) == 1

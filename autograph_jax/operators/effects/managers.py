@@ -14,6 +14,7 @@ import itertools
 import sys
 import textwrap
 import types
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,6 +41,48 @@ def refuse_if_told(error: Error, attempt: Any = None, running: Sequence[Running]
                 raise _told(kind, frame)
         if attempt is not None and frame is attempt.frame:
             return
+
+
+def refuse_if_redirected(stream: Any) -> None:
+    """What is printed at run time would not go to where a `with` around has it go while the code is traced."""
+    kinds = {None: _REDIRECTING, sys.stdout: _REDIRECTING[:1], sys.stderr: _REDIRECTING[1:]}.get(stream, ())
+    for frame, manager in _around_here():
+        by = _class_of(_given(manager, frame.f_globals, frame_variables(frame)))
+        if by in kinds:
+            raise StagingError(
+                "what is printed at run time is redirected where the code is traced",
+                location=user_location(),
+                details=[f"By the `with` in {frame_location(frame).function}, which is over when the program runs."],
+                help="print into the file, `print(x, file=f)`; or return what is to be printed",
+            )
+
+
+def is_ignored(kind: type[Warning]) -> bool:
+    """Does a `with catch_warnings` around ignore such warnings? An error where it has them be one, or be put into a list."""
+    for frame, manager in _around_here():
+        if _class_of(_given(manager, frame.f_globals, frame_variables(frame))) is not warnings.catch_warnings:
+            continue
+        action, _, ours, *_ = warnings.filters[0] if warnings.filters else ("default", None, Warning)
+        if action == "error" or "record" in manager.keywords or "action" in manager.keywords:
+            raise StagingError(
+                "a warning that is given at run time is recorded, or made an error, where the code is traced",
+                location=user_location(),
+                details=[f"By the `with` in {frame_location(frame).function}, which is over when the program runs."],
+                help="return whether there is something to warn of, and warn outside",
+            )
+        return action == "ignore" and issubclass(kind, ours)
+    return False
+
+
+_REDIRECTING = (contextlib.redirect_stdout, contextlib.redirect_stderr)
+
+
+def _around_here() -> list[tuple[types.FrameType, Any]]:
+    return [(frame, manager) for frame, later in functions_of_the_program() for manager in later.managers]
+
+
+def _class_of(given: Any) -> Any:
+    return given.by if isinstance(given, _Made) else type(given)
 
 
 def functions_of_the_program() -> list[Running]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from autograph_jax.errors import user_location
 from autograph_jax.operators import hooks
-from autograph_jax.operators.effects import in_memory, printing, texts
+from autograph_jax.operators.effects import in_memory, managers, printing, texts
 from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.tracing import impure, state
 
@@ -86,6 +86,8 @@ def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = 
         return
     place = user_location()
     kind = category or (type(message) if isinstance(message, Warning) else UserWarning)
+    if managers.is_ignored(kind):
+        return
     file, line = (place.filename, place.line) if place is not None else ("<unknown>", 1)
     printing.at_run_time(lambda known: warnings.warn_explicit(_python(known[0]), kind, file, line), (message,))
 

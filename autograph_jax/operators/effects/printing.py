@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.operators.effects import ended, in_memory, ordered, texts
+from autograph_jax.operators.effects import ended, in_memory, managers, ordered, texts
 from autograph_jax.operators.tracing import kept, state
 from autograph_jax.operators.values.choices import Choice, taken
 
@@ -26,6 +26,7 @@ def print_(*values: Any, **options: Any) -> None:
         return
     others = {name: value for name, value in options.items() if not isinstance(value, texts.Text | Choice)}
     in_memory.written_later(others.get("file"))
+    managers.refuse_if_redirected(others.get("file"))
     open_ = {name: value for name, value in options.items() if name not in others}  # `end` and `sep`
 
     def write(known: Any) -> None:
