@@ -184,13 +184,15 @@ def note_content(target: Any) -> None:
 
 
 def set_attr(value: Any, target: Any, name: str) -> None:
-    """`target.name = value`."""
+    """`target.name = value`, and `setattr(target, name, value)`, where traced data may choose the name."""
     if type(target) is Choice:
         return _set_attr_of_choice(value, target, name)
+    if type(name) is Choice:
+        return _by_option(name, lambda option: set_attr(value, target, option))
     member = getattr(type(target), name, None)
     if isinstance(member, property) and isinstance(member.fset, types.FunctionType):
         hooks.call(member.fset)(target, value)
-        return
+        return None
     if issubclass(type(target), np.ndarray) and state.is_frozen(target):  # `x.shape = 3, 1`
         raise frozen.written(user_location())
     if attempts.is_written_late(target):
@@ -200,6 +202,7 @@ def set_attr(value: Any, target: Any, name: str) -> None:
     else:
         note_attr(target, name)
     setattr(target, name, value)
+    return None
 
 
 def _set_attr_of_choice(value: Any, choice: Choice, name: str) -> None:
@@ -212,6 +215,10 @@ def _write_chosen(choice: Choice, write: Callable[[Any], None], kinds: tuple[typ
     """Of several objects, the one that traced data has chosen is written."""
     if not all(isinstance(option, kinds) for option in choice._options):
         raise refusal(choice, use)
+    _by_option(choice, write)
+
+
+def _by_option(choice: Choice, write: Callable[[Any], None]) -> None:
     for position, option in enumerate(choice._options):
         if_stmt(choice._index == position, standing_for(lambda option=option: write(option)), None)
 

@@ -1649,6 +1649,47 @@ def base_class_written_beside_its_subclass(x):
 row(base_class_written_beside_its_subclass, [3.0], [-1.0], staged="cond", batch=True)
 
 
+def counter_of_each_class(x):
+    class Base:
+        count = 0
+
+        def __init__(self, v):
+            self.v = v
+            type(self).count += 1
+
+    class Derived(Base):
+        pass
+
+    if x > 0:
+        one = Derived(x)
+    else:
+        one, _ = Derived(1.0), Base(2.0)
+    return one.v, Base.count, Derived.count
+
+
+row(counter_of_each_class, [3.0], [-1.0], staged="cond", batch=True)
+
+
+def attribute_whose_name_is_chosen(x):
+    disk = Disk(1.0)
+    setattr(disk, "radius" if x > 0 else "level", x)
+    return disk.radius, disk.level
+
+
+row(attribute_whose_name_is_chosen, [5.0], [-1.0], batch=True)
+
+
+def counter_without_a_branch(x):
+    class Counted:
+        count = 0
+
+    Counted.count += 1
+    return x * x + Counted.count
+
+
+row(counter_without_a_branch, [3.0], [-1.0], grad=True, batch=True)
+
+
 @table.each_way
 def test_classes(row, way, record_property):
     check(row, way, record_property)

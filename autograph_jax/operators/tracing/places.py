@@ -134,7 +134,10 @@ class Attribute:
 
     def write(self, value: Any) -> None:
         if isinstance(self.target, type | types.ModuleType):
-            setattr(self.target, self.attribute, value)
+            if value is not UNBOUND:
+                setattr(self.target, self.attribute, value)
+            elif self.attribute in vars(self.target):
+                delattr(self.target, self.attribute)
         elif hasattr(self.target, "__dict__") and not reach.has_slot(self.target, self.attribute):
             self._write_dict(self.target.__dict__, value)
         elif value is not UNBOUND:
