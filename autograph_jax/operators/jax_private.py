@@ -102,9 +102,9 @@ def constants() -> list[tuple[dict[Any, Any], Any]]:
     return [(frame.constvar_to_val, frame.constid_to_tracer) for frame in _frames()]
 
 
-def has_operations() -> bool:
-    """Is there an operation in any program that is being made here?"""
-    return any(frame.tracing_eqns for frame in _frames())
+def may_have_constants() -> bool:
+    """Is there a constant, or an operation, in any program that is being made here?"""
+    return any(frame.tracing_eqns or frame.constvar_to_val for frame in _frames())
 
 
 def _frames() -> Iterator[Any]:

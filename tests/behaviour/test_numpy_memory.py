@@ -425,6 +425,18 @@ for _write in WRITES:
         right(_make)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("copy", [jnp.asarray, jnp.array, jax.device_put], ids=["asarray", "array", "device_put"])
+def test_a_copy_that_is_read_after_the_write(copy, dtype):
+    def f(x):
+        a = np.zeros(3, dtype)
+        y = copy(a)
+        a[0] = 5
+        return y + x
+
+    np.testing.assert_array_equal(ag.jit(f)(1.0), [1, 1, 1])
+
+
 @right
 def a_view_read_before_and_after():
     def f(x):

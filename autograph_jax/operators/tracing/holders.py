@@ -97,7 +97,7 @@ def check_standing(array: jax.Array) -> None:
 
 def check_numpy_write(array: np.ndarray) -> None:
     """An array of NumPy's is written by Python: a JAX array that stands for it would have to show that."""
-    if jax_private.has_operations():
+    if jax_private.may_have_constants():
         constants.keep([array, *_in_memory_of(array)])
     shown = standing.standing_for(array)
     if not shown:
