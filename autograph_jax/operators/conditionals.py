@@ -23,7 +23,7 @@ from autograph_jax.operators.staging.mismatches import is_users, joined, shown
 from autograph_jax.operators.staging.writes import Slot, branch_writes, slots_of
 from autograph_jax.operators.tracing import aliasing, same_containers, state
 from autograph_jax.operators.tracing.cells import bind, of_modules, standing_for, variables
-from autograph_jax.operators.tracing.places import Content, Place, held
+from autograph_jax.operators.tracing.places import Content, Place, held, read_through
 from autograph_jax.operators.values import facts, objects, references
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.containers import flatten, unflatten
@@ -157,8 +157,9 @@ def _staged(
     known = joined_aliases.Known(new, own, around)
     for key in ends:
         doubt = joining.doubt_contents if isinstance(places[key], Content) else joining.doubt  # the former stays one object
-        doubt(new[key], places[key].read())
-        aliasing.doubt_buffers(new[key], places[key].read(), own)
+        before = read_through(places[key])
+        doubt(new[key], before)
+        aliasing.doubt_buffers(new[key], before, own)
         joined_aliases.relate(new[key], key, places[key], (first, second), known, joining)
         same_containers.write(places[key], new[key])
     if first.raised and second.raised:

@@ -14,7 +14,7 @@ import numpy as np
 
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import hooks, subscripts
-from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers, state, views
+from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers, standing, state, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.spans import Spanned
@@ -131,9 +131,7 @@ _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def augment(
-    old: Any, symbol: str, value: Any, place: tuple[Any, Any] | None = None, aliases: tuple[Any, ...] = ()
-) -> Any:
+def augment(old: Any, symbol: str, value: Any, place: tuple[Any, Any] | None = None, aliases: tuple[Any, ...] = ()) -> Any:
     """`old symbol value`, in place where `old` is a list or the like.
 
     `place` is the container and the key that it is at, `aliases` are variables that the statement assigns as they are.
@@ -159,10 +157,8 @@ def augment_name(old: Any, symbol: str, value: Any) -> Any:
     """`y symbol value`, where something else may hold what y does: if it is NumPy's, and would have to show it, an error."""
     new = augment(old, symbol, value)
     if new is not old and not hooks.is_porting():
-        if isinstance(old, np.ndarray):
+        if standing.arrays(old):
             holders.check_write(old)
-        elif isinstance(old, jax.Array):
-            holders.check_standing(old)
     return new
 
 

@@ -23,7 +23,7 @@ from autograph_jax.operators.effects import attempts
 from autograph_jax.operators.sequences import moved
 from autograph_jax.operators.tracing import aliasing, foreign, frozen, holders, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
-from autograph_jax.operators.tracing.places import CHANGING, Attribute, Content, check_class, content_of
+from autograph_jax.operators.tracing.places import BUFFERS, CHANGING, Attribute, Content, check_class, content_of
 from autograph_jax.operators.values import open_keys, selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, Unbound, refusal
@@ -80,17 +80,15 @@ def changed(value: Any, target: Any, index: Any) -> Any:
         return copied
     if isinstance(target, np.ndarray):
         holders.check_numpy_write(target)
-    if isinstance(target, np.flatiter | memoryview) and not _has_array(value, index):
-        base = target.base if isinstance(target, np.flatiter) else target.obj
-        if isinstance(base, np.ndarray):
-            holders.check_numpy_write(base)
-    elif isinstance(target, np.flatiter | memoryview):
+    if isinstance(target, np.flatiter) and not _has_array(value, index):
+        holders.check_numpy_write(target.base)
+    elif isinstance(target, np.flatiter | memoryview) and _has_array(value, index):
         raise ImmutableError(
             "an array of NumPy's is written by what shows its memory, with a traced value or index",
             location=user_location(),
             help="write the array itself, or one of a single axis: `y = x.ravel()`, `y[i] = v`, `x = y.reshape(x.shape)`",
         )
-    if issubclass(type(target), tuple) and isinstance(value, jax.Array):
+    if issubclass(type(target), tuple) and isinstance(value, jax.Array | np.ndarray):
         raise ImmutableError(
             "an array in a tuple is written in place, and neither JAX arrays nor tuples can change",
             location=user_location(),
@@ -178,6 +176,8 @@ def note_content(target: Any) -> None:
     if isinstance(target, CHANGING):
         attempts.check_write(target)
         same_containers.check_container(target)
+        if isinstance(target, BUFFERS):
+            holders.check_numpy_write(np.asarray(memoryview(target)))  # `np.frombuffer(target)` shows what is written
         state.note(content_of(target))
     else:
         foreign.check_item(target)

@@ -3,6 +3,7 @@
 Each program is made anew for Python and for `ag.jit`: what it closes over is written.
 """
 
+import array
 import collections
 import functools
 import operator
@@ -791,6 +792,73 @@ ITERATORS = {
 for _name, _iterator in ITERATORS.items():
     _make = taken_one_by_one(_iterator)
     _make.__name__ = f"elements_by_{_name}"
+    right_or_refused(_make)
+
+
+# ------------------------------------------------------------------ arrays in the memory of a bytearray
+
+
+def in_a_buffer(make_buffer, write):
+    def make():
+        buffer = make_buffer()
+        array = np.frombuffer(buffer, np.float64)
+
+        def f(x):
+            y = x
+            if x > 0:
+                y = x + jnp.asarray(array)[0]
+            write(buffer, x)
+            for i in range(2):
+                if x > i:
+                    y = y + jnp.asarray(array)[i]
+            return y + array[0]
+
+        return f
+
+    return make
+
+
+def sets_an_item(buffer, x):
+    buffer[-1] = buffer[7] = 64
+
+
+def sets_a_slice(buffer, x):
+    buffer[:8] = buffer[8:]
+
+
+def writes_in_a_branch_of_it(buffer, x):
+    if x > 0:
+        buffer[7] = 64
+
+
+def sets_a_number(buffer, x):
+    buffer[0] = 3
+
+
+def reverses(buffer, x):
+    buffer[0] = 5
+    buffer.reverse()
+
+
+def of_numbers():
+    return array.array("d", [1.0, 2.0])
+
+
+def of_bytes():
+    return bytearray(b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x40")
+
+
+for _buffer, _write in [
+    (of_bytes, sets_an_item),
+    (of_bytes, sets_a_slice),
+    (of_bytes, writes_in_a_branch_of_it),
+    (of_bytes, reverses),
+    (of_numbers, sets_a_number),
+    (of_numbers, reverses),
+    (of_numbers, lambda buffer, x: sets_a_number(buffer, x) if x > 0 else None),
+]:
+    _make = in_a_buffer(_buffer, _write)
+    _make.__name__ = f"{_buffer.__name__}_{_write.__name__.strip('<>')}"
     right_or_refused(_make)
 
 

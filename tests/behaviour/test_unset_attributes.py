@@ -301,6 +301,30 @@ def test_the_class_is_written_afterwards(turns, inherits):
         ag.jit(f)(-1.0)
 
 
+@pytest.mark.parametrize("turns", [0, 3])
+@pytest.mark.parametrize("write_object", [True, False])
+@pytest.mark.parametrize("make", [lambda x: [x, 1.0], lambda x: np.ones(2)])
+def test_what_the_class_holds_is_written_afterwards(turns, write_object, make):
+    """A list or array of the class is the object's on the path on which that has none of its own."""
+
+    class Base:
+        gain = make(0.0)
+
+    def f(x):
+        o = Base()
+        if x > 0:
+            o.gain = make(x)
+        for i in range(turns):
+            if x > i:
+                o.gain = make(x)
+        gain = o.gain if write_object else Base.gain
+        gain[0] = 5.0
+        return x + o.gain[0] + Base.gain[0]
+
+    with pytest.raises(ag.AliasError, match="Python the other variable would show the write|would have to show the write"):
+        ag.jit(f)(jnp.float32(-1.0))
+
+
 @pytest.mark.parametrize("x, expected", [(1.0, 13.0), (-1.0, 7.0)])
 def test_the_class_is_written_where_the_object_has_its_own(x, expected):
     class Base:

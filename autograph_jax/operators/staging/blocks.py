@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import jax
 import jax.extend
 import jax.numpy as jnp
-import numpy as np
 
 from autograph_jax.errors import StructureError, is_raised_by_user, is_raised_for_item, user_location
 from autograph_jax.loops.axes import NONE, Axes
@@ -44,7 +43,7 @@ from autograph_jax.operators.tracing import (
 )
 from autograph_jax.operators.tracing.cells import noted
 from autograph_jax.operators.tracing.holders import Uncounted
-from autograph_jax.operators.tracing.places import Cell, Content, Place, outliving
+from autograph_jax.operators.tracing.places import Cell, Content, Place, outliving, read_through
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
@@ -93,7 +92,7 @@ class Traced:
 
     def identity_of(self, place: Place) -> int:
         """The id of what a place holds at the end."""
-        return own.identity if (own := self.held.get(place.key)) is not None else aliasing.identity(place.read())
+        return own.identity if (own := self.held.get(place.key)) is not None else aliasing.identity(read_through(place))
 
     def doubted_in(self, key: Any) -> Set[int]:
         """The memory that what a place holds at the end may have, by its ids."""
@@ -101,17 +100,18 @@ class Traced:
 
     def kin_of(self, place: Place) -> list[int]:
         """The arrays in what a place holds at the end, and those that these may be, by their ids."""
-        return own.kin if (own := self.held.get(place.key)) is not None else [id(part) for part in reach.arrays(place.read())]
+        own = self.held.get(place.key)
+        return own.kin if own is not None else [id(part) for part in reach.arrays(read_through(place))]
 
-    def numpy_of(self, key: Any, place: Place | None) -> tuple[np.ndarray, ...]:
+    def numpy_of(self, key: Any, place: Place | None) -> tuple[standing.Shown, ...]:
         """The arrays of NumPy's in what a place holds at the end, and those that arrays in it stand for."""
-        if hooks.is_porting():
-            return ()
-        return self.held[key].numpy if place is None or key in self.held else tuple(standing.of_all([place.read()]))
+        if place is None or key in self.held:
+            return self.held[key].numpy
+        return standing.shown(reach.everything(read_through(place)))
 
     def is_listed(self, key: Any, place: Place | None) -> bool:
         """May a list of bounded length hold an array that is in a place at the end?"""
-        return self.held[key].is_listed if place is None or key in self.held else listed.holds(place.read())
+        return self.held[key].is_listed if place is None or key in self.held else listed.holds(read_through(place))
 
     def together(self, more: Iterable[tuple[Any, Any]] = ()) -> set[same_containers.Pair]:
         """The places that end with one container, or with two that may be one; `more` are what it left as it was, by key."""
@@ -200,7 +200,9 @@ class Aliases:
     older: list[Older] = dataclasses.field(default_factory=list)
     together: set[same_containers.Pair] = dataclasses.field(default_factory=set)  # positions that may hold one container
     twins: dict[Any, twins.Twins] = dataclasses.field(default_factory=dict)  # by key: arrays that a turn leaves as one
-    numpy: dict[Any, tuple[np.ndarray, ...]] = dataclasses.field(default_factory=dict)  # by key: what of NumPy's a turn leaves
+    numpy: dict[Any, tuple[standing.Shown, ...]] = dataclasses.field(
+        default_factory=dict
+    )  # by key: what of NumPy's a turn leaves
     listed: set[Any] = dataclasses.field(default_factory=set)  # places in which a turn leaves what lists may hold
     growing: dict[Any, list[Any]] = dataclasses.field(default_factory=dict)  # by key: what may be in a growing list
 
@@ -380,18 +382,19 @@ class _Recorder:
         for place, form in self._inputs:
             value = unflatten(form, leaves)
             value = values[place.key] = values.get(self._aliases.same.get(place.key), value)
-            for part, old in aliasing.side_by_side(value, place.read()):
+            before = read_through(place)
+            for part, old in aliasing.side_by_side(value, before):
                 first = renewed.setdefault(id(old), part)
                 for other in aliasing.doubtful_with(old):
                     aliasing.doubt(part, renewed.get(id(other), other))
                 views.hand_over(part, old)  # whoever holds what the loop enters with would see a write in the first turn
                 views.view(part, first)  # of two types, though one array
-            standing.note_all(value, [place.read(), *self._aliases.numpy.get(place.key, ())])
-            aliasing.doubt_buffers(value, place.read())
-            if place.key in self._aliases.listed or listed.holds(place.read()):
+            standing.note_all(value, [*standing.shown(reach.everything(before)), *self._aliases.numpy.get(place.key, ())])
+            aliasing.doubt_buffers(value, before)
+            if place.key in self._aliases.listed or listed.holds(before):
                 listed.note(value)
             doubt = joining.doubt_contents if isinstance(place, Content) else joining.doubt
-            doubt(value, place.read())
+            doubt(value, before)
             same_containers.write(place, value)
             self.starts[place.key] = aliasing.identity(value)
             self._entered.append(value)

@@ -9,7 +9,6 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import aliasing, listed, reach, standing, views
 from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.porting.arrays import Buffer
@@ -26,7 +25,7 @@ class Held:
     handed: Set[int] = frozenset()  # among these, those that loops hand over from turn to turn
     doubted: Set[int] = frozenset()  # among these, the memory that it may have
     is_listed: bool = False  # may a list of bounded length hold an array in it?
-    numpy: tuple[np.ndarray, ...] = ()  # the arrays of NumPy's in it, and those that arrays in it stand for
+    numpy: tuple[standing.Shown, ...] = ()  # what of NumPy's the arrays in it are, or stand for
 
 
 def held(value: Any, older: Uncounted) -> Held:
@@ -47,5 +46,5 @@ def held(value: Any, older: Uncounted) -> Held:
         handed=views.handed_over(value),
         doubted=aliasing.doubted(buffers),
         is_listed=listed.are_held(memory),
-        numpy=() if hooks.is_porting() else tuple(standing.of_all(parts)),
+        numpy=standing.shown(parts),
     )

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from autograph_jax.operators.staging.blocks import RESULT, Traced
 from autograph_jax.operators.tracing import aliasing, listed, reach, same_containers, standing, twins, views
-from autograph_jax.operators.tracing.places import Content, Place
+from autograph_jax.operators.tracing.places import Content, Place, read_through
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import Choice, Unbound
 from autograph_jax.operators.values.containers import parts_of
@@ -54,7 +54,7 @@ def _leaves_atom(branch: Traced, key: Any, place: Place) -> bool:
     """Does a branch leave a number, None or nothing at all there? Two places with one of these share nothing."""
     form = branch.ends[key][1] if key in branch.ends else None
     if form is None:
-        return isinstance(place.read(), _ATOMS)
+        return isinstance(read_through(place), _ATOMS)
     return isinstance(form, Static) and isinstance(form.value, _ATOMS)
 
 
@@ -77,7 +77,7 @@ def together(
 
     And which of the arrays in one of them: `if x > 0: a = [t, t]`.
     """
-    before = [(key, place.read()) for key, place in places.items()]
+    before = [(key, read_through(place)) for key, place in places.items()]
     for branch in (branch for branch in branches if not branch.is_over):
         for key, value in before:
             twins.doubt(values[key], branch.twins[key] if key in branch.twins else twins.twins(value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -12,10 +12,10 @@ from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging.blocks import RESULT, Aliases, Older, Shares, Traced
-from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers
+from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers, standing
 from autograph_jax.operators.tracing.aliasing import ARRAYS
 from autograph_jax.operators.tracing.holders import Uncounted
-from autograph_jax.operators.tracing.places import Content, Place
+from autograph_jax.operators.tracing.places import Content, Place, read_through
 from autograph_jax.operators.tracing.twins import NO_TWINS
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.containers import is_mutable
@@ -30,7 +30,7 @@ def share(places: Sequence[Place], forms: Sequence[Form], aliases: Aliases) -> N
     """
     leaders: dict[tuple[int, Form], Any] = {}
     for place, form in zip(places, forms, strict=True):
-        entry = place.read()
+        entry = read_through(place)
         is_array = isinstance(entry, jax.Array | np.ndarray) and isinstance(form, Array)
         if not is_array or hooks.is_porting() and not entry.ndim:
             continue
@@ -75,7 +75,7 @@ def taken_as_views(traced: Traced, around: aliasing.Around, places: Sequence[Pla
     """
     before = len(aliases.views)
     keys = [*(key for key in traced.ends if key not in traced.forgotten), RESULT]
-    entered = {place.key: place.read() for place in places if not isinstance(place, Content)}
+    entered = {place.key: read_through(place) for place in places if not isinstance(place, Content)}
     for key in keys:
         for base, whole in _shared(key, traced, around, places):
             if not _is_its_own(base, entered.get(key)):
@@ -161,11 +161,17 @@ def taken_from_numpy(traced: Traced, around: aliasing.Around, places: Sequence[P
     is_new = False
     for key in (place.key for place in places if place.key in traced.ends):
         known = aliases.numpy.get(key, ())
-        new = [one for one in traced.held[key].numpy if id(one) in around.numpy and not any(one is other for other in known)]
-        new = [one for one in new if not _is_handed_over(one, key, traced, places) or holders.holds_beside(one, places)]
+        new = [one for one in traced.held[key].numpy if id(one.array) in around.numpy and not _is_among(one, known)]
+        new = [
+            one for one in new if not _is_handed_over(one.array, key, traced, places) or holders.holds_beside(one.array, places)
+        ]
         if new:
             aliases.numpy[key], is_new = (*known, *new), True
     return is_new
+
+
+def _is_among(shown: standing.Shown, known: Iterable[standing.Shown]) -> bool:
+    return any(shown.array is other.array and shown.shape == other.shape for other in known)
 
 
 def _is_handed_over(array: np.ndarray, key: Any, traced: Traced, places: Sequence[Place]) -> bool:

@@ -397,7 +397,7 @@ class Settled:
         """Without a turn, a place holds what it entered with: `y = x`, `while n > 0: x = x / 2`, and then `y[0] = 1`."""
         after = self._after(values)
         for place, entry in zip(self.places, self.entries, strict=True):
-            standing.note_all(values.get(place.key), entry)
+            standing.note_all(values.get(place.key), standing.shown(reach.everything(entry)))
             old = [array for array in reach.arrays(entry) if array.ndim] if place.key in values else []
             new = [part for part in reach.arrays(values[place.key]) if part.ndim] if old else []
             for array in old:

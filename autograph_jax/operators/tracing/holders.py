@@ -68,7 +68,7 @@ def check_write(
             raise _alias_error(holder, base is array)
     of_list = _arrays_of_numpy(place[0]) if place is not None and picked else ()
     for older in (*standing.of_all((array, *related_to(array))), *of_list):
-        holder = holder_of(older, place, direct=False, like=_sharing(older, array, place))
+        holder = holder_of(older, place, direct=False, like=_sharing(older, array, place)) if older.size else None
         if holder is not None:
             raise _alias_error(holder, False)
     shares = history.sharing(array, related_to(array))
@@ -85,14 +85,6 @@ def _held_too() -> AliasError:
         location=user_location(),
         help="write the array by that variable, or give it a copy: `row = rows[0].copy()`",
     )
-
-
-def check_standing(array: jax.Array) -> None:
-    """A JAX array is replaced by another one: what holds the array of NumPy's that it stands for would have to show that."""
-    for older in standing.arrays(array):
-        holder = holder_of(older, None, like=standing.shares([older]))
-        if holder is not None:
-            raise _alias_error(holder, False)
 
 
 def check_numpy_write(array: np.ndarray) -> None:
@@ -204,10 +196,11 @@ def holder_of(
         for name, value in running.frame.f_globals.items():
             if like(value):
                 return running.frame, name
-        for name, value in _captured(running):
+        captured = dict(_captured(running))
+        for name, value in captured.items():
             if like(value) or _holds(value, like, place, running):
                 return running.frame, name
-        later = {name: running.variables[name] for name in running.names & running.variables.keys()}
+        later = captured | {name: running.variables[name] for name in running.names & running.variables.keys()}
         outer = outside.holder(array, running.frames, later, like, _skips(place, running))
         if outer is not None:
             return running.frame, outer
@@ -227,7 +220,7 @@ def holds_beside(array: np.ndarray, places: Sequence[Place]) -> bool:
 
 
 def _captured(running: _Running) -> Iterator[tuple[str, Any]]:
-    """The variables of functions around that have returned. They outlive the call: what they hold shows a write afterwards.
+    """The variables of functions around that have returned, or are not converted: what they hold shows a write afterwards.
 
     Not those that the function assigns, `nonlocal x`: they take the new array.
     """
@@ -245,8 +238,10 @@ def _assigned(code: types.CodeType) -> frozenset[str]:
 
 
 def _is_of_running(name: str, value: Any, frame: types.FrameType | None) -> bool:
+    """Is this a variable of a converted function that is running, of which is known what it still reads?"""
     while frame is not None:
-        if name in frame.f_code.co_cellvars and frame_variables(frame).get(name) is value:
+        is_it = name in frame.f_code.co_cellvars and frame_variables(frame).get(name) is value
+        if is_it and hooks.read_later(frame) is not None:
             return True
         frame = frame.f_back
     return False

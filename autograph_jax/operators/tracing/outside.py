@@ -59,6 +59,15 @@ def arrays(function: types.FunctionType) -> Iterator[np.ndarray]:
         yield from (part for part in parts if isinstance(part, np.ndarray))
 
 
+def arrays_of_class(kind: type) -> Iterator[np.ndarray]:
+    """The arrays of NumPy's in the attributes of a class."""
+    parts = (part for _, value in _of_class(kind) for part in _everything(value, _NO_NAMES))
+    return (part for part in parts if isinstance(part, np.ndarray))
+
+
+_NO_NAMES = (lambda: None).__code__
+
+
 @functools.lru_cache(maxsize=4096)
 def codes(code: types.CodeType) -> frozenset[types.CodeType]:
     """The code of a function, and of those inside it."""

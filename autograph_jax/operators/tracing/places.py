@@ -128,8 +128,6 @@ class Attribute:
             value = value.__get__(self.target, type(self.target))
         elif hasattr(type(value), "__get__"):
             return UNBOUND
-        if value is not UNBOUND:
-            _note_taken(self.target, self.attribute)
         return value
 
     def write(self, value: Any) -> None:
@@ -156,9 +154,9 @@ class Attribute:
 _taken: weakref.WeakKeyDictionary[Any, list[tuple[Any, str]]] = weakref.WeakKeyDictionary()
 
 
-def _note_taken(target: Any, name: str) -> None:
-    if (program := jax_private.outermost_program()) is not None:
-        _taken.setdefault(program, []).append((target, name))
+def _note_taken(place: Attribute) -> None:
+    if not isinstance(place.target, type) and (program := jax_private.outermost_program()) is not None:
+        _taken.setdefault(program, []).append((place.target, place.attribute))
 
 
 def check_class(target: type, name: str) -> None:
@@ -279,7 +277,8 @@ def _plain_methods(target: Any) -> Any:
 
 
 # What holds bytes or text, and changes.
-RAW = (bytearray, array.array, memoryview, io.StringIO, io.BytesIO)
+BUFFERS = (bytearray, array.array, memoryview)
+RAW = (*BUFFERS, io.StringIO, io.BytesIO)
 
 
 class Raw(Inside):
@@ -312,10 +311,16 @@ class Raw(Inside):
             case memoryview():
                 self.target.cast("B")[:] = value
             case array.array():
-                del self.target[:]
-                self.target.frombytes(value)
+                self._write_array(self.target, value)
             case _:
                 self.target[:] = value
+
+    def _write_array(self, target: array.array[Any], value: bytes) -> None:
+        new = array.array(target.typecode, value)
+        if len(new) == len(target):
+            memoryview(target)[:] = memoryview(new)  # in the same memory: arrays of NumPy's may show it
+        else:
+            target[:] = new
 
 
 class Context(Inside):
@@ -345,10 +350,18 @@ def content_of(target: Any) -> Inside:
 Place = Cell | Global | Attribute | Inside
 
 
-def held(place: Place) -> Any:
-    """What reading a place gives: of an attribute that an object does not have itself, what its class has."""
+def read_through(place: Place) -> Any:
+    """What the user's program reads there: of an attribute that an object does not have itself, what its class has."""
     value = place.read()
     return place.of_class() if value is UNBOUND and isinstance(place, Attribute) else value
+
+
+def held(place: Place) -> Any:
+    """The same, as what the place holds itself on some path from here on."""
+    value = place.read()
+    if value is UNBOUND and isinstance(place, Attribute) and (value := place.of_class()) is not UNBOUND:
+        _note_taken(place)
+    return value
 
 
 def outliving(places: list[Place]) -> list[Place]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -16,7 +16,17 @@ from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.frozen import share_memory
 
+_GONE = np.empty(0)  # for an array that nothing holds any more
 Kept = Callable[[], np.ndarray | None]
+
+
+class Shown(NamedTuple):
+    """An array of NumPy's, of which a value has all or a part."""
+
+    shape: tuple[int, ...]  # of what the value has
+    array: np.ndarray
+
+
 # Module state: by id, a JAX array and the arrays of NumPy's that it stands for. An entry goes when the JAX array goes.
 _known: dict[int, tuple[weakref.ref[Any], tuple[Kept, ...]]] = {}
 
@@ -32,15 +42,18 @@ def note(value: Any, *older: Any) -> Any:
     return value
 
 
-def note_all(value: Any, older: Any) -> None:
-    """The same of the arrays in a value that is `older` made anew, or may be. Arrays of ported code know their memory."""
-    if hooks.is_porting():
-        return
-    for part in reach.everything(value):
+def note_all(value: Any, older: Iterable[Shown]) -> None:
+    """The same of the arrays in a value that has been made anew of `older`, or may be one of these."""
+    older = list(older)
+    for part in reach.everything(value) if older else ():
         if isinstance(part, jax.Array) and part.ndim:
-            for one in reach.everything(older):
-                if isinstance(one, np.ndarray) and one.shape == part.shape:
-                    note(part, one)
+            note(part, *(one.array for one in older if one.shape == part.shape))
+
+
+def shown(values: Iterable[Any]) -> tuple[Shown, ...]:
+    """What the arrays among these values are, stand for, or show a part of. Arrays of ported code know their memory."""
+    parts = (value for value in values if isinstance(value, jax.Array | np.ndarray)) if not hooks.is_porting() else ()
+    return tuple(Shown(part.shape, one) for part in parts for one in arrays(part))
 
 
 def arrays(value: Any) -> tuple[np.ndarray, ...]:
@@ -50,7 +63,7 @@ def arrays(value: Any) -> tuple[np.ndarray, ...]:
     reference, found = _known.get(id(value), (None, ()))
     if reference is None or reference() is not value:
         return ()
-    return tuple(one for kept in found if (one := kept()) is not None)
+    return tuple(one if (one := kept()) is not None else _GONE for kept in found)
 
 
 def standing_for(array: np.ndarray) -> list[jax.Array]:

@@ -78,7 +78,7 @@ class Trace:
         self.cached: dict[Any, Any] = {}  # what functions with a cache have computed in the block, by the function and its key
         self.of_caches: dict[int, str] = {}  # objects in these, by id, with the names of the functions
         self.frozen = Frozen()
-        self.frozen_for: set[types.CodeType] = set()  # the functions whose globals are
+        self.frozen_for: set[types.CodeType | type] = set()  # the functions whose globals are, and classes
         self.iterators: list[tuple[Any, Any]] = []  # that are older than the block, and where each stands when it begins
         self.calls_library = False  # which may keep, where nobody sees it, what the block computes
         self.namespaces: dict[int, Any] = {}  # by the id of a `__dict__` that the block has asked for: whose it is
@@ -330,6 +330,15 @@ def freeze_globals(function: types.FunctionType) -> None:
         trace = _local.traces[-1]
         trace.frozen_for.update(outside.codes(function.__code__))
         for array in outside.arrays(function):
+            trace.frozen.freeze(array)
+
+
+def freeze_class(kind: type) -> None:
+    """Nor those in attributes of this class."""
+    if not any(kind in trace.frozen_for for trace in _local.traces):
+        trace = _local.traces[-1]
+        trace.frozen_for.add(kind)
+        for array in outside.arrays_of_class(kind):
             trace.frozen.freeze(array)
 
 
