@@ -130,6 +130,7 @@ def _staged(
     ends = {key: widened(_joined_end(place, first, second), axes) for key, place in places.items()}
     seen = {place.key for place in watched}
     around = around.with_those_in(place for key, place in places.items() if key not in seen)
+    around = around.with_arrays([*first.outside.values(), *second.outside.values()])
     parted = _parted(result, ends, places, first) | _parted(result, ends, places, second)
     written = {
         key: slots

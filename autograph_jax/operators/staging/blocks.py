@@ -69,6 +69,7 @@ class Traced:
     related: dict[int, frozenset[int]]  # of these, what each may be as well
     twins: dict[Any, twins.Twins]  # by key: the arrays in what it holds that have one memory
     called: dict[Any, dict[str, Any]]  # the code of functions, and their globals
+    outside: dict[int, Any]  # by id: arrays that it has met in globals and in classes
 
     def __call__(self, leaves: Sequence[Any], run: Callable[..., Sequence[Any]] | None = None) -> tuple[Any, dict[Any, Any]]:
         """Run the jaxpr, or what stands in for it: the result, and the values left in the places."""
@@ -254,6 +255,7 @@ def trace(
         related=recorder.related,
         twins=recorder.twins,
         called=recorder.called,
+        outside=recorder.outside,
     )
 
 
@@ -331,7 +333,8 @@ class _Recorder:
         self.jax_trace = jax_private.reference_to_trace()
         with state.running(trace):
             try:
-                self.before = trace.older = noted(self._functions) | nnx.enter(self._changeable)
+                self.before, self.outside = trace.older, trace.outside
+                trace.older.update(noted(self._functions) | nnx.enter(self._changeable))
                 for place in self._watched:
                     state.note(place)
                 starts = self._write_inputs(remaining)

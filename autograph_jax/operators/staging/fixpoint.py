@@ -141,6 +141,7 @@ class _Settling:
         apart, self._apart = self._apart, self._apart | self._changed(traced)
         same = apart == self._apart and same
         same = loop_aliases.keep_sharing(self._aliases, traced) and same
+        around = around.with_arrays(traced.outside.values())
         same = not loop_aliases.taken_as_views(traced, around, places, self._aliases) and same
         same = not loop_aliases.taken_from_numpy(traced, around, places, self._aliases) and same
         same = not loop_aliases.taken_from_before(traced, self._aliases) and same

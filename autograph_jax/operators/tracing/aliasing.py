@@ -18,7 +18,7 @@ import numpy as np
 
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import jax_private
-from autograph_jax.operators.tracing import reach, standing
+from autograph_jax.operators.tracing import reach, standing, state
 from autograph_jax.operators.tracing.cells import values_held
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.operators.tracing.views import CHOSEN, Renewed, bases, related_to, view
@@ -249,13 +249,20 @@ class Around(NamedTuple):
 
     def with_those_in(self, places: Iterable[Place]) -> Around:
         """The same, with what these places hold too."""
-        more = around((), places)
+        return self._with(around((), places))
+
+    def with_arrays(self, arrays: Iterable[Any]) -> Around:
+        """The same, with these."""
+        return self._with(around((), (), arrays))
+
+    def _with(self, more: Around) -> Around:
         return Around(self.arrays | more.arrays, self.memory | more.memory, self.numpy | more.numpy)
 
 
 def around(functions: Sequence[Callable[..., Any] | None], places: Iterable[Place], more: Iterable[Any] = ()) -> Around:
     """What a block's variables and these places hold, also in lists and objects, and the arrays in `more`."""
-    parts = [*(part for value in values_held(functions, places) for part in reach.everything(value)), *more]
+    held = values_held(functions, places)
+    parts = [*(part for value in held for part in reach.everything(value)), *more, *state.met()]
     arrays = [part for part in parts if isinstance(part, jax.Array)]
     related = (array for own in arrays for array in (own, *doubtful_with(own), *bases(own)))
     return Around(

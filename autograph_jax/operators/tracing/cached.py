@@ -97,11 +97,10 @@ def of_cached(function: Any) -> Callable[..., Any]:
 
 def _guard(block: state.Trace, parts: Iterable[Any], function: Any) -> None:
     """Nobody in the block may change what the function has given; what is noted there by itself may be older than the block."""
-    older = _older()
     for part in parts:
         if isinstance(part, np.ndarray):
             block.frozen.freeze(part)
-        if isinstance(part, np.ndarray) or id(part) not in older:
+        if isinstance(part, np.ndarray) or id(part) not in block.older:
             block.of_caches[id(part)] = function.__name__
 
 
@@ -129,13 +128,8 @@ def _computed(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any
 def _writes(places: list[Place], value: Any) -> bool:
     """Has one of these places been there before the call?"""
     own = set(map(id, reach.everything(value)))
-    older = _older()
+    older = state.traces()[-1].older
     return any(id(place.target) in older or id(place.target) not in own for place in outliving(places))
-
-
-def _older() -> set[int]:
-    """What has been there before the running blocks, by id."""
-    return {number for trace in state.traces() for number in trace.older}
 
 
 def _refusal(function: Any, reason: str) -> StagingError:

@@ -11,7 +11,7 @@ import numpy as np
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import positions, reach
 from autograph_jax.operators.tracing.places import CHANGING, Attribute, Cell, Global, Place, content_of
-from autograph_jax.operators.tracing.state import freeze, freeze_class, freeze_globals, note, traces, write
+from autograph_jax.operators.tracing.state import freeze, meet_class, meet_globals, note, traces, write
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 
 
@@ -82,7 +82,7 @@ def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
     older: set[int] = set()
     iterators = traces()[-1].iterators
     for function in originals_of(functions):
-        freeze_globals(function)
+        meet_globals(function)
     for cell in cells_of(functions).values():
         note(cell)
         for value in reach.everything(cell.read()):
@@ -96,11 +96,13 @@ def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
                 iterators.append((value, positions.position(value)))
             elif reach.is_record(value):
                 older.add(id(value))
-                freeze_class(type(value))
+                meet_class(type(value))
                 for attribute in reach.attributes(value):
                     note(Attribute(value, attribute))
             elif isinstance(value, type):
-                freeze_class(value)
+                meet_class(value)
+            elif not reach.has_no_parts(type(value)):
+                meet_class(type(value))
     return older
 
 

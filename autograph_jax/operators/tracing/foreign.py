@@ -47,7 +47,7 @@ def check_method(owner: Any, name: str) -> None:
     if not state.traces() or name.startswith("__"):
         return
     if type(owner) is set:  # whose rollback gives one with the same elements, in another order
-        changes = name == "pop" and any(id(owner) in trace.older for trace in state.traces())
+        changes = name == "pop" and id(owner) in state.traces()[-1].older
     elif isinstance(owner, BaseException):
         changes = name == "add_note" and state.is_older(owner)
     else:

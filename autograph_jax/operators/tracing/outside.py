@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax.core
-import numpy as np
 
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import reach
@@ -49,20 +48,18 @@ def holder(
     return None
 
 
-def arrays(function: types.FunctionType) -> Iterator[np.ndarray]:
-    """The arrays of NumPy's in the globals that a function names. What other functions name, these are asked for.
+def contents(function: types.FunctionType) -> Iterator[Any]:
+    """What is in the globals that a function names. What other functions name, these are asked for.
 
     Of ported code only those that are globals themselves: a write to any other is refused in it.
     """
     for _, value in _of_names(function.__globals__, function.__code__):
-        parts = [value] if hooks.is_porting() else _everything(value, function.__code__)
-        yield from (part for part in parts if isinstance(part, np.ndarray))
+        yield from [value] if hooks.is_porting() else _everything(value, function.__code__)
 
 
-def arrays_of_class(kind: type) -> Iterator[np.ndarray]:
-    """The arrays of NumPy's in the attributes of a class."""
-    parts = (part for _, value in _of_class(kind) for part in _everything(value, _NO_NAMES))
-    return (part for part in parts if isinstance(part, np.ndarray))
+def contents_of_class(kind: type) -> Iterator[Any]:
+    """What is in the attributes of a class."""
+    return (part for _, value in _of_class(kind) for part in _everything(value, _NO_NAMES))
 
 
 _NO_NAMES = (lambda: None).__code__

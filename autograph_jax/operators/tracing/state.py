@@ -12,19 +12,33 @@ import functools
 import sys
 import threading
 import types
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import StagingError, is_user_frame, user_location
 from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.operators import jax_private
-from autograph_jax.operators.tracing import outside
+from autograph_jax.operators.tracing import outside, reach
 from autograph_jax.operators.tracing.frozen import Frozen
-from autograph_jax.operators.tracing.places import Aside, Place
+from autograph_jax.operators.tracing.places import CHANGING, Aside, Place
 from autograph_jax.porting.arrays import serial
+
+
+class Older:
+    """The ids of containers and objects that were there before a block; so were those from before the block around it."""
+
+    def __init__(self, around: Older | None) -> None:
+        self._own, self._around = set[int](), around
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._own or self._around is not None and number in self._around
+
+    def update(self, numbers: Iterable[int]) -> None:
+        self._own.update(numbers)
 
 
 class Memory:
@@ -73,12 +87,13 @@ class Trace:
         self.inside = False  # of a function that JAX traces by itself
         self.block: Any = None
         self.called: dict[types.CodeType, dict[str, Any]] = {}  # the code of functions, and their globals
-        self.older: set[int] = set()  # containers and objects that were there before the block, by id
+        self.older = Older(outer.older if outer else None)  # containers and objects that were there before the block
+        self.outside: dict[int, Any] = {}  # by id: arrays that it has met in globals and in classes
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
         self.cached: dict[Any, Any] = {}  # what functions with a cache have computed in the block, by the function and its key
         self.of_caches: dict[int, str] = {}  # objects in these, by id, with the names of the functions
         self.frozen = Frozen()
-        self.frozen_for: set[types.CodeType | type] = set()  # the functions whose globals are, and classes
+        self.met: set[types.CodeType | type] = set()  # the functions whose globals it has looked into, and the classes
         self.iterators: list[tuple[Any, Any]] = []  # that are older than the block, and where each stands when it begins
         self.calls_library = False  # which may keep, where nobody sees it, what the block computes
         self.namespaces: dict[int, Any] = {}  # by the id of a `__dict__` that the block has asked for: whose it is
@@ -321,25 +336,47 @@ def entered(function: types.FunctionType) -> None:
     """Remember a function that the running block calls; not the function itself, which would keep its variables alive."""
     if _local.traces:
         _local.traces[-1].called[function.__code__] = function.__globals__
-        freeze_globals(function)
+        meet_globals(function)
 
 
-def freeze_globals(function: types.FunctionType) -> None:
-    """Nobody but the running block writes the arrays that are in global variables of this function."""
-    if not any(function.__code__ in trace.frozen_for for trace in _local.traces):
-        trace = _local.traces[-1]
-        trace.frozen_for.update(outside.codes(function.__code__))
-        for array in outside.arrays(function):
-            trace.frozen.freeze(array)
+def meet_globals(function: types.FunctionType) -> None:
+    """What is in global variables of this function is older than the running block, and only that writes arrays there."""
+    if not any(function.__code__ in trace.met for trace in _local.traces):
+        _local.traces[-1].met.update(outside.codes(function.__code__))
+        _meet(outside.contents(function))
 
 
-def freeze_class(kind: type) -> None:
-    """Nor those in attributes of this class."""
-    if not any(kind in trace.frozen_for for trace in _local.traces):
-        trace = _local.traces[-1]
-        trace.frozen_for.add(kind)
-        for array in outside.arrays_of_class(kind):
-            trace.frozen.freeze(array)
+def meet_class(kind: type) -> None:
+    """So is what attributes of this class hold."""
+    if not any(kind in trace.met for trace in _local.traces):
+        _local.traces[-1].met.add(kind)
+        _meet(outside.contents_of_class(kind))
+
+
+def _meet(parts: Iterable[Any]) -> None:
+    innermost = _local.traces[-1]
+    found: dict[int, Any] = {}
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            innermost.frozen.freeze(part)
+        if isinstance(part, (jax.Array, np.ndarray, *CHANGING)) or reach.is_record(part):
+            found[id(part)] = part
+    for trace in _local.traces if found else ():
+        there = found.keys() - _put_there_by(trace)
+        trace.older.update(there)
+        trace.outside |= {number: found[number] for number in there if isinstance(found[number], jax.Array | np.ndarray)}
+
+
+def met() -> list[Any]:
+    """The arrays that the running blocks have met in globals and classes."""
+    return [array for trace in _local.traces for array in trace.outside.values()]
+
+
+def _put_there_by(trace: Trace) -> set[int]:
+    """By id, what the places that a block has written hold now, and none held before."""
+    changed = [(now, old) for place, old in trace.log.values() if (now := place.read()) is not old]
+    before = {id(part) for _, old in changed for part in reach.everything(old)}
+    return {id(part) for now, _ in changed for part in reach.everything(now)} - before
 
 
 def freeze(array: np.ndarray) -> None:
