@@ -22,7 +22,7 @@ from autograph_jax.operators.staging.collectives import refuse
 from autograph_jax.operators.staging.mismatches import is_users, joined, shown
 from autograph_jax.operators.staging.writes import Slot, branch_writes, slots_of
 from autograph_jax.operators.tracing import aliasing, same_containers, state
-from autograph_jax.operators.tracing.cells import bind, of_modules, standing_for, variables
+from autograph_jax.operators.tracing.cells import bind, standing_for, variables
 from autograph_jax.operators.tracing.places import Content, Place, held, read_through
 from autograph_jax.operators.values import facts, objects, references
 from autograph_jax.operators.values.choices import Choice
@@ -151,8 +151,6 @@ def _staged(
     new |= _write_after(written, places, operands)
     joining = same_containers.Joining.of([result, *ends.values()])
     new = joined_aliases.with_aliases({key: new[key] for key in ends}, places, first, second, around.arrays)
-    modules = of_modules(functions, first.called | second.called)
-    new |= {key: joined_aliases.of_module(new[key], key, first, second, modules, predicate, joining) for key in ends if modules}
     joined_aliases.together({RESULT: value, **new}, places, (first, second), joining)
     own = aliasing.memory_in(new.values())
     known = joined_aliases.Known(new, own, around)
@@ -166,7 +164,6 @@ def _staged(
     if first.raised and second.raised:
         raise checks.Raised() if checks.is_kept() else checks.raised_by_itself()
     joined_aliases.relate(value, RESULT, None, (first, second), known, joining)
-    value = joined_aliases.of_module(value, RESULT, first, second, modules, predicate, joining)
     bind(functions, names)
     return joined_aliases.with_result_aliases(value, first, second, around.arrays)
 

@@ -447,10 +447,9 @@ def module_list_that_a_callee_gives_is_written(x):
     y = LOOSE
     if x > 0:
         y = _tight()
-    old = y[0]
     y[0] = 5.0
     seen = LOOSE[0], TIGHT[0]
-    y[0] = old
+    LOOSE[0], TIGHT[0] = 1.0, 3.0
     return seen
 
 

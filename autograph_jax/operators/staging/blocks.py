@@ -68,7 +68,6 @@ class Traced:
     objects: dict[Any, list[tuple[same_containers.Position, int]]]  # by key: the containers in what it holds, by their ids
     related: dict[int, frozenset[int]]  # of these, what each may be as well
     twins: dict[Any, twins.Twins]  # by key: the arrays in what it holds that have one memory
-    called: dict[Any, dict[str, Any]]  # the code of functions, and their globals
     outside: dict[int, Any]  # by id: arrays that it has met in globals and in classes
 
     def __call__(self, leaves: Sequence[Any], run: Callable[..., Sequence[Any]] | None = None) -> tuple[Any, dict[Any, Any]]:
@@ -254,7 +253,6 @@ def trace(
         objects=recorder.objects,
         related=recorder.related,
         twins=recorder.twins,
-        called=recorder.called,
         outside=recorder.outside,
     )
 
@@ -319,7 +317,6 @@ class _Recorder:
         self.raised = self.handled = False
         self.starts: dict[Any, int] = {}
         self._entered: list[Any] = []  # kept while the block runs, so that their ids stay theirs
-        self.called: dict[Any, dict[str, Any]] = {}
         self.calls_library = False
         self.__name__ = getattr(block, "__name__", "block")
         self.__qualname__ = getattr(block, "__qualname__", "block")
@@ -357,7 +354,7 @@ class _Recorder:
                 return self._ends(trace, starts, result)
             finally:
                 self._entered.clear()
-                self.called, self.calls_library = trace.called, trace.calls_library
+                self.calls_library = trace.calls_library
                 for holder in [*(holder for holder, _ in self._aliases.held), *self._aliases.growing.values()]:
                     holder.clear()
                 trace.roll_back()

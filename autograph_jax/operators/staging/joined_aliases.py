@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 
 from autograph_jax.operators.staging.blocks import RESULT, Traced
 from autograph_jax.operators.tracing import aliasing, listed, reach, same_containers, standing, twins, views
@@ -116,30 +115,6 @@ def relate(
             continue
         for part, own in _elements(value, form) if isinstance(place, Content) else [(value, form)]:
             _doubt_objects(part, own, branch.held[key].older, known.own, joining)
-
-
-def of_module(
-    value: Any,
-    key: Any,
-    first: Traced,
-    second: Traced,
-    modules: dict[int, Any],
-    predicate: jax.Array,
-    joining: same_containers.Joining,
-) -> Any:
-    """What paths leave that give a list or dict of the module's: itself, if both give it; else a write to it is doubtful."""
-    if not issubclass(type(value), list | dict):
-        return value
-    left = [branch.held.get(key) for branch in (first, second) if not branch.is_over]
-    given = [modules.get(own.identity) if own is not None else None for own in left]
-    if given and given[0] is not None and all(one is given[0] for one in given):
-        return given[0]
-    for one in given:
-        joining.doubt(value, one)
-    if len(given) == 2 and any(one is not None for one in given) and next(reach.arrays(value), None) is None:
-        options = tuple(value if one is None else one for one in given)  # which hold the same, and are two
-        return Choice(jnp.where(predicate, 0, 1), options)
-    return value
 
 
 def with_result_aliases(value: Any, first: Traced, second: Traced, outer: dict[int, jax.Array]) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -104,16 +103,3 @@ def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
             elif not reach.has_no_parts(type(value)):
                 meet_class(type(value))
     return older
-
-
-def of_modules(functions: Sequence[Callable[..., Any] | None], called: dict[types.CodeType, dict[str, Any]]) -> dict[int, Any]:
-    """The lists and dicts that functions name among the globals, by id: `scale = COARSE if x > 0 else FINE`."""
-    codes = called | {function.__code__: function.__globals__ for function in originals_of(functions)}
-    found = [space[name] for code, space in codes.items() for name in _global_names(code) if name in space]
-    containers = [value for value in found if issubclass(type(value), (list, dict))]
-    return {id(part): part for value in containers for part in reach.everything(value) if issubclass(type(part), (list, dict))}
-
-
-def _global_names(code: types.CodeType) -> set[str]:
-    inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
-    return set(code.co_names).union(*map(_global_names, inner))

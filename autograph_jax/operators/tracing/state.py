@@ -86,7 +86,6 @@ class Trace:
         self.around: Any = None  # the trace of JAX's that the block was begun in
         self.inside = False  # of a function that JAX traces by itself
         self.block: Any = None
-        self.called: dict[types.CodeType, dict[str, Any]] = {}  # the code of functions, and their globals
         self.older = Older(outer.older if outer else None)  # containers and objects that were there before the block
         self.outside: dict[int, Any] = {}  # by id: arrays that it has met in globals and in classes
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
@@ -198,8 +197,6 @@ def running(trace: Trace) -> Iterator[Trace]:
         yield trace
     finally:
         _local.traces.pop()
-        if _local.traces:
-            _local.traces[-1].called |= trace.called
 
 
 @contextlib.contextmanager
@@ -333,32 +330,35 @@ def making_again() -> Iterator[None]:
 
 
 def entered(function: types.FunctionType) -> None:
-    """Remember a function that the running block calls; not the function itself, which would keep its variables alive."""
+    """The running block calls this function."""
     if _local.traces:
-        _local.traces[-1].called[function.__code__] = function.__globals__
         meet_globals(function)
 
 
 def meet_globals(function: types.FunctionType) -> None:
     """What is in global variables of this function is older than the running block, and only that writes arrays there."""
     if not any(function.__code__ in trace.met for trace in _local.traces):
-        _local.traces[-1].met.update(outside.codes(function.__code__))
+        _block().met.update(outside.codes(function.__code__))
         _meet(outside.contents(function))
 
 
 def meet_class(kind: type) -> None:
     """So is what attributes of this class hold."""
     if not any(kind in trace.met for trace in _local.traces):
-        _local.traces[-1].met.add(kind)
+        _block().met.add(kind)
         _meet(outside.contents_of_class(kind))
 
 
+def _block() -> Trace:
+    """The innermost block; not the body of a `try` in it, which ends before."""
+    return next((trace for trace in reversed(_local.traces) if not isinstance(trace, Attempt)), _local.traces[-1])
+
+
 def _meet(parts: Iterable[Any]) -> None:
-    innermost = _local.traces[-1]
-    found: dict[int, Any] = {}
+    block, found = _block(), dict[int, Any]()
     for part in parts:
         if isinstance(part, np.ndarray):
-            innermost.frozen.freeze(part)
+            block.frozen.freeze(part)
         if isinstance(part, (jax.Array, np.ndarray, *CHANGING)) or reach.is_record(part):
             found[id(part)] = part
     for trace in _local.traces if found else ():
