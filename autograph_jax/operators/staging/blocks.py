@@ -332,6 +332,7 @@ class _Recorder:
             try:
                 self.before, self.outside = trace.older, trace.outside
                 trace.older.update(noted(self._functions) | nnx.enter(self._changeable))
+                trace.entered = self._entered
                 for place in self._watched:
                     state.note(place)
                 starts = self._write_inputs(remaining)

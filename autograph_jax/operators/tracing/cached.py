@@ -83,16 +83,26 @@ def of_cached(function: Any) -> Callable[..., Any]:
         key = _key(function, arguments, keywords)
         block = next((trace for trace in reversed(state.traces()) if not isinstance(trace, state.Attempt)), state.traces()[0])
         if any(key in held for held in gc.get_referents(function) if type(held) is dict and held is not function.__dict__):
-            value = function(*arguments, **keywords)
-            _guard(block, (part for part in reach.everything(value) if isinstance(part, np.ndarray)), function)
-            return value
+            return _kept_by(function, arguments, keywords, block)
         known = block.cached
         if (function, key) not in known:
-            known[function, key] = _computed(function, arguments, keywords)
-            _guard(block, reach.everything(known[function, key]), function)
+            value = _computed(function, arguments, keywords)
+            if not reach.is_plain(value) or isinstance(value, np.ndarray):  # which is one object for all that ask
+                value = _kept_by(function, arguments, keywords, block)
+            known[function, key] = value
+            _guard(block, reach.everything(value), function)
         return known[function, key]
 
     return apply
+
+
+def _kept_by(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], block: state.Trace) -> Any:
+    """What the cache keeps: it is there beside the block, so that what is done to make it stays."""
+    with state.making_again():
+        value = function(*arguments, **keywords)
+    state.meet(reach.everything(value))
+    _guard(block, (part for part in reach.everything(value) if isinstance(part, np.ndarray)), function)
+    return value
 
 
 def _guard(block: state.Trace, parts: Iterable[Any], function: Any) -> None:

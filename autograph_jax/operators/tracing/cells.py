@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import positions, reach
 from autograph_jax.operators.tracing.places import CHANGING, Attribute, Cell, Global, Place, content_of
-from autograph_jax.operators.tracing.state import freeze, meet_class, meet_globals, note, traces, write
+from autograph_jax.operators.tracing.state import freeze, meet_attributes, meet_globals, note, traces, write
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 
 
@@ -95,11 +96,11 @@ def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
                 iterators.append((value, positions.position(value)))
             elif reach.is_record(value):
                 older.add(id(value))
-                meet_class(type(value))
+                meet_attributes(type(value))
                 for attribute in reach.attributes(value):
                     note(Attribute(value, attribute))
-            elif isinstance(value, type):
-                meet_class(value)
+            elif isinstance(value, type | types.FunctionType):
+                meet_attributes(value)
             elif not reach.has_no_parts(type(value)):
-                meet_class(type(value))
+                meet_attributes(type(value))
     return older

@@ -57,9 +57,10 @@ def contents(function: types.FunctionType) -> Iterator[Any]:
         yield from [value] if hooks.is_porting() else _everything(value, function.__code__)
 
 
-def contents_of_class(kind: type) -> Iterator[Any]:
-    """What is in the attributes of a class."""
-    return (part for _, value in _of_class(kind) for part in _everything(value, _NO_NAMES))
+def contents_of(owner: type | types.FunctionType) -> Iterator[Any]:
+    """What is in the attributes of a class, or of a function."""
+    pairs = _of_class(owner) if isinstance(owner, type) else _attributes(owner)
+    return (part for _, value in pairs for part in _everything(value, _NO_NAMES))
 
 
 _NO_NAMES = (lambda: None).__code__
@@ -141,7 +142,12 @@ def _of_module(value: types.ModuleType, code: types.CodeType, named: bool) -> It
 
 def _of_function(value: types.FunctionType, code: types.CodeType, named: bool) -> Iterable[tuple[Any, Any]]:
     own = _of_names(value.__globals__, value.__code__) if named and not _is_foreign(value.__module__) else ()
-    return [*reach.parts(value), *own]
+    return [*reach.parts(value), *own, *_attributes(value)]
+
+
+def _attributes(function: types.FunctionType) -> list[tuple[str, Any]]:
+    """Those that the user has given it."""
+    return [pair for pair in vars(function).items() if not pair[0].startswith("__")]
 
 
 def _of_object(value: Any, code: types.CodeType, named: bool) -> Iterable[tuple[Any, Any]]:

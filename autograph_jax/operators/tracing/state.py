@@ -87,12 +87,13 @@ class Trace:
         self.inside = False  # of a function that JAX traces by itself
         self.block: Any = None
         self.older = Older(outer.older if outer else None)  # containers and objects that were there before the block
+        self.entered: list[Any] = []  # what its inputs were at first
         self.outside: dict[int, Any] = {}  # by id: arrays that it has met in globals and in classes
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
         self.cached: dict[Any, Any] = {}  # what functions with a cache have computed in the block, by the function and its key
         self.of_caches: dict[int, str] = {}  # objects in these, by id, with the names of the functions
         self.frozen = Frozen()
-        self.met: set[types.CodeType | type] = set()  # the functions whose globals it has looked into, and the classes
+        self.met: set[Any] = set()  # the code of functions whose globals it has looked into, classes, functions by id
         self.iterators: list[tuple[Any, Any]] = []  # that are older than the block, and where each stands when it begins
         self.calls_library = False  # which may keep, where nobody sees it, what the block computes
         self.namespaces: dict[int, Any] = {}  # by the id of a `__dict__` that the block has asked for: whose it is
@@ -319,7 +320,7 @@ def write(place: Place, value: Any) -> None:
 
 @contextlib.contextmanager
 def making_again() -> Iterator[None]:
-    """JAX makes an object of its leaves: what the user's `tree_unflatten` and `__init__` write there is new, and no state."""
+    """What a user's code writes here is new, and no state: JAX makes an object of its leaves, or a cache what it keeps."""
     logs = [_local.traces[-1].log] if _local.traces else [] if _local.written is None else [_local.written]
     counts = [len(log) for log in logs]
     yield
@@ -339,14 +340,15 @@ def meet_globals(function: types.FunctionType) -> None:
     """What is in global variables of this function is older than the running block, and only that writes arrays there."""
     if not any(function.__code__ in trace.met for trace in _local.traces):
         _block().met.update(outside.codes(function.__code__))
-        _meet(outside.contents(function))
+        meet(outside.contents(function))
 
 
-def meet_class(kind: type) -> None:
-    """So is what attributes of this class hold."""
-    if not any(kind in trace.met for trace in _local.traces):
-        _block().met.add(kind)
-        _meet(outside.contents_of_class(kind))
+def meet_attributes(owner: type | types.FunctionType) -> None:
+    """So is what attributes of this class hold, or of this function."""
+    known = owner if isinstance(owner, type) else id(owner)  # which must not live longer by this
+    if not any(known in trace.met for trace in _local.traces):
+        _block().met.add(known)
+        meet(outside.contents_of(owner))
 
 
 def _block() -> Trace:
@@ -354,7 +356,8 @@ def _block() -> Trace:
     return next((trace for trace in reversed(_local.traces) if not isinstance(trace, Attempt)), _local.traces[-1])
 
 
-def _meet(parts: Iterable[Any]) -> None:
+def meet(parts: Iterable[Any]) -> None:
+    """These are older than the running block, as far as that has not put them where they are."""
     block, found = _block(), dict[int, Any]()
     for part in parts:
         if isinstance(part, np.ndarray):
@@ -375,7 +378,7 @@ def met() -> list[Any]:
 def _put_there_by(trace: Trace) -> set[int]:
     """By id, what the places that a block has written hold now, and none held before."""
     changed = [(now, old) for place, old in trace.log.values() if (now := place.read()) is not old]
-    before = {id(part) for _, old in changed for part in reach.everything(old)}
+    before = {id(part) for old in [*trace.entered, *(old for _, old in changed)] for part in reach.everything(old)}
     return {id(part) for now, _ in changed for part in reach.everything(now)} - before
 
 
