@@ -157,7 +157,7 @@ def augment_name(old: Any, symbol: str, value: Any) -> Any:
     """`y symbol value`, where something else may hold what y does: if it is NumPy's, and would have to show it, an error."""
     new = augment(old, symbol, value)
     if new is not old and not hooks.is_porting():
-        if standing.arrays(old):
+        if any(standing.arrays(one) for one in (old, *views.related_to(old))):
             holders.check_write(old)
     return new
 

@@ -201,7 +201,7 @@ def holder_of(
             if like(value) or _holds(value, like, place, running):
                 return running.frame, name
         later = captured | {name: running.variables[name] for name in running.names & running.variables.keys()}
-        outer = outside.holder(array, running.frames, later, like, _skips(place, running))
+        outer = outside.holder(array, running.frames or [running.frame], later, like, _skips(place, running))
         if outer is not None:
             return running.frame, outer
     return None
