@@ -29,6 +29,8 @@ from autograph_jax.syntax.walk import children, walk
 
 _VIEW = Template("ag__.view(VALUE, BASE, INDEX)")
 _VIEW_AT = Template("ag__.view_at(BASE, INDEX)")
+_VIEW_OF = Template("ag__.view_of(BASE, NAME)")
+_VIEW_BY = Template("ag__.view_by(BASE, NAME, ARGUMENTS)")
 _ROWS = Template("ag__.rows(BASE)")
 # Python's functions that give no array of what they get.
 KEEP_NOTHING = frozenset({"abs", "bool", "complex", "float", "int", "len", "print", "range", "repr", "round", "str"})
@@ -191,6 +193,17 @@ class _Kept(Pass):
             return value if _is_known(value) else _VIEW.expression(at=value, VALUE=value, BASE=as_load(base), INDEX=[])
         if isinstance(value, gast.Subscript) and (isinstance(base, gast.Call) or _base(base) is not None):
             return _VIEW_AT.expression(at=value, BASE=self._marked(base), INDEX=index_of(value.slice))
+        return self._of_part(value, base)
+
+    def _of_part(self, value: Any, base: gast.expr) -> gast.expr:
+        """`rows[1].T`, `f(x).reshape(-1)`: a view of what is evaluated only once."""
+        if isinstance(value, gast.Attribute):
+            return _VIEW_OF.expression(at=value, BASE=self._marked(base), NAME=gast.Constant(value.attr, None))
+        if isinstance(value, gast.Call):
+            name = gast.Constant(value.func.attr, None)
+            call = _VIEW_BY.expression(at=value, BASE=self._marked(base), NAME=name, ARGUMENTS=value.args)
+            call.keywords = value.keywords
+            return call
         return value
 
 

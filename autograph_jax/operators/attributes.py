@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph_jax.errors import StructureError, user_location
-from autograph_jax.operators import chosen_objects
+from autograph_jax.operators import chosen_objects, hooks
 from autograph_jax.operators.builtins import taken_for, type_
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.tracing import reach, state, views
@@ -49,6 +49,16 @@ def get_attr(target: Any, name: str, *default: Any) -> Any:
 
 
 _VIEWS = frozenset({"T", "mT", "real", "imag"})
+
+
+def view_of(base: Any, name: str) -> Any:
+    """`rows[1].T`, which may be kept."""
+    return views.view(getattr(base, name), base)
+
+
+def view_by(base: Any, name: str, *arguments: Any, **keywords: Any) -> Any:
+    """`rows[1].reshape(-1)`, which may be kept."""
+    return views.view(hooks.call(getattr(base, name))(*arguments, **keywords), base)
 
 
 def class_of(value: Any) -> Any:
