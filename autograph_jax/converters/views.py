@@ -200,8 +200,9 @@ class _Kept(Pass):
         if isinstance(value, gast.Attribute):
             return _VIEW_OF.expression(at=value, BASE=self._marked(base), NAME=gast.Constant(value.attr, None))
         if isinstance(value, gast.Call):
-            name = gast.Constant(value.func.attr, None)
-            call = _VIEW_BY.expression(at=value, BASE=self._marked(base), NAME=name, ARGUMENTS=value.args)
+            function: Any = value.func
+            name = gast.Constant(function.attr, None)
+            call: Any = _VIEW_BY.expression(at=value, BASE=self._marked(base), NAME=name, ARGUMENTS=value.args)
             call.keywords = value.keywords
             return call
         return value
