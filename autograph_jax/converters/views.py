@@ -29,7 +29,7 @@ from autograph_jax.syntax.walk import children, walk
 
 _VIEW = Template("ag__.view(VALUE, BASE, INDEX)")
 _VIEW_AT = Template("ag__.view_at(BASE, INDEX)")
-_VIEW_OF = Template("ag__.view_of(BASE, NAME)")
+_VIEW_OF = Template("ag__.get_attr(BASE, NAME)")
 _VIEW_BY = Template("ag__.view_by(BASE, NAME, ARGUMENTS)")
 _ROWS = Template("ag__.rows(BASE)")
 # Python's functions that give no array of what they get.

@@ -30,7 +30,7 @@ def has_attr(target: Any, name: str) -> Any:
 
 
 def get_attr(target: Any, name: str, *default: Any) -> Any:
-    """`getattr(target, name, default)`."""
+    """`getattr(target, name, default)`; and `rows[1].T`, which may be kept."""
     if type(name) is Choice:
         return selection.of_choice(name, lambda option: get_attr(target, option, *default), "as the name of an attribute")
     target = target._bound() if type(target) is Choice else target
@@ -49,11 +49,6 @@ def get_attr(target: Any, name: str, *default: Any) -> Any:
 
 
 _VIEWS = frozenset({"T", "mT", "real", "imag"})
-
-
-def view_of(base: Any, name: str) -> Any:
-    """`rows[1].T`, which may be kept."""
-    return views.view(getattr(base, name), base)
 
 
 def view_by(base: Any, name: str, *arguments: Any, **keywords: Any) -> Any:

@@ -69,6 +69,48 @@ def row_of_a_callee_written(m):
 either(row_of_a_callee_written, [M])
 
 
+def transpose_of_a_row_of_a_list_written(m):
+    rows = [m, m + 1]
+    t = rows[1].T
+    t[0] = 7.0
+    return rows[1] + 0.0
+
+
+either(transpose_of_a_row_of_a_list_written, [M])
+
+
+def transpose_of_an_element_added_to(m):
+    rows = [m, np.ones((2, 2))]
+    if m[0, 0] > 0:
+        rows[1] = np.zeros((2, 2))
+    for _ in range(2):
+        t = rows[1].T
+        t += 1.0
+    return rows[1] + m
+
+
+either(transpose_of_an_element_added_to, [M], [-M])
+
+
+def flat_view_of_what_a_callee_gives(m):
+    flat = itself(m).reshape(-1)
+    flat[0] = 7.0
+    return m + 0.0
+
+
+either(flat_view_of_what_a_callee_gives, [M])
+
+
+def flat_view_of_an_element_that_is_written(m):
+    rows = [m, m + 1]
+    flat = rows[0].reshape((4,), order="C")
+    rows[0][0, 0] = 7.0
+    return flat + 0.0
+
+
+either(flat_view_of_an_element_that_is_written, [M])
+
+
 def row_of_a_callee_written_by_another(m):
     r = first(m)
     write(m)

@@ -995,7 +995,7 @@ ROWS = {
                 nonlocal library
                 import cmath as library
             ag__.if_stmt(x, then, otherwise, 'library')
-            return ag__.view_of(ag__.call(library.sqrt)(x), 'real')
+            return ag__.get_attr(ag__.call(library.sqrt)(x), 'real')
         """,
         [(0,), (4,)],
     ),

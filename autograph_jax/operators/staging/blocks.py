@@ -200,9 +200,8 @@ class Aliases:
     older: list[Older] = dataclasses.field(default_factory=list)
     together: set[same_containers.Pair] = dataclasses.field(default_factory=set)  # positions that may hold one container
     twins: dict[Any, twins.Twins] = dataclasses.field(default_factory=dict)  # by key: arrays that a turn leaves as one
-    numpy: dict[Any, tuple[standing.Shown, ...]] = dataclasses.field(
-        default_factory=dict
-    )  # by key: what of NumPy's a turn leaves
+    # By key: what of NumPy's a turn leaves.
+    numpy: dict[Any, tuple[standing.Shown, ...]] = dataclasses.field(default_factory=dict)
     listed: set[Any] = dataclasses.field(default_factory=set)  # places in which a turn leaves what lists may hold
     growing: dict[Any, list[Any]] = dataclasses.field(default_factory=dict)  # by key: what may be in a growing list
 

@@ -162,9 +162,7 @@ def taken_from_numpy(traced: Traced, around: aliasing.Around, places: Sequence[P
     for key in (place.key for place in places if place.key in traced.ends):
         known = aliases.numpy.get(key, ())
         new = [one for one in traced.held[key].numpy if id(one.array) in around.numpy and not _is_among(one, known)]
-        new = [
-            one for one in new if not _is_handed_over(one.array, key, traced, places) or holders.holds_beside(one.array, places)
-        ]
+        new = [one for one in new if not _is_only_handed_over(one.array, key, traced, places)]
         if new:
             aliases.numpy[key], is_new = (*known, *new), True
     return is_new
@@ -174,13 +172,13 @@ def _is_among(shown: standing.Shown, known: Iterable[standing.Shown]) -> bool:
     return any(shown.array is other.array and shown.shape == other.shape for other in known)
 
 
-def _is_handed_over(array: np.ndarray, key: Any, traced: Traced, places: Sequence[Place]) -> bool:
-    """Has another place begun the loop with this array, and has a turn taken it from there whole, to leave it in one place?"""
+def _is_only_handed_over(array: np.ndarray, key: Any, traced: Traced, places: Sequence[Place]) -> bool:
+    """Has a turn taken this array whole from another place that began the loop with it, to one place, and nothing else holds it?"""
     own = traced.held[key]
     if any(traced.held[other].identity == own.identity for other in traced.ends if other != key):
         return False
     begun = [traced.starts.get(place.key) for place in places if place.key != key and place.read() is array]
-    return any(start in own.handed or start == own.identity for start in begun)
+    return any(start in own.handed or start == own.identity for start in begun) and not holders.holds_beside(array, places)
 
 
 def taken_from_before(traced: Traced, aliases: Aliases) -> bool:
