@@ -173,7 +173,7 @@ def _is_among(shown: standing.Shown, known: Iterable[standing.Shown]) -> bool:
 
 
 def _is_only_handed_over(array: np.ndarray, key: Any, traced: Traced, places: Sequence[Place]) -> bool:
-    """Has a turn taken this array whole from another place that began the loop with it, to one place, and nothing else holds it?"""
+    """Has a turn taken this array whole from another place that began with it, to one place, and nothing else holds it?"""
     own = traced.held[key]
     if any(traced.held[other].identity == own.identity for other in traced.ends if other != key):
         return False
