@@ -36,26 +36,24 @@ class _Mode(threading.local):
 
 _mode = _Mode()
 _lock = threading.RLock()
-_porting = 0  # how many threads are at it, and how deep; guarded by the lock
+_porting: set[object] = set()  # one for each `port` that is running, in any thread
 when_nobody_ports: list[Callable[[], None]] = []  # called when the last one ends. Set once, when the package is imported.
 
 
 @contextlib.contextmanager
 def porting(max_len: int | None = None) -> Iterator[None]:
     """Meanwhile, in this thread, libraries of NumPy code are converted like the user's own."""
-    global _porting
-    around = _mode.max_len
-    _mode.max_len = around if max_len is None else max_len
-    with _lock:
-        _porting += 1
-    _mode.depth += 1
-    try:
+    depth, around = _mode.depth, _mode.max_len
+    own = object()
+    try:  # Ctrl-C may come anywhere
+        with _lock:
+            _porting.add(own)
+        _mode.depth, _mode.max_len = depth + 1, around if max_len is None else max_len
         yield
     finally:
-        _mode.depth -= 1
-        _mode.max_len = around
+        _mode.depth, _mode.max_len = depth, around
         with _lock:
-            _porting -= 1
+            _porting.discard(own)
             if not _porting:
                 for end in when_nobody_ports:
                     end()

@@ -68,9 +68,15 @@ class Attempt:
             for own in self._checked:  # what follows this `try` is no less in theirs
                 own.is_open = True
             self._checked.clear()
-            if kind is not None and not issubclass(kind, (AutographError, Raised)) and self.has_failed() is not False:
+            if kind is not None and self._may_catch(kind) and self.has_failed() is not False:
                 raise uncatchable() from error  # both copies of a handler would run
         return kind is Raised and bool(self._handler_of)  # there is nothing more to trace: the handlers come next
+
+    def _may_catch(self, kind: type[BaseException]) -> bool:
+        """Is this an error of the user's? Ctrl-C, while something is traced, is none, unless a handler asks for it."""
+        if issubclass(kind, (AutographError, Raised)):
+            return False
+        return issubclass(kind, Exception) or self.handler(kind) is not None
 
     def check(self, around: Sequence[Attempt]) -> None:
         """What comes next in the body is left out where one of these has failed."""
