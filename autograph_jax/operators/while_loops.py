@@ -69,8 +69,8 @@ def while_stmt(
         turn = _counted(body, functions)
     else:
         going, writes = _test_apart(test, functions, names)
-        if going:
-            must = going is TRACED or tries >= _TRIES and _is_endless(test)
+        must = going is TRACED or tries >= _TRIES and _is_endless(test)
+        if must or going and not _is_rested(tries):
             exit = _staged_while(test, body, functions, names, must=must, before=before, test_writes=writes)
             if exit is not PYTHON:
                 return run_else(exit, orelse, functions, names)
@@ -103,6 +103,11 @@ def _counted(body: Block, functions: tuple[Block | None, ...]) -> Block:
 
 
 _TRIES = 3  # turns in Python, after which the state of a loop has found its kinds
+
+
+def _is_rested(tries: int) -> bool:
+    """After so many turns in Python, is it not tried again to stage what is left? A list that grows would fail each time."""
+    return tries > _TRIES and tries & (tries - 1) != 0
 
 
 def _is_endless(test: Block) -> bool:

@@ -179,3 +179,40 @@ def test_variables_that_a_path_does_not_set_share_nothing(x64: None):
     ported, x = ag.jit(ag.port(total)), np.array([1.0, 2.0])
     for most in (3.0, 50.0, 9.0):
         np.testing.assert_allclose(ported(x, most), total(x, most), rtol=1e-12)
+
+
+def _parts_of_one_array(x: Any, least: Any, cut: Any) -> Any:
+    """As SciPy's minimiser of Chandrupatla's: three arrays that are parts of one, until a branch compresses them."""
+    all_ = np.stack((x, x + 1, x + 2)).ravel()
+    work = {"a": all_[cut[0]], "b": all_[cut[1]], "c": all_[cut[2]], "turns": 0}
+    total = 0.0
+    while work["turns"] < 4:
+        near = work["a"] < work["b"] - 0.5
+        a, b = work["a"][near], work["b"][near]
+        a[b > 1] = b[b > 1] * 0.5
+        work["a"][near], work["c"][near] = a, b + 1
+        work["turns"] += 1
+        stop = work["c"] > least
+        total = total + work["a"].sum() + 10 * work["b"].sum() + 100 * work["c"].sum()
+        if stop.any():
+            for key, value in work.items():
+                work[key] = value[~stop] if key != "turns" else value
+        if work["a"].size == 0:
+            break
+    return total
+
+
+APART = (slice(0, 4), slice(4, 8), slice(8, 12))
+INTERLEAVED = (slice(0, 12, 3), slice(1, 12, 3), slice(2, 12, 3))
+OVERLAPPING = (slice(0, 4), slice(3, 7), slice(6, 10))
+
+
+@pytest.mark.parametrize("cut", [APART, INTERLEAVED, OVERLAPPING])
+def test_parts_of_one_array_are_written(cut: Any, x64: None):
+    ported = ag.jit(ag.port(lambda x, least: _parts_of_one_array(x, least, cut)))
+    x = np.array([0.5, 2.0, -1.0, 0.7])
+    try:
+        for least in (1.5, 2.5, 3.1, 9.0):
+            np.testing.assert_allclose(ported(x, least), _parts_of_one_array(x, least, cut), rtol=1e-12)
+    except ag.AliasError:
+        assert cut is OVERLAPPING

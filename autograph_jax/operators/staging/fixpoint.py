@@ -43,6 +43,7 @@ Block = Callable[..., Any]
 _BOOL = Array((), np.dtype(bool))
 _MOST_ROUNDS = 16
 _MOST_LENGTHS = 2
+_MOST_NUMBERS = 5
 _MOST_DOUBLINGS = 5
 
 
@@ -207,8 +208,16 @@ class _Settling:
         return same
 
     def _check_lengths(self, forms: Sequence[Form]) -> None:
-        """Refuse arrays that are longer after each turn; one that is longer after the first may stay so."""
+        """Refuse arrays that are longer after each turn; one that is longer after the first may stay so.
+
+        A list of several lengths may have one more after each of some turns, and of all, where their number is known.
+        """
         for place, before, form in zip(self.places, self._forms, forms, strict=True):
+            if isinstance(place.target, Several):
+                self._longer[place.key] += _numbers(form) > _numbers(before)
+                if self._longer[place.key] > _MOST_NUMBERS and not self._turns:
+                    raise lists.number_unknown(shown(place))
+                continue
             self._longer[place.key] += selected.is_longer(before, form)
             if self._longer[place.key] > _MOST_LENGTHS:
                 raise longer_error(shown(place))
@@ -285,6 +294,11 @@ def _or_left(place: Place, start: Form, traced: Traced) -> Form:
 def _grows(place: Place, form: Form, end: Form) -> bool:
     """Does a turn make a list or tuple longer? What a list of several lengths holds is one more of them."""
     return lists.is_longer(form, end) and not isinstance(place.target, Several)
+
+
+def _numbers(form: Form) -> int:
+    """Of how many lengths a list may be."""
+    return len(form.forms) if isinstance(form, Options) else 1
 
 
 def _next_forms(

@@ -20,6 +20,7 @@ from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing import reach, standing, state
 from autograph_jax.operators.tracing.cells import values_held
+from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.places import Place
 from autograph_jax.operators.tracing.views import CHOSEN, Renewed, bases, related_to, view
 from autograph_jax.porting.arrays import Buffer, MutableArray, arrays_made
@@ -179,14 +180,22 @@ def _doubt_each(pairs: list[tuple[Any, Any]], apart: Set[int]) -> None:
     new = [value for value, _ in pairs]
     for value, other in pairs:
         doubt_buffers(value, other, apart | memory_in(one for one in new if one is not value))
-    old = [(value, list(reach.buffers(other))) for value, other in pairs]
-    for number, (value, buffers) in enumerate(old):
+    old = [(value, other, list(reach.buffers(other))) for value, other in pairs]
+    for number, (value, first, buffers) in enumerate(old):
         near = {id(one) for buffer in buffers for one in (buffer, *doubtful_with(buffer))}
-        for second, others in old[:number]:
-            if any(id(buffer) in near for buffer in others):
+        for second, other, others in old[:number]:
+            if near.intersection(map(id, others)) - in_parts(first, other):
                 for one in reach.buffers(value):
                     for two in reach.buffers(second):
                         doubt(one, two)
+
+
+def in_parts(one: Any, other: Any) -> set[int]:
+    """The memory of two arrays of ported code, by its id, where they are different parts of it: `a, b = np.stack((x, y))`."""
+    if not (isinstance(one, MutableArray) and isinstance(other, MutableArray)):
+        return set()
+    is_one = one._buffer is other._buffer and isinstance(one._buffer, Buffer)
+    return {id(one._buffer)} if is_one and not share_memory(one.shadow, other.shadow) else set()
 
 
 def check_buffers(target: Any, aliases: Iterable[Any]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import itertools
+import threading
 import types
 import weakref
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -98,9 +99,92 @@ class _Known:
         return self.new.is_on(new)
 
 
-# Module state: by the ids of a container that a join has made, and of another one that it may be as well. An entry goes when
-# the container goes, or one of its arrays; the tracing that made it has ended by then.
-_known: dict[tuple[int, int], _Known] = {}
+class _Graph:
+    """What is known of containers that may be one: by the id of one that a join has made, and that of another one.
+
+    An entry goes when the container goes, or one of its arrays, which may be at any time, in any thread; the tracing that made it
+    has ended by then.
+    """
+
+    def __init__(self) -> None:
+        self._of: dict[int, dict[int, _Known]] = {}
+        self._newer: dict[int, dict[int, _Known]] = {}
+        self._lock = threading.RLock()
+
+    def get(self, new: int, old: int) -> _Known | None:
+        return self._of.get(new, {}).get(old)
+
+    def add(self, new: int, old: int, entry: _Known) -> None:
+        with self._lock:  # a table that becomes empty meanwhile is not taken away
+            self._of.setdefault(new, {})[old] = entry
+            if entry.old:
+                self._newer.setdefault(old, {})[new] = entry
+
+    def pop(self, new: int, old: int) -> _Known | None:
+        self._newer.get(old, {}).pop(new, None)
+        return self._of.get(new, {}).pop(old, None)
+
+    def entries(self) -> list[tuple[int, int, _Known]]:
+        return [(new, old, entry) for new, others in list(self._of.items()) for old, entry in list(others.items())]
+
+    def is_empty(self) -> bool:
+        return not self._of
+
+    def drop_empty(self) -> None:
+        with self._lock:
+            for table in (self._of, self._newer):
+                for own in [own for own, others in list(table.items()) if not others]:
+                    del table[own]
+
+    def is_made(self, own: int) -> bool:
+        """Has a join made this container, by its id?"""
+        return bool(self._of.get(own))
+
+    def knows(self, value: Any) -> bool:
+        return bool(_present(self._of, id(value)) or _present(self._newer, id(value)))
+
+    def older(self, target: Any) -> Iterator[tuple[Any, int]]:
+        """What a container is on some path, and what that is, if a join has made it too; each with the number of the join."""
+        pending, known = [target], {id(target)}
+        for own in pending:
+            for other, entry in _present(self._of, id(own)):
+                if entry.old and entry.is_of(own):
+                    yield entry.old[0], entry.number
+                    if other not in known:
+                        known.add(other)
+                        pending.append(entry.old[0])
+
+    def around(self, target: Any) -> dict[int, _Mark | None]:
+        """The ids of all that a container may be, with what tells whether an object is that one still.
+
+        What the join has made of an older one that has made this one of it is another one, but where that join says so.
+        """
+        found: dict[int, _Mark | None] = {}
+        pending: list[tuple[int, int]] = [(id(target), 0)]
+        for own, number in [(target, 0), *self.older(target)]:
+            pending.append((id(own), number))
+            found.setdefault(id(own), None)
+            for other, entry in _present(self._of, id(own)):
+                if not entry.old and entry.is_of(own):
+                    found.setdefault(other, entry.other)
+                    pending.append((other, number))
+        known = set(pending)
+        for own, number in pending:
+            for new, entry in _present(self._newer, own):
+                if entry.number != number and (new, 0) not in known:
+                    known.add((new, 0))
+                    found.setdefault(new, entry.new)
+                    pending.append((new, 0))
+        found.pop(id(target), None)
+        return found
+
+
+def _present(table: dict[int, dict[int, _Known]], own: int) -> list[tuple[int, _Known]]:
+    """The entries of a container whose tracing goes on."""
+    return [(other, entry) for other, entry in list(table.get(own, {}).items()) if not entry.is_over]
+
+
+_graph = _Graph()  # module state
 
 
 class Joining:
@@ -108,8 +192,10 @@ class Joining:
 
     def __init__(self, kept: Container[int] = frozenset()) -> None:
         self._kept, self._number = kept, next(_numbers)
-        for key in [key for key, entry in _known.copy().items() if entry.is_over]:
-            _forget(key)
+        for new, old, entry in _graph.entries():
+            if entry.is_over:
+                _forget((new, old))
+        _graph.drop_empty()
 
     @classmethod
     def of(cls, forms: Iterable[Form]) -> Joining:
@@ -180,28 +266,30 @@ class Joining:
         if not _is_news(key, new):
             return False
         keep(old)
-        _known[key] = _Known(self._number, _Mark(new, _forgetting(key)), Uncounted([old]), None)
+        _graph.add(*key, _Known(self._number, _Mark(new, _forgetting(key)), Uncounted([old]), None))
         return True
 
     def _remember_together(self, one: Any, other: Any) -> None:
         for key, new, old in (((id(one), id(other)), one, other), ((id(other), id(one)), other, one)):
             if _is_news(key, new):
                 forget = _forgetting(key)
-                _known[key] = _Known(self._number, _Mark(new, forget), Uncounted(), _Mark(old, forget))
+                _graph.add(*key, _Known(self._number, _Mark(new, forget), Uncounted(), _Mark(old, forget)))
 
 
 def _is_news(key: tuple[int, int], new: Any) -> bool:
-    if key in _known and not _known[key].is_of(new):
+    entry = _graph.get(*key)
+    if entry is not None and not entry.is_of(new):
         _forget(key)
-    return key not in _known
+        return True
+    return entry is None
 
 
 def _forgetting(key: tuple[int, int]) -> Callable[[Any], None]:
     return lambda reference, forget=_forget: forget(key)
 
 
-def _forget(key: tuple[int, int], known: Any = _known, drop: Any = drop) -> None:  # globals go before arrays do
-    entry = known.pop(key, None)
+def _forget(key: tuple[int, int], graph: Any = _graph, drop: Any = drop) -> None:  # globals go before arrays do
+    entry = graph.pop(*key)
     for old in entry.old if entry is not None else ():
         drop(old)
 
@@ -252,7 +340,7 @@ def write(place: Place, value: Any) -> None:
     """Write what a join has made into a place. A list or dict whose contents it is stays the one that it was."""
     marks: list[_Mark] = []
     if isinstance(place, Content):
-        for (new, old), entry in _known.copy().items():  # an entry may go at any time
+        for new, old, entry in _graph.entries():
             marks += [entry.new] if new == id(place.target) and entry.new.is_on(place.target) else []
             marks += [entry.other] if old == id(place.target) and entry.other and entry.other.is_on(place.target) else []
     state.write(place, value)
@@ -262,10 +350,7 @@ def write(place: Place, value: Any) -> None:
 
 def related(values: Iterable[Any]) -> dict[int, frozenset[int]]:
     """What each of these containers may be as well, by their ids; nothing of those that are surely none else."""
-    if not _known:
-        return {}
-    graph = _Graph()
-    found = {id(value): frozenset(graph.around(value)) for value in values if graph.knows(value)}
+    found = {id(value): frozenset(_graph.around(value)) for value in values if _graph.knows(value)}
     return {own: others for own, others in found.items() if others}
 
 
@@ -285,71 +370,19 @@ class _StandIn:
     """In a list of which not all elements are known."""
 
 
-class _Graph:
-    """What is known of containers that may be one."""
-
-    def __init__(self) -> None:
-        self._of: dict[int, list[tuple[int, _Known]]] = {}
-        self._newer: dict[int, list[tuple[int, _Known]]] = {}
-        for (new, old), entry in list(_known.items()):
-            if not entry.is_over:
-                self._of.setdefault(new, []).append((old, entry))
-                if entry.old:
-                    self._newer.setdefault(old, []).append((new, entry))
-
-    def knows(self, value: Any) -> bool:
-        return id(value) in self._of or id(value) in self._newer
-
-    def older(self, target: Any) -> Iterator[tuple[Any, int]]:
-        """What a container is on some path, and what that is, if a join has made it too; each with the number of the join."""
-        pending, known = [target], {id(target)}
-        for own in pending:
-            for other, entry in self._of.get(id(own), ()):
-                if entry.old and entry.is_of(own):
-                    yield entry.old[0], entry.number
-                    if other not in known:
-                        known.add(other)
-                        pending.append(entry.old[0])
-
-    def around(self, target: Any) -> dict[int, _Mark | None]:
-        """The ids of all that a container may be, with what tells whether an object is that one still.
-
-        What the join has made of an older one that has made this one of it is another one, but where that join says so.
-        """
-        found: dict[int, _Mark | None] = {}
-        pending: list[tuple[int, int]] = [(id(target), 0)]
-        for own, number in [(target, 0), *self.older(target)]:
-            pending.append((id(own), number))
-            found.setdefault(id(own), None)
-            for other, entry in self._of.get(id(own), ()):
-                if not entry.old and entry.is_of(own):
-                    found.setdefault(other, entry.other)
-                    pending.append((other, number))
-        known = set(pending)
-        for own, number in pending:
-            for new, entry in self._newer.get(own, ()):
-                if entry.number != number and (new, 0) not in known:
-                    known.add((new, 0))
-                    found.setdefault(new, entry.new)
-                    pending.append((new, 0))
-        found.pop(id(target), None)
-        return found
-
-
 def older(target: Any) -> Iterator[Any]:
     """What a container is on some path, and what that is, if a join has made it too."""
-    if _known:
-        found = {id(other): other for other, _ in _Graph().older(target) if other is not target}
-        yield from found.values()
+    found = {id(other): other for other, _ in _graph.older(target) if other is not target}
+    yield from found.values()
 
 
 def older_in(value: Any, *, without: Container[int] = frozenset()) -> Iterator[Any]:
     """What the containers in a value are on some path; not those whose ids are left out."""
-    if _known:
-        made = {key for key, _ in _known}
-        for part in reach.everything(value):
-            if id(part) in made and id(part) not in without:
-                yield from older(part)
+    if _graph.is_empty():
+        return
+    for part in reach.everything(value):
+        if _graph.is_made(id(part)) and id(part) not in without:
+            yield from older(part)
 
 
 def check_container(target: Any, aliases: tuple[Any, ...] = ()) -> None:
@@ -357,10 +390,9 @@ def check_container(target: Any, aliases: tuple[Any, ...] = ()) -> None:
     if type(target) is Choice:
         for option in target._options:
             check_container(option, aliases)
-    graph = _Graph() if _known else None
-    if graph is None or not graph.knows(target):
+    if not _graph.knows(target):
         return
-    others = graph.around(target)
+    others = _graph.around(target)
 
     def may_be_target(part: Any) -> bool:
         return id(part) in others and ((mark := others[id(part)]) is None or mark.is_on(part))
@@ -374,14 +406,14 @@ def check_container(target: Any, aliases: tuple[Any, ...] = ()) -> None:
             details=["In Python the other variable would show the write on one path, and not on the other."],
             help="make a copy where the variable gets it: `b = list(a)`",
         )
-    for key, entry in list(_known.items()):
-        if id(target) in key and entry.new.is_by_parts:  # which holds what is written now
-            _forget(key)
+    for new, old, entry in _graph.entries():
+        if id(target) in (new, old) and entry.new.is_by_parts:  # which holds what is written now
+            _forget((new, old))
 
 
 def is_doubtful(value: Any) -> bool:
     """Is there something that this may be as well?"""
-    return bool(_known) and _Graph().knows(value)
+    return _graph.knows(value)
 
 
 def check_identity(first: Any, second: Any) -> None:
@@ -389,7 +421,7 @@ def check_identity(first: Any, second: Any) -> None:
     if first is second:
         mark = None if type(first) is types.FunctionType and first in of_turns else _NOTHING
     else:
-        mark = _Graph().around(first).get(id(second), _NOTHING) if _known else _NOTHING
+        mark = _graph.around(first).get(id(second), _NOTHING)
     if mark is None or isinstance(mark, _Mark) and mark.is_on(second):
         raise AliasError(
             f"whether this is the same {type(first).__name__} depends on traced data",

@@ -30,11 +30,11 @@ _NO_CONTENT = (*_LEAVES, *_CODE, *reach.ATOMS)
 
 def twins(value: Any) -> Twins:
     """The ways to two arrays in a value that have, or may have, one memory."""
-    found = [(way, *_kin(array)) for way, array in _arrays(value)]
+    found = [(way, array, *_kin(array)) for way, array in _arrays(value)]
     return frozenset(
         frozenset((way, other_way))
-        for (way, kin, apart), (other_way, others, others_apart) in itertools.combinations(found, 2)
-        if way != other_way and (kin & others) - (apart & others_apart)
+        for (way, one, kin, apart), (other_way, other, others, others_apart) in itertools.combinations(found, 2)
+        if way != other_way and (kin & others) - (apart & others_apart) - aliasing.in_parts(one, other)
     )
 
 
