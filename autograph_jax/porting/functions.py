@@ -29,6 +29,7 @@ from . import (
     linear_algebra,
     making,
     ordering,
+    overwriting,
     polynomials,
     repeating,
     selecting_functions,
@@ -103,6 +104,8 @@ def ported(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         return _by_numpy_itself(function, args, kwargs)
     if function in MATH:
         return _of_math(function, args)
+    if overwriting.is_for(function, args, kwargs):
+        return overwriting.called(function, args, kwargs, ported)
     if linear_algebra.is_lookup(function):
         return function(*layouts(args), **layouts(kwargs))
     if linear_algebra.is_fortran(function):

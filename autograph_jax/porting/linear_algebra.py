@@ -298,9 +298,15 @@ def _scal(a: Any, x: Any, n: Any = None) -> Any:
 
 def _swap(x: Any, y: Any, n: Any = None) -> Any:
     first, second = jnp.asarray(value_of(x)), jnp.asarray(value_of(y))
-    x.put(second)
-    y.put(first)
-    return x, y
+    return _overwritten(x, second), _overwritten(y, first)
+
+
+def _overwritten(x: Any, new: jax.Array) -> Any:
+    """The array with new elements; a number is an array of one element to BLAS."""
+    if not isinstance(x, MutableArray):
+        return wrap(jnp.reshape(new, (-1,)))
+    x.put(new)
+    return x
 
 
 def _gemv(alpha: Any, a: Any, x: Any, beta: Any = 0.0, y: Any = None, *, trans: int = 0) -> Any:
