@@ -25,6 +25,7 @@ from autograph_jax.operators.values.containers import array_form
 from autograph_jax.operators.values.narrowed import narrowed
 from autograph_jax.operators.values.traced import is_traced, truth
 from autograph_jax.porting import numbers, products
+from autograph_jax.porting.selections import Selection
 
 Thunk = Callable[[], Any]
 Names = tuple[str, ...]
@@ -76,6 +77,8 @@ def _decided(condition: Any, value: Any, others: tuple[Thunk, ...], binds: Names
 
     def rest() -> Any:
         decision = on(others[0](), *others[1:], binds=binds)
+        if type(decision) is Selection and decision.dtype == bool:
+            decision = objects.condition(decision)  # `x.size == 1 and x == 0`: an error of several is one of this path
         inner.extend(facts.weakly(facts.of(decision).where(together)))
         known.append(decision is (not together))
         return decision

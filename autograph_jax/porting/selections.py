@@ -215,6 +215,12 @@ class Selection(NDArrayOperatorsMixin):
     def __bool__(self) -> bool:
         raise refusal("its truth is asked for")
 
+    @property
+    def as_condition(self) -> jax.Array:
+        """What decides in `if x[mask]:`, the one element that there has to be."""
+        hooks.raise_where(self.size != 1, ValueError("The truth value of an array that has not one element is ambiguous."))
+        return self._only_element()
+
     # ------------------------------------------------------------------ methods
 
     def copy(self, order: str = "C") -> Selection:
@@ -245,6 +251,9 @@ class Selection(NDArrayOperatorsMixin):
         if place:
             return self[place]
         hooks.raise_where(self.size != 1, ValueError("can only convert an array of size 1 to a Python scalar"))
+        return self._only_element()
+
+    def _only_element(self) -> jax.Array:
         return jnp.take(self.compact().values, 0)
 
     @property

@@ -333,6 +333,19 @@ def loops_over_what_is_selected(b):
     return x, m, total
 
 
+@program
+def truth_of_one_element(b):
+    large, total = b[b > 2], 0.0
+    if large.size == 1 and large == 3.0:
+        total = 1.0
+    if large.size == 1:
+        total += 10 if large > 2.5 else 20
+    while large.size == 1 and large < 8:
+        large = large * 2
+        total += 100
+    return total
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str, x64: None):
     check_compiled(PROGRAMS[name], VECTORS)
@@ -342,6 +355,7 @@ ERRORS: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "lengths": (lambda b: (b[b > 0] + b[b < 9]).sum(), ValueError, "could not be broadcast"),
     "place": (lambda b: b[b > 0][2], IndexError, "out of bounds"),
     "known length": (lambda b: b[b > 0] + np.ones(3), ValueError, "could not be broadcast"),
+    "truth": (lambda b: 1.0 if b[b > 0] > 1 else 2.0, ValueError, "truth value of an array"),
     "nothing": (lambda b: b[b > 9].max(), ValueError, "zero-size array"),
     "result": (lambda b: b[b > 0] * 2, ag.PortingError, r"max_len=100"),
 }
