@@ -142,8 +142,19 @@ def _scipys_solve(a: Any, b: Any, lower: bool = False, assume_a: Any = None) -> 
     return jsl.solve(a, b, lower=lower, assume_a="gen" if kind in ("sym", "her") else kind)
 
 
+def _lu_solve(lu_and_piv: Any, b: Any, trans: int = 0) -> jax.Array:
+    lu, pivots = map(jnp.asarray, lu_and_piv)
+    return jsl.lu_solve((lu, pivots.astype(jnp.int32)), b, trans)  # whose pivots have this dtype alone
+
+
+def _polar(a: Any, side: str = "right") -> tuple[jax.Array, jax.Array]:
+    """By singular values, as SciPy does it: JAX's own way is a loop that has no derivative in reverse."""
+    return jsl.polar(a, side, method="svd")
+
+
 _OURS: dict[str, Function] = {
     "pinv": _pinv, "lstsq": least_squares.scipys, "eigh": _scipys_eigh, "eigvalsh": _scipys_eigvalsh, "solve": _scipys_solve,
+    "lu_solve": _lu_solve, "polar": _polar,
 }  # fmt: skip
 
 
@@ -239,7 +250,7 @@ def is_lookup(function: Any) -> bool:
 
 def writes(function: Any) -> bool:
     """Does it write into its arguments?"""
-    return _name(function) in ("axpy", "scal", "swap")
+    return _name(function) in ("axpy", "copy", "scal", "swap")
 
 
 def routine(function: Any, *, of_selections: bool = False) -> Function | None:
@@ -320,6 +331,10 @@ def _gemm(alpha: Any, a: Any, b: Any, beta: Any = 0.0, c: Any = None, trans_a: i
     return wrap(found if c is None else found + beta * jnp.asarray(value_of(c)))
 
 
+def _ger(alpha: Any, x: Any, y: Any, a: Any = 0.0) -> Any:
+    return wrap(value_of(a) + alpha * jnp.outer(value_of(x), value_of(y)))
+
+
 def _trmm(
     alpha: Any, a: Any, b: Any, side: int = 0, lower: int = 0, trans_a: int = 0, diag: int = 0, overwrite_b: int = 0
 ) -> Any:
@@ -387,7 +402,7 @@ def _first_zero(lu: jax.Array) -> jax.Array:
 
 
 def _getrs(lu: Any, piv: Any, b: Any, trans: int = 0, overwrite_b: int = 0) -> Any:
-    return wrap(jsl.lu_solve((jnp.asarray(value_of(lu)), jnp.asarray(value_of(piv))), jnp.asarray(value_of(b)), trans)), 0
+    return wrap(_lu_solve((value_of(lu), value_of(piv)), jnp.asarray(value_of(b)), trans)), 0
 
 
 def _gesv(a: Any, b: Any) -> Any:
@@ -411,6 +426,6 @@ _ROUTINES: dict[str, Function] = {
     "nrm2": lambda x, n=None: jnp.linalg.norm(jnp.asarray(value_of(x))),
     "asum": lambda x, n=None: jnp.sum(jnp.abs(jnp.asarray(value_of(x)))),
     "iamax": lambda x, n=None: jnp.argmax(jnp.abs(jnp.asarray(value_of(x)))),
-    "copy": lambda x, y, n=None: wrap(jnp.asarray(value_of(x))),
-    "ger": lambda alpha, x, y: wrap(alpha * jnp.outer(value_of(x), value_of(y))),
+    "copy": lambda x, y, n=None: _overwritten(y, jnp.asarray(value_of(x))),
+    "ger": _ger,
 }  # fmt: skip

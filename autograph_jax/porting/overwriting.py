@@ -2,8 +2,8 @@
 
 Whether it does depends on the order of the argument in memory, and is seen by doing the same to numbers of no meaning. Where
 a result is in an argument's memory then, it is written there, and the argument is what the function gives: sklearn's orthogonal
-matching pursuit throws the result away, and goes on with the row of the matrix that it has asked to be overwritten. What else SciPy
-leaves in such an argument, as the factors of a matrix that is solved with, has no meaning by its documentation.
+matching pursuit throws the result away, and goes on with the row of the matrix that it has asked to be overwritten. What else
+SciPy leaves in such an argument, as the factors of a matrix that is solved with, has no meaning by its documentation.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def called(function: Function, args: Any, kwargs: dict[str, Any], call: Callable
 
 def _switches(function: Function, args: Any, kwargs: dict[str, Any]) -> dict[int | str, Any]:
     """What is said of overwriting, by name or position."""
-    named = {name: value for name, value in kwargs.items() if name.startswith(_PREFIX)}
+    named: dict[int | str, Any] = {name: value for name, value in kwargs.items() if name.startswith(_PREFIX)}
     if not (getattr(function, "__module__", None) or "").startswith("scipy."):
         return named  # BLAS and LAPACK do not tell what their arguments are called
     places = enumerate(zip(_parameters(function), args, strict=False))

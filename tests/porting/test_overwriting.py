@@ -1,4 +1,4 @@
-"""`overwrite_b=True`: SciPy computes into the memory of an argument, where its order in memory allows that, and code relies on it."""
+"""`overwrite_b=True`: SciPy computes into the memory of an argument, where its order allows it, and code relies on that."""
 
 from typing import Any
 
@@ -61,6 +61,21 @@ def by_a_routine_of_blas(a: Any, b: Any) -> Any:
     return y, found
 
 
+def copied_by_blas(a: Any, b: Any) -> Any:
+    (copy,) = linalg.get_blas_funcs(("copy",), (a,))
+    y = np.zeros(3)
+    found = copy(b, y)
+    found[0] += 1
+    return y, found
+
+
+def an_outer_product_is_added(a: Any, b: Any) -> Any:
+    (ger,) = linalg.get_blas_funcs(("ger",), (a,))
+    own = a.copy(order="F")
+    found = ger(0.5, b, b[::-1].copy(), a=own, overwrite_a=True)
+    return found, own, ger(2.0, b, b, a=a), a
+
+
 def not_asked_for(a: Any, b: Any) -> Any:
     own = b.copy()
     return linalg.solve_triangular(np.tril(a), own, lower=True), own
@@ -70,7 +85,7 @@ def not_asked_for(a: Any, b: Any) -> Any:
     "function",
     [
         a_row, a_column_of_rows, a_column_of_columns, factors, in_two_steps, a_part_that_traced_data_ends, by_a_routine_of_blas,
-        not_asked_for,
+        copied_by_blas, an_outer_product_is_added, not_asked_for,
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("b", [[0.5, 1.0, -2.0], [0.5, -1.0, 2.0]], ids=str)

@@ -581,6 +581,11 @@ LIBRARIES: dict[str, tuple[Callable[..., Any], np.ndarray]] = {
     "brent": (lambda a: scipy.optimize.brent(lambda x: np.exp(a[0] * x) - 3 * x, brack=(-1.0, 0.7, 4.0)), np.array([1.2])),
     "fminbound": (lambda a: scipy.optimize.fminbound(lambda x: (x - a[0]) ** 2 + x, 0.0, 8.0), np.array([2.0])),
     "lu": (lambda b: scipy.linalg.lu_solve(scipy.linalg.lu_factor(np.outer(b, b) + np.eye(3)), b), np.array([1.0, 2.0, 3.0])),
+    "lu of other pivots": (
+        lambda b: scipy.linalg.lu_solve((np.outer(b, b) + np.eye(3), np.array([0, 2, 2])), b, trans=1),
+        np.array([1.0, 2.0, 3.0]),
+    ),
+    "polar": (lambda b: scipy.linalg.polar(np.outer(b, b[::-1]) + np.eye(3), side="left"), np.array([1.0, 2.0, 3.0])),
     "df-sane": (lambda a: scipy.optimize.root(cubic, a, method="df-sane").x, np.array([0.5, -1.0])),
     "lsim": (simulated, np.array([[-1.0, 0.5], [0.0, -2.0]])),
 }
@@ -595,6 +600,15 @@ def test_libraries(name: str, x64: None):
     found = jax.tree.leaves(jax.jit(ag.port(function))(jnp.array(argument)))
     for one, other in zip(want, found, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-6, atol=1e-8)
+
+
+def test_a_polar_decomposition_is_differentiated_in_reverse(x64: None):
+    def total(a: Any) -> Any:
+        return (scipy.linalg.polar(a)[0] * np.arange(4.0).reshape(2, 2)).sum()
+
+    at, along = np.array([[2.0, 1.0], [0.5, 3.0]]), np.array([[0.3, -1.0], [0.7, 0.2]])
+    found = (jax.grad(ag.port(total))(jnp.array(at)) * along).sum()
+    np.testing.assert_allclose(found, (total(at + 1e-6 * along) - total(at - 1e-6 * along)) / 2e-6, rtol=1e-6)
 
 
 def test_a_library_is_as_it_was(x64: None):

@@ -1,4 +1,4 @@
-"""Ctrl-C while a program is traced: it is not one of the user's errors, and what is traced next is traced as if nothing had been."""
+"""Ctrl-C while a program is traced is not one of the user's errors, and the next program is traced as if nothing had been."""
 
 from __future__ import annotations
 

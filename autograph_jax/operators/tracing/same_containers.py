@@ -102,8 +102,8 @@ class _Known:
 class _Graph:
     """What is known of containers that may be one: by the id of one that a join has made, and that of another one.
 
-    An entry goes when the container goes, or one of its arrays, which may be at any time, in any thread; the tracing that made it
-    has ended by then.
+    An entry goes when the container goes, or one of its arrays, which may be at any time, in any thread; the tracing that made
+    it has ended by then.
     """
 
     def __init__(self) -> None:
