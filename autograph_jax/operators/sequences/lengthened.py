@@ -32,7 +32,8 @@ _MOST = 1024  # further elements, where nested loops would make a larger bound
 def is_bounded_now(error: Exception, functions: tuple[Callable[..., object] | None, ...], *, open_ended: bool = False) -> bool:
     """Has the list that an error is about been replaced where it is held, so that blocks can be traced?
 
-    One variable or attribute holds it, then. In an `open_ended` loop, of any number of turns, `max_len` has to bound it.
+    Variables, attributes and dicts that are known hold it, then, and nothing else. In an `open_ended` loop, of any number of
+    turns, `max_len` has to bound it.
     """
     if not isinstance(error, StructureError) or error.grown is None or not hooks.is_porting():
         return False
@@ -44,11 +45,13 @@ def is_bounded_now(error: Exception, functions: tuple[Callable[..., object] | No
     if not (_is_list(values) or _has_bound(values) and are_alike):
         return False
     _clear_frames(error)
-    found = [*_variables(functions, values), *_captured(values), *_attributes(values)]
+    found = [*_variables(functions, values), *_captured(values), *_attributes(values), *_dicts(functions, values)]
     places = list({place.key: place for place in found}.values())
-    if len(places) != 1 or holders.held_elsewhere(Content(values), places[0]):
+    if not places or holders.held_elsewhere(Content(values), *places):
         return False
-    state.write(places[0], _bounded(values, longest, places[0]) if are_alike else Several(tuple(values)))
+    new = _bounded(values, longest, places[0]) if are_alike else Several(tuple(values))
+    for place in places:
+        state.write(place, new if not isinstance(place, Content) else _with(place, values, new))
     state.take_escaped()  # the error is over
     return True
 
@@ -71,7 +74,15 @@ def _has_bound(values: object) -> TypeGuard[collections.deque[object]]:
     return type(values) is collections.deque and bool(values.maxlen)
 
 
-def _bounded(values: Values, longest: int, place: Cell | Attribute) -> object:
+Holding = Cell | Attribute | Content
+
+
+def _with(holder: Content, values: Values, new: object) -> dict[object, object]:
+    """What a dict holds, with another list in place of one."""
+    return {key: new if value is values else value for key, value in holder.read().items()}
+
+
+def _bounded(values: Values, longest: int, place: Holding) -> object:
     if _has_bound(values):
         return deques.of(values)
     capacity = hooks.max_len()
@@ -118,6 +129,14 @@ def _attributes(values: Values) -> Iterator[Attribute]:
                 yield from (Attribute(owner, name) for name in names if reach.attribute(owner, name, None) is values)
 
 
+def _dicts(functions: tuple[Callable[..., object] | None, ...], values: Values) -> Iterator[Content]:
+    """The dicts in variables of the blocks that hold a list: `history["cost"].append(x)`."""
+    for cell in cells_of(functions).values():
+        for part in reach.everything(cell.read()):
+            if type(part) is dict and any(value is values for value in part.values()):
+                yield Content(part)
+
+
 class _Unrolled(threading.local):
     """Of each loop that Python runs now, how many turns it has at most."""
 
@@ -144,7 +163,7 @@ def _turns() -> int:
     return math.prod(max(turns, 1) for turns in _unrolled.turns.values())
 
 
-def _appending(place: Cell | Attribute) -> int:
+def _appending(place: Holding) -> int:
     """How many places make a list longer by one element: of the running function, or of the methods of its object."""
     if isinstance(place, Attribute):
         members = [member for kind in type(place.target).__mro__ for member in vars(kind).values()]

@@ -28,7 +28,7 @@ from autograph_jax.operators.tracing import constants, history, listed, outside,
 from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with, may_share
 from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.operands import Operand, Result
-from autograph_jax.operators.tracing.places import Attribute, Cell, Global, Inside, Place
+from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, Inside, Place
 from autograph_jax.operators.tracing.views import Renewed, may_overlap, related_to
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.forms import Static
@@ -263,8 +263,8 @@ class Uncounted(list[Any]):
     """What we keep of the user's objects ourselves."""
 
 
-def held_elsewhere(written: Place, place: Place) -> bool:
-    """Does anything but this place hold a written object: another variable, a container, a caller?
+def held_elsewhere(written: Place, *places: Place) -> bool:
+    """Does anything but these places hold a written object: another variable, a container, a caller?
 
     Only asked where an object is changed and replaced in one loop; it looks at everything that Python's collector knows.
     """
@@ -272,13 +272,14 @@ def held_elsewhere(written: Place, place: Place) -> bool:
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
         if is_user_frame(frame):
-            captured = {*frame.f_code.co_cellvars, *frame.f_code.co_freevars} & {place.name}
+            captured = {*frame.f_code.co_cellvars, *frame.f_code.co_freevars} & {place.name for place in places}
             variables = frame_variables(frame)
             if any(value is written.target for name, value in variables.items() if name not in captured):
                 return True
         frame = frame.f_back
-    owner = place.target if isinstance(place, Attribute) else None
-    own = (getattr(place, "cell", None), variables, owner, getattr(owner, "__dict__", None))
+    owners = [place.target for place in places if isinstance(place, Attribute | Content)]
+    cells = [getattr(place, "cell", None) for place in places]
+    own = (variables, *cells, *owners, *(getattr(owner, "__dict__", None) for owner in owners))
     ours = (*_PLACES, Static, Uncounted, types.FrameType, types.GeneratorType)
     holders = (holder for holder in gc.get_referrers(written.target) if not isinstance(holder, ours) and not _is_of_log(holder))
     return any(all(holder is not one for one in own) for holder in holders)
