@@ -97,6 +97,23 @@ def test_a_list_longer_than_the_bound(x64: None):
         jax.block_until_ready(ag.jit(ag.port(path, max_len=4))(0.1)["count"])
 
 
+def test_a_list_longer_than_what_was_taken_for_its_bound(x64: None):
+    def f(x: Any) -> Any:
+        values, n, done = [np.inf], 0, False
+        while not done:
+            if x == 0.0:
+                break
+            x = 0.5 * (x + 2.0 / x)
+            values.append(x)
+            n += 1
+            done = n >= 30 or np.abs(values[n] - values[n - 1]) < 1e-9
+        return values[n]
+
+    with pytest.raises(IndexError, match="max_len=100"):
+        jax.block_until_ready(ag.jit(ag.port(f))(1.0))
+    np.testing.assert_allclose(ag.jit(ag.port(f, max_len=40))(1.0), f(1.0))
+
+
 def test_an_array_in_such_a_list_is_not_written(x64: None):
     def f(h: Any) -> Any:
         x, t = np.zeros(2), 0.0

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import StagingError, StructureError, user_location
-from autograph_jax.operators import jax_private
+from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.comparisons import Comparing
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import elements, lists
@@ -27,7 +27,9 @@ from autograph_jax.operators.values.traced import is_traced, truth
 
 
 def full(capacity: int) -> IndexError:
-    return IndexError(f"a list of at most {capacity} elements is full")
+    is_guessed = hooks.is_porting() and hooks.max_len() is None
+    more = ": `ag.port(f, max_len=100)` gives the lists of ported code another bound" if is_guessed else ""
+    return IndexError(f"a list of at most {capacity} elements is full{more}")
 
 
 class Bounded(Comparing):
