@@ -28,6 +28,7 @@ from . import (
     known_calls,
     linear_algebra,
     making,
+    numbers,
     ordering,
     overwriting,
     polynomials,
@@ -272,11 +273,20 @@ def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         found = like = function(*args, **kwargs)
     else:
         found, like = _as_numpy_has_it(_by_jax(function, args, kwargs), function, given, options)
+        if function in _AT_MOST and np.ndim(found) == 0:
+            numbers.natural(numbers.bounded(found, _AT_MOST[function](np.size(args[0]))))
     if out is None and function in _KEEPING and not isinstance(found, tuple):  # `np.where(mask)` gives indices
         return stored(found, None, like)
     if out is None:
         return _results(found, like)
     return stored(found, out, rule="unsafe" if function is np.mean else "same_kind")
+
+
+# What a number that these give never exceeds, by the size of their first argument: `np.zeros(np.argmin(x) + 1)`.
+_AT_MOST: dict[Any, Callable[[int], int]] = {
+    np.argmin: lambda size: size - 1, np.argmax: lambda size: size - 1, np.count_nonzero: lambda size: size,
+    np.searchsorted: lambda size: size,
+}  # fmt: skip
 
 
 def _as_numpy_has_it(found: Any, function: Function, given: Any, options: Any) -> tuple[Any, Any]:

@@ -65,9 +65,9 @@ class Selection(NDArrayOperatorsMixin):
 
     @property
     def size(self) -> jax.Array:
-        return functools.reduce(operator.mul, map(self.count, self.rows)) * math.prod(
-            size for axis, size in enumerate(self.array.shape) if axis not in self.rows
-        )
+        others = math.prod(size for axis, size in enumerate(self.array.shape) if axis not in self.rows)
+        count = functools.reduce(operator.mul, map(self.count, self.rows))
+        return count if others == 1 and len(self.rows) == 1 else natural(bounded(count * others, self.array.size))
 
     @property
     def values(self) -> jax.Array:

@@ -334,6 +334,21 @@ def loops_over_what_is_selected(b):
 
 
 @program
+def arrays_of_lengths_that_have_a_bound(b):
+    matrix = np.outer(b, b)
+    return (
+        np.ones(b[b > 0].size).sum(),
+        np.ones(np.size(matrix[b > 0])).sum(),
+        np.ones(matrix[matrix > 0].size).sum(),
+        np.zeros(np.nonzero(b)[0].size).size,
+        np.ones(np.count_nonzero(b > 0)).sum(),
+        np.ones(np.argmin(b) + 1).sum(),
+        np.arange(b.argmax() + 2).sum(),
+        np.ones(np.searchsorted(np.sort(b), 0.7)).sum(),
+    )
+
+
+@program
 def truth_of_one_element(b):
     large, total = b[b > 2], 0.0
     if large.size == 1 and large == 3.0:
