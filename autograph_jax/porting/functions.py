@@ -274,7 +274,7 @@ def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     else:
         found, like = _as_numpy_has_it(_by_jax(function, args, kwargs), function, given, options)
         if function in _AT_MOST and np.ndim(found) == 0:
-            numbers.natural(numbers.bounded(found, _AT_MOST[function](np.size(args[0]))))
+            numbers.natural(numbers.bounded(found, _AT_MOST[function](np.size(layouts(args[0])))))
     if out is None and function in _KEEPING and not isinstance(found, tuple):  # `np.where(mask)` gives indices
         return stored(found, None, like)
     if out is None:

@@ -345,6 +345,10 @@ def arrays_of_lengths_that_have_a_bound(b):
         np.ones(np.argmin(b) + 1).sum(),
         np.arange(b.argmax() + 2).sum(),
         np.ones(np.searchsorted(np.sort(b), 0.7)).sum(),
+        np.ones(np.argmax([b[0], b[1]]) + 1).sum(),
+        np.argmin([[b[0], b[1]], [b[2], b[0]]]),
+        np.count_nonzero((b[0], 0.0)),
+        np.searchsorted([-9.0, b[0], b[0] + 4], 2.0),
     )
 
 
