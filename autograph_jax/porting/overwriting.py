@@ -20,6 +20,7 @@ import numpy as np
 from .arrays import MutableArray
 from .creating import layouts
 from .probing import identity, replaced
+from .refusals import not_made_by_ported_code
 from .rows import Mask
 from .selections import Selection
 from .views import is_static
@@ -36,7 +37,10 @@ def is_for(function: Function, args: Any, kwargs: dict[str, Any]) -> bool:
 
 
 def called(function: Function, args: Any, kwargs: dict[str, Any], call: Callable[..., Any]) -> Any:
-    """What `call(function, args, kwargs)` gives, the parts of it in the arguments' memory that SciPy would have put there."""
+    """What `call(function, args, kwargs)` gives, the parts of it in the arguments' memory that SciPy would have put there.
+
+    Raises PortingError for one that would be put into an array of NumPy's own.
+    """
     places = _in_arguments(function, args, kwargs)
     kept, rest = list(args), dict(kwargs)
     for place in _switches(function, args, kwargs):
@@ -45,6 +49,8 @@ def called(function: Function, args: Any, kwargs: dict[str, Any], call: Callable
     parts = list(found) if isinstance(found, tuple) else [found]
     for number, place in places.items():
         target = args[place] if isinstance(place, int) else kwargs[place]
+        if isinstance(target, np.ndarray):
+            raise not_made_by_ported_code()
         target.put(parts[number])
         parts[number] = target
     return tuple(parts) if isinstance(found, tuple) else parts[0]
@@ -76,11 +82,12 @@ def _in_arguments(function: Function, args: Any, kwargs: dict[str, Any]) -> dict
             found = function(*(given[place] for place in range(len(args))), **{name: given[name] for name in kwargs})
     except (np.linalg.LinAlgError, ValueError, ArithmeticError, TypeError):
         return {}
-    ours = [place for place, one in (*enumerate(args), *kwargs.items()) if isinstance(one, MutableArray | Selection)]
+    kinds = MutableArray | Selection | np.ndarray
+    arrays = [place for place, one in (*enumerate(args), *kwargs.items()) if isinstance(one, kinds)]
     return {
         number: place
         for number, part in enumerate(found if isinstance(found, tuple) else (found,))
-        for place in ours
+        for place in arrays
         if isinstance(part, np.ndarray) and part.shape == given[place].shape and np.shares_memory(part, given[place])
     }
 

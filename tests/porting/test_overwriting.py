@@ -106,3 +106,15 @@ def test_numbers_are_swapped_by_blas():
 
     x = np.array([1.0, 2.0, 3.0])
     np.testing.assert_array_equal(jax.jit(ag.port(f))(x), f(x.copy()))
+
+
+OUTSIDE = np.ones(3)
+
+
+def test_an_array_of_numpys_own_is_not_overwritten_by_what_is_traced():
+    def f(a: Any) -> Any:
+        linalg.solve_triangular(np.tril(a), OUTSIDE, lower=True, overwrite_b=True)
+        return OUTSIDE * 1
+
+    with pytest.raises(ag.PortingError, match="array of NumPy's that it has not made"):
+        jax.jit(ag.port(f))(np.eye(3) * 2)
