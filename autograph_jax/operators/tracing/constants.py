@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from jax.extend.core import Literal
+from jax.extend.core import Literal, Var
 
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing.frozen import share_memory
@@ -42,10 +42,12 @@ def forget(array: np.ndarray) -> None:
     if known is None or sys.getrefcount(known) <= _OWN:
         return
     _copy(lambda value: value is known)
-    if sys.getrefcount(known) > _OWN:  # programs that are done have lists of them, or literals
+    if sys.getrefcount(known) > _OWN:  # programs that are done have lists of them, or literals; those that have failed, dicts
         for holder in gc.get_referrers(known):
             if type(holder) is list:
                 holder[:] = [known.copy() if one is known else one for one in holder]
+            elif type(holder) is dict and all(isinstance(key, Var) for key in holder):
+                holder.update({variable: known.copy() for variable, one in holder.items() if one is known})
             elif isinstance(holder, Literal) and holder.val is known:
                 holder.val = known.copy()
 
