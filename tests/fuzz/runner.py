@@ -131,7 +131,12 @@ class Comparison:
         return outcome
 
     def is_well_conditioned(self, row: Row) -> bool:
-        """Does plain Python's value survive a change in the last digits? If not, no order of roundings is right."""
+        """Does plain Python's value survive a change in the last digits? If not, no order of roundings is right.
+
+        Nor is there one where a power is beyond the floats: an error for Python's floats, infinity for arrays.
+        """
+        if isinstance(self.reference(copied(row)).error, OverflowError):
+            return False
         value, changed = (self.value_along(row, step) for step in (0.0, ROUNDING))
         return not np.isfinite(value) or smooth_equal(np.asarray(changed), np.asarray(value))
 
