@@ -171,14 +171,15 @@ class Attempt:
 
     def knows(self, target: Any) -> bool:
         """Was this there before the attempt, so that who goes on after a failure sees what it is?"""
+        return reach.any_holds(self._values_around(), lambda part: part is target)
+
+    def _values_around(self) -> Iterator[Any]:
+        """What the variables hold of the function that it stands in, and of those around that one."""
         frame = self.frame
         while frame is not None:
             if is_user_frame(frame):
-                for value in frame_variables(frame).values():
-                    if reach.holds(value, lambda part: part is target):
-                        return True
+                yield from frame_variables(frame).values()
             frame = frame.f_back
-        return False
 
     def calls(self, name: str) -> bool:
         """Does a function of this name run now, which the body has called?"""

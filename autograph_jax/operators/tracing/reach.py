@@ -37,17 +37,25 @@ def holds(value: Any, test: Callable[[Any], bool], *, skip: Skip | None = None) 
     return any(map(test, everything(value, skip=skip)))
 
 
-def everything(value: Any, *, skip: Skip | None = None) -> Iterator[Any]:
+def any_holds(values: Iterable[Any], test: Callable[[Any], bool]) -> bool:
+    """Does one of these values hold such a value? What several of them hold is looked at once."""
+    known = set[int]()
+    return any(map(test, (part for value in values for part in everything(value, known=known))))
+
+
+def everything(value: Any, *, skip: Skip | None = None, known: set[int] | None = None) -> Iterator[Any]:
     """A value and all that can be reached from it, each once; of large structures only the beginning.
 
-    It is what most of the time of tracing goes into that is spent here and not in JAX.
+    `known` are the ids of what has been looked at. It is what most of the time of tracing goes into that is spent here and
+    not in JAX.
     """
     parts_of = _parts_of(type(value))
     if parts_of is _nothing:  # as most are
         yield value
         return
-    pending, known = collections.deque([value]), set[int]()
-    while pending and len(known) < _MOST_PARTS:
+    pending, known = collections.deque([value]), set[int]() if known is None else known
+    most = len(known) + _MOST_PARTS
+    while pending and len(known) < most:
         value = pending.popleft()
         if id(value) in known:
             continue
