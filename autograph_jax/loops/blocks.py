@@ -14,6 +14,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from autograph_jax.loops import kernels
@@ -76,11 +77,12 @@ def run_in_blocks(loop: Loop, primitive: Any, size: int, operands: Sequence[Any]
 
     if size == 1:
         return lax.scan(lambda _, rows: (None, single(rows)), None, rows)[1]
-    whole = loop.axis.size // size * size
-    stacked = [lax.reshape(row[:whole], (whole // size, size, *row.shape[1:])) for row in rows]
-    _, out = lax.scan(lambda _, rows: (None, block(rows)), None, stacked)
-    out = [lax.reshape(o, (whole, *o.shape[2:])) for o in out]
-    if whole == loop.axis.size:
-        return out
-    rest = block([row[whole:] for row in rows])
-    return [lax.concatenate([o, r], 0) for o, r in zip(out, rest, strict=True)]
+    count = loop.axis.size
+
+    def turn(out: Sequence[Any], number: Any) -> tuple[list[Any], None]:
+        first = jnp.minimum(number * size, count - size)  # the last block begins among the lanes of the one before
+        new = block([lax.dynamic_slice_in_dim(row, first, size) for row in rows])
+        return [lax.dynamic_update_slice_in_dim(o, n, first, 0) for o, n in zip(out, new, strict=True)], None
+
+    carry = operands[-len(loop.carry_avals) :]  # which is as large as what the loop gives
+    return lax.scan(turn, [*carry], jnp.arange(-(-count // size), dtype=np.int32))[0]

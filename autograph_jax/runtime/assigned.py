@@ -11,6 +11,7 @@ from typing import Any
 
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import state
+from autograph_jax.operators.tracing.bytecode import instructions
 from autograph_jax.operators.tracing.cells import cells_of
 from autograph_jax.operators.tracing.places import Global
 
@@ -57,7 +58,7 @@ def _assigned(code: types.CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _stores(code: types.CodeType) -> tuple[set[str], set[str]]:
     """Names that a code object, or the functions inside it, store into cells and globals."""
     cells, global_names = set(), set()
-    for instruction in dis.get_instructions(code):
+    for instruction in instructions(code):
         if instruction.opname in ("STORE_DEREF", "DELETE_DEREF"):
             cells.add(instruction.argval)
         elif instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):

@@ -12,6 +12,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from autograph_jax.operators.tracing.bytecode import instructions
+
 Attributes = dict[str, Any]  # what is read of a value, by name; of each, what is read of it in turn
 CHANGED, ANY_ITEM = "[]=", "[]"  # among the names: an item is assigned; an item is read whose index is no constant
 
@@ -58,7 +60,7 @@ class Origins:
 
     def follow(self, code: types.CodeType) -> Iterator[dis.Instruction]:
         self._stack, self._locals, self._at = [], {}, {}
-        for instruction in dis.get_instructions(code):
+        for instruction in instructions(code):
             self._stack = self._at.get(instruction.offset, self._stack)
             self._step(instruction)
             yield instruction

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dis
 import functools
 import types
 from collections.abc import Callable
 from typing import Any
+
+from autograph_jax.operators.tracing.bytecode import instructions
 
 Call = Callable[[Any], Callable[..., Any]]
 
@@ -39,7 +40,7 @@ def _names(code: types.CodeType) -> set[str]:
 
 def _called(code: types.CodeType) -> set[str]:
     """The global names that it calls at once, in every place where it reads them."""
-    reads = [instruction for instruction in dis.get_instructions(code) if instruction.opname == "LOAD_GLOBAL"]
+    reads = [instruction for instruction in instructions(code) if instruction.opname == "LOAD_GLOBAL"]
     read = {one.argval for one in reads if not (one.arg or 0) & 1}  # the bit says that a call follows
     inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
     return {one.argval for one in reads}.union(*map(_called, inner)) - read

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import dis
 import gc
 import math
 import sys
@@ -22,6 +21,7 @@ from autograph_jax.operators import hooks
 from autograph_jax.operators.sequences import bounded, deques
 from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.tracing import holders, reach, state
+from autograph_jax.operators.tracing.bytecode import instructions
 from autograph_jax.operators.tracing.cells import cells_of
 from autograph_jax.operators.tracing.places import Attribute, Cell, Content
 
@@ -181,5 +181,5 @@ def _appending(place: Holding) -> int:
 
 
 def _count(code: types.CodeType) -> int:
-    here = sum(instruction.argval in _METHODS for instruction in dis.get_instructions(code))
+    here = sum(instruction.argval in _METHODS for instruction in instructions(code))
     return here + sum(_count(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))

@@ -6,7 +6,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
-import dis
 import functools
 import gc
 import inspect
@@ -24,7 +23,7 @@ import numpy as np
 from autograph_jax.errors import AliasError, frame_location, is_user_frame, user_location
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.exits import Return
-from autograph_jax.operators.tracing import constants, history, listed, outside, reach, standing
+from autograph_jax.operators.tracing import bytecode, constants, history, listed, outside, reach, standing
 from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with, may_share
 from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.operands import Operand, Result
@@ -233,7 +232,7 @@ def _captured(running: _Running) -> Iterator[tuple[str, Any]]:
 @functools.lru_cache(maxsize=4096)
 def _assigned(code: types.CodeType) -> frozenset[str]:
     """The variables of functions around that a function assigns, or one inside of it."""
-    instructions = (instruction for one in outside.codes(code) for instruction in dis.get_instructions(one))
+    instructions = (instruction for one in outside.codes(code) for instruction in bytecode.instructions(one))
     return frozenset(instruction.argval for instruction in instructions if instruction.opname == "STORE_DEREF")
 
 
@@ -400,7 +399,7 @@ def _is_variable(cell: types.CellType, name: str, frames: Sequence[types.FrameTy
 def _stored_next(frame: types.FrameType) -> frozenset[str]:
     """The variables that take what the call under way in a frame gives: x and y in `x, y = ag__.set_item(v, x, i, y)`."""
     names: set[str] = set()
-    for instruction in dis.get_instructions(frame.f_code):
+    for instruction in bytecode.instructions(frame.f_code):
         if instruction.offset <= frame.f_lasti or instruction.opname == "UNPACK_SEQUENCE":
             continue
         if not instruction.opname.startswith("STORE_"):

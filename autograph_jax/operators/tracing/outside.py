@@ -7,7 +7,6 @@ array in its closure, in a cache, or in globals of its own, and so do attributes
 from __future__ import annotations
 
 import collections
-import dis
 import functools
 import gc
 import itertools
@@ -18,7 +17,7 @@ from typing import Any
 import jax.core
 
 from autograph_jax.operators import hooks
-from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing import bytecode, reach
 
 _MOST_PARTS = 20_000  # of one global; beyond it the answer is "not found"
 _CACHE = type(functools.lru_cache(lambda: None))
@@ -80,7 +79,7 @@ def _read_later(frame: types.FrameType) -> tuple[str, ...]:
 @functools.lru_cache(maxsize=4096)
 def _named_after(code: types.CodeType, place: int) -> tuple[str, ...]:
     """The globals that are named after an instruction: everywhere, if Python may go back from there."""
-    instructions = list(dis.get_instructions(code))
+    instructions = bytecode.instructions(code)
     if any(instruction.opname in _BACK and instruction.offset > place for instruction in instructions):
         place = -1
     later = [instruction for instruction in instructions if instruction.offset > place]
