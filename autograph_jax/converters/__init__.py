@@ -93,7 +93,7 @@ def convert_tree(
     if is_debugged:
         tree = debugged.convert(tree, names, free)
     if has.any(gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp):
-        tree = comprehensions.convert(tree)
+        tree = comprehensions.convert(tree, names, ported=ported)
     if ported:
         tree = products.convert(tree)
     if has.any(gast.Pow):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -10,9 +11,10 @@ import jax.numpy as jnp
 from autograph_jax.operators import speculation
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import attempts, checks
-from autograph_jax.operators.sequences import bounded
+from autograph_jax.operators.sequences import bounded, iterables
 from autograph_jax.operators.tracing import impure
 from autograph_jax.operators.values.choices import Choice, refusal
+from autograph_jax.porting.numbers import bound_of
 
 
 class _Skip:
@@ -32,13 +34,42 @@ def kept_list(values: Sequence[Any]) -> Any:
     values = [value for value in values if value is not SKIP]
     if not any(map(is_open, values)):
         return values
-    masks = [value._where(lambda option: option is not SKIP) if is_open(value) else True for value in values]
+    masks = [_is_kept(value) if is_open(value) else True for value in values]
     return bounded.of([only_kept(value) for value in values], masks, len(values))
 
 
 def kept_ones(values: Iterable[Any]) -> Iterator[Any]:
     """`(element for ... if condition)`, of `kept`'s answers."""
     return Kept(iter(values))
+
+
+def each_there(values: Any) -> Iterator[tuple[Any, Any]]:
+    """Each element that there may be, and whether it is there: of what ported code goes through in a comprehension."""
+    if isinstance(values, Kept):
+        return _Open((True, value) if not is_open(value) else (_is_kept(value), only_kept(value)) for value in values.each())
+    rows = iterables.of_open_length(values)
+    most = bound_of(rows.length) if rows is not None else None
+    if rows is None or most is None:
+        return zip(itertools.repeat(True), values, strict=False)
+    return _Open((rows.length > number, rows.element(number, [a[number] for a in rows.arrays])) for number in range(most))
+
+
+def kept_of(each: Iterator[tuple[Any, Any]], make: Callable[[Iterator[tuple[Any, Any]]], Iterator[Any]]) -> Iterator[Any]:
+    """`(element for ...)` of what `each_there` gives: Python's own generator, where all elements are there."""
+    return Kept(make(each)) if isinstance(each, _Open) else make(each)
+
+
+class _Open:
+    """Elements of which traced data says which are there, each with that."""
+
+    def __init__(self, pairs: Iterator[tuple[Any, Any]]) -> None:
+        self._pairs = pairs
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        return self._pairs
+
+    def __next__(self) -> tuple[Any, Any]:
+        return next(self._pairs)
 
 
 def next_(iterator: Any, *default: Any) -> Any:
@@ -92,7 +123,7 @@ class Kept:
             checks.raise_where(jnp.stack([jnp.asarray(skipped) for skipped in nothing]).all(), StopIteration())
             value = only_kept(maybe.pop())
         for one in reversed(maybe):
-            there = jnp.asarray(one._where(lambda option: option is not SKIP))
+            there = jnp.asarray(_is_kept(one))
             value = if_expr(there, lambda one=one: only_kept(one), lambda value=value: value)
         return value
 
@@ -115,6 +146,10 @@ class Kept:
 
 def is_open(value: Any) -> bool:
     return isinstance(value, Choice) and any(option is SKIP for option in value._options)
+
+
+def _is_kept(value: Choice) -> Any:
+    return value._where(lambda option: option is not SKIP)
 
 
 def only_kept(value: Any) -> Any:

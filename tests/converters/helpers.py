@@ -122,7 +122,7 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
             case "debugged" if name == last:
                 tree = debugged.convert(tree, names)
             case "comprehensions":
-                tree = comprehensions.convert(tree)
+                tree = comprehensions.convert(tree, names)
             case "powers":
                 tree = powers.convert(tree)
             case "truths":

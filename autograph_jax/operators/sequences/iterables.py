@@ -23,10 +23,12 @@ from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import bounded, lists, taking
 from autograph_jax.operators.sequences.ranges import RangeMethods
 from autograph_jax.operators.tracing import standing, state, views
+from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form
 from autograph_jax.operators.values.traced import is_traced
-from autograph_jax.porting.numbers import natural
+from autograph_jax.porting import numbers
+from autograph_jax.porting.arrays import MutableArray
 from autograph_jax.porting.rows import Window
 from autograph_jax.porting.selections import Selection
 
@@ -218,7 +220,8 @@ class BoundedRows(View):
     traced_arrays = True
 
     def __init__(self, values: bounded.Bounded) -> None:
-        self.values, self.arrays, self.length = values, values.leaves(), values.length if values.has_elements else 0
+        self.values, self.arrays = values, values.leaves()
+        self.length = numbers.bounded(values.length, values.capacity) if values.has_elements else 0
         self._before = values.now
 
     def begin(self, blocks: tuple[Callable[..., Any], ...]) -> None:
@@ -248,6 +251,20 @@ class SelectedRows(View):
         return Selection(row, {axis - 1: own for axis, own in others}) if others else row
 
 
+class Indexed(View):
+    """A list, a tuple or an array of ported code by the index, beside what traced data decides the length of."""
+
+    def __init__(self, values: Any) -> None:
+        self._values, self.length = values, len(values)
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        return selection.get_item(self._values, index)
+
+    def turn_over(self) -> None:
+        if len(self._values) != self.length:
+            raise bounded.refused("is changed while a loop goes through it")
+
+
 class Rest(View):
     """The rows of a view of known length after the first."""
 
@@ -272,7 +289,7 @@ class Count(View):
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         is_known = isinstance(self.start, int)
         number = index if is_known and self.start == 0 else self.start + index
-        return natural(number) if is_known and self.start >= 0 else number
+        return numbers.natural(number) if is_known and self.start >= 0 else number
 
     def _elements(self, taken: int = 0) -> Iterator[Any]:
         return (self.element(index, ()) for index in itertools.count(taken))
@@ -295,7 +312,7 @@ class Range(RangeMethods, View):
         scaled = index if isinstance(self.step, int) and self.step == 1 else index * self.step
         number = scaled if isinstance(self.start, int) and self.start == 0 else self.start + scaled
         is_known = isinstance(self.start, int) and isinstance(self.step, int)
-        return natural(number) if is_known and self.start >= 0 and self.step > 0 else number
+        return numbers.natural(number) if is_known and self.start >= 0 and self.step > 0 else number
 
     def reversed(self) -> Range:
         return Range(self.start + (self.length - 1) * self.step, self.start - self.step, -self.step)
@@ -323,7 +340,8 @@ def _range_length(start: Any, stop: Any, step: Any) -> Any:
     if isinstance(step, int):
         distance = stop - start if step > 0 else start - stop
         steps = distance if abs(step) == 1 else (distance + (abs(step) - 1)) // abs(step)
-        return jnp.maximum(steps, 0)
+        most = _most(stop) if step > 0 and isinstance(start, int) else None
+        return _at_most(jnp.maximum(steps, 0), most if most is None else len(builtins.range(start, most, step)))
     size = jnp.maximum(jnp.abs(step), 1)  # zero is an error; if XLA knew it, dividing by it would end the process
     return jnp.maximum((jnp.where(step > 0, stop - start, start - stop) + size - 1) // size, 0)
 
@@ -398,7 +416,19 @@ def _shortest(lengths: Sequence[Any]) -> Any:
     shortest = lengths[0]
     for length in lengths[1:]:
         shortest = jnp.minimum(shortest, length)
-    return shortest
+    return _at_most(shortest, min((most for most in map(_most, lengths) if most is not None), default=None))
+
+
+def _most(number: Any) -> int | None:
+    """What a number never exceeds, as far as ported code asks: for the lengths of its arrays and lists."""
+    if is_traced(number):
+        return numbers.bound_of(number) if hooks.is_porting() else None
+    return number
+
+
+def _at_most(number: Any, most: int | None) -> Any:
+    """The number, of which is known that it is not more: a batch of numbers has nothing to tell it by."""
+    return number if most is None else numbers.bounded(number, most)
 
 
 class Reversed(View):
@@ -435,6 +465,15 @@ def view(iterable: Any) -> View | None:
     return ListRows(array, list(iterable)) if array is not None else None
 
 
+def of_open_length(values: Any) -> View | None:
+    """The view of what traced data decides the length of; None for anything else."""
+    rows = view(values) if _goes_along(values) else None
+    return rows if rows is not None and is_traced(rows.length) else None
+
+
+_SEQUENCES = (list, tuple, MutableArray)
+
+
 def _is_numeric(array: Any) -> bool:
     return isinstance(array, jax.Array) or array.dtype.kind in "biufc"
 
@@ -463,9 +502,13 @@ def range_(*bounds: Any) -> Any:
     for bound in bounds:
         if not isinstance(bound, int) and (bound.shape or not jnp.issubdtype(bound.dtype, jnp.integer)):
             raise TypeError(f"'{bound.dtype}{list(bound.shape)}' object cannot be interpreted as an integer")
-    bounds = tuple(bound if isinstance(bound, int) else bounded.as_python_int(bound) for bound in bounds)
+    bounds = tuple(bound if isinstance(bound, int) else _python_int(bound) for bound in bounds)
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     return Range(start, stop, step)
+
+
+def _python_int(bound: Any) -> Any:
+    return _at_most(bounded.as_python_int(bound), _most(bound))
 
 
 def _plain_integer(bound: Any) -> Any:
@@ -485,7 +528,9 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
 
 
 def zip_(*iterables: Any, strict: bool = False) -> Any:
-    views = [v for v in map(view, iterables) if v is not None]
+    is_open = hooks.is_porting() and any(of_open_length(one) is not None for one in iterables)
+    found = ((view(one) or Indexed(one) if is_open and isinstance(one, _SEQUENCES) else view(one)) for one in iterables)
+    views = [one for one in found if one is not None]
     lengths = [v.length for v in views]
     parted = strict and (any(map(is_traced, lengths)) or len(set(lengths)) > 1)
     if parted or not any(map(_goes_along, iterables)) or len(views) < len(iterables) or _has_twice(views):
