@@ -42,7 +42,8 @@ def any_and_all(x):
 @program
 def beside_others(x):
     numbered = sum(i * v for i, v in enumerate(x[x > 1], 1))
-    return numbered + sum(v * w for v, w in zip(x[x > 1], np.arange(5.0))) + sum(abs(v - w) for v, w in zip(x[x > 1], x[x < 1]))
+    weighted = sum(v * w for v, w in zip(x[x > 1], np.arange(5.0), strict=False))
+    return numbered + weighted + sum(abs(v - w) for v, w in zip(x[x > 1], x[x < 1], strict=False))
 
 
 @program
@@ -94,13 +95,13 @@ def goes_through_what_it_made(x):
 @program
 def of_known_lengths(x):
     text = ", ".join(str(k) for k in [1, 2, 3])
-    return [v + 1 for v in x], tuple(v * 2 for v in x), dict((k, v) for k, v in zip("ab", x)), len(text)
+    return [v + 1 for v in x], tuple(v * 2 for v in x), dict((k, v) for k, v in zip("ab", x, strict=False)), len(text)
 
 
 @program
 def statements_beside_others(x):
     total = 0.0
-    for v, w, u in zip(x[x > 1], [1.0, 2.0, 3.0, 4.0], (x * 2)[1:]):
+    for v, w, u in zip(x[x > 1], [1.0, 2.0, 3.0, 4.0], (x * 2)[1:], strict=False):
         total += v * w + u
     return total
 
@@ -153,7 +154,7 @@ def test_a_list_that_changes_while_zip_goes_through_it_is_refused():
     @ag.port
     def run(x):
         weights, total = [1.0, 2.0], 0.0
-        for v, w in zip(x[x > 1], weights):
+        for v, w in zip(x[x > 1], weights, strict=False):
             weights.append(w)
             total += v * w
         return total

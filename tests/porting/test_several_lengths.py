@@ -70,7 +70,7 @@ def lengths_of_elements_that_differ(x):
 def written_after_the_join(x):
     found = [None]
     if x[0] > 0:
-        found[:] = [x[0], "a", x]
+        found[:] = [x[0], "a", x[2]]
     found.append(x[1])
     found.insert(0, 2.0)
     last = found.pop()
@@ -175,7 +175,7 @@ def written_in_a_try(x):
         found.append(x[0])
 
     if x[2] > 0:
-        found[:] = [1.0, "b", x]
+        found[:] = [1.0, "b", x[1]]
     try:
         fill()
     except ValueError:
@@ -240,6 +240,33 @@ def given_itself(x):
         found[:] = [x[1], x, 3.0]
         other = (x + 1,)
     return {"found": found, "all": (found, x[2])}, other
+
+
+@RIGHT
+def all_elements_replaced(x):
+    found = [None]
+    if x[0] > 0:
+        found[:] = [x[1], x[2], x[0]]
+    else:
+        found[:] = [x[1], x[2]]
+    total = sum(v * 2 for v in found) + sum([v * k for k, v in enumerate(found)])
+    for v, w in zip(found[1:], x[1:], strict=False):
+        total = total + v * w
+    for v in reversed(found):
+        total = total * 2 + v
+        if total > 20:
+            break
+    return total, len(found)
+
+
+@RIGHT
+def comprehensions_of_elements_that_differ(x):
+    found = [None]
+    if x[0] > 0:
+        found[:] = [x[1], x, x[2] + 1]
+    else:
+        found[:] = [x[1], x]
+    return sum(np.sum(v) for v in found), sum([np.sum(v) * k for k, v in enumerate(found)])
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -320,7 +347,30 @@ def changed_before_a_loop_goes_through_it(x):
     return total
 
 
+@REFUSED
+def a_number_or_an_array(x):
+    found = x[1] if x[0] > 0 else x
+    return np.sum(found)
+
+
+@REFUSED
+def a_number_or_an_array_at_a_place(x):
+    return np.sum([x[1], x][np.int64(x[0])])
+
+
+@REFUSED
+def a_loop_over_elements_that_differ(x):
+    found, total = [None], 0.0
+    if x[0] > 0:
+        found[:] = [x[1], x, x[2] + 1]
+    else:
+        found[:] = [x[1], x]
+    for v in found:
+        total = total + np.sum(v)
+    return total
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_refused(name: str, x64: None):
-    with pytest.raises((ag.StructureError, ag.StagingError, ag.AliasError)):
+    with pytest.raises((ag.StructureError, ag.StagingError, ag.AliasError, ag.ShapeError)):
         jax.jit(ag.port(REFUSED[name]))(jnp.array([1.0, 2.0, 3.0]))

@@ -180,10 +180,18 @@ class Bounded(Comparing):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
-            raise refused("is written by a slice")
+            return self._replace(index, value)
         if self._known is None:
             raise checks.raised(IndexError("list assignment index out of range"))
         self._write(self._with(self._checked(index), elements.taken(value)), self._length)
+
+    def _replace(self, index: slice, values: Any) -> None:
+        """`values[:] = others`: all elements, of whatever kind they were."""
+        if index.start not in (None, 0) or index.stop is not None or index.step not in (None, 1):
+            raise refused("is written by a slice")
+        new = list(values)
+        self._write(None, jnp.zeros((), int))
+        self.extend(new)
 
     def __delitem__(self, index: Any) -> None:
         if not isinstance(index, slice):

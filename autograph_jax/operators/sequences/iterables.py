@@ -22,6 +22,7 @@ from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import bounded, lists, taking
 from autograph_jax.operators.sequences.ranges import RangeMethods
+from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.tracing import standing, state, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.containers import flatten, unflatten
@@ -233,6 +234,21 @@ class BoundedRows(View):
 
     def turn_over(self) -> None:
         if any(one is not other for one, other in zip(self._before, self.values.now, strict=True)):
+            raise bounded.refused("is changed while a loop goes through it")
+
+
+class SeveralRows(View):
+    """A list whose length is one of a few, which nothing may change meanwhile."""
+
+    def __init__(self, values: Several) -> None:
+        self._values, self._before, self._padded = values, values.content, values.padded()
+        self.length = numbers.bounded(values.__len__(), values.capacity)  # `len` takes no traced number
+
+    def element(self, index: Any, slices: Sequence[Any]) -> Any:
+        return selection.get_item(self._padded, index)
+
+    def turn_over(self) -> None:
+        if self._values.content is not self._before:
             raise bounded.refused("is changed while a loop goes through it")
 
 
@@ -461,6 +477,8 @@ def view(iterable: Any) -> View | None:
         return BoundedRows(iterable)
     if _is_selection(iterable):
         return SelectedRows(iterable)
+    if _is_open_list(iterable):
+        return SeveralRows(iterable)
     array = lists.rows_of_one(iterable)
     return ListRows(array, list(iterable)) if array is not None else None
 
@@ -484,7 +502,11 @@ def _is_traced_iterable(value: Any) -> bool:
 
 def _goes_along(value: Any) -> bool:
     """Can `enumerate` and `zip` give views of it?"""
-    return _is_traced_iterable(value) or isinstance(value, bounded.Bounded)
+    return _is_traced_iterable(value) or isinstance(value, bounded.Bounded) or _is_open_list(value)
+
+
+def _is_open_list(value: Any) -> TypeGuard[Several]:
+    return isinstance(value, Several) and value.is_open
 
 
 def _is_selection(value: Any) -> TypeGuard[Selection]:

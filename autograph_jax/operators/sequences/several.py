@@ -14,6 +14,7 @@ from autograph_jax.operators.sequences.lists import number_unknown
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values.choices import Choice, renumbered, unpacked_to
 from autograph_jax.operators.values.traced import is_traced
+from autograph_jax.porting.arrays import MutableArray
 
 Change = Callable[[list[Any]], Any]
 _MOST = 12  # lengths; a loop that finds another one in each turn has to end
@@ -96,6 +97,27 @@ class Several:
             raise refused(use)
         return self._content
 
+    @property
+    def is_open(self) -> bool:
+        """Does traced data decide how many elements there are?"""
+        return isinstance(self._content, Choice)
+
+    @property
+    def capacity(self) -> int:
+        """The most elements that there may be."""
+        return max(map(len, _options(self._content)))
+
+    @property
+    def content(self) -> Any:
+        """The tuple, or the Choice of tuples, that it holds now; a change gives it another one."""
+        return self._content
+
+    def padded(self) -> Any:
+        """As many elements on each path as on the longest: in place of those that are not there, others."""
+        options = _options(self._content)
+        longest = max(options, key=len)
+        return _together(self._content, [(*option, *longest[len(option) :]) for option in options])
+
     def lists(self) -> Any:
         """The list itself, or a Choice of lists: what leaves a ported function."""
         content = self._content
@@ -148,19 +170,25 @@ def _options(content: Any) -> tuple[tuple[Any, ...], ...]:
 
 
 def _together(before: Any, contents: Sequence[tuple[Any, ...]]) -> Any:
-    """The content that each of the options of another one has become: those of one length are one option."""
+    """The content that each of the options of another one has become: those of one length and alike are one option."""
     if not isinstance(before, Choice):
         return contents[0]
-    lengths = list(dict.fromkeys(map(len, contents)))
-    if len(lengths) > _MOST:
+    shapes = [tuple(map(_shape, content)) for content in contents]
+    kinds = list(dict.fromkeys(shapes))
+    if len(kinds) > _MOST:
         raise number_unknown("this list")
     options = []
-    for length in lengths:
-        places = [place for place, content in enumerate(contents) if len(content) == length]
+    for kind in kinds:
+        places = [place for place, own in enumerate(shapes) if own == kind]
         table = [places.index(place) if place in places else 0 for place in range(len(contents))]
         options.append(_selection().pick(renumbered(before._index, table), [contents[place] for place in places]))
-    index = renumbered(before._index, [lengths.index(len(content)) for content in contents])
+    index = renumbered(before._index, [kinds.index(own) for own in shapes])
     return options[0] if len(options) == 1 else Choice(index, tuple(options))
+
+
+def _shape(value: Any) -> tuple[int, ...] | None:
+    """That of an array; None of anything else, where a number is no array and may become one."""
+    return value.shape if isinstance(value, jax.Array | MutableArray) else None
 
 
 def _write_picked(values: list[Any], position: jax.Array, value: Any) -> None:

@@ -258,7 +258,7 @@ def _join_shapes(first: Array, second: Array) -> tuple[int, ...]:
 
 
 def _has_any_shape(scalar: Array) -> bool:
-    return scalar.weak or scalar.number is not None or hooks.is_porting()
+    return scalar.weak or scalar.number is not None
 
 
 def number_as_array(form: Form) -> Form:
