@@ -249,7 +249,7 @@ def _prototype(form: Array) -> Any:
 
 
 def _join_shapes(first: Array, second: Array) -> tuple[int, ...]:
-    """A number of Python's takes the other's shape, and in ported code any scalar."""
+    """A number of Python's takes the other's shape."""
     if first.shape == second.shape or second.shape == () and _has_any_shape(second):
         return first.shape
     if first.shape == () and _has_any_shape(first):
