@@ -260,6 +260,14 @@ def all_elements_replaced(x):
 
 
 @RIGHT
+def a_number_that_a_loop_makes_a_selection(x):
+    found = x[1]
+    for _ in range(2):
+        found = x[x > 0] * np.sum(found)
+    return np.sum(found)
+
+
+@RIGHT
 def comprehensions_of_elements_that_differ(x):
     found = [None]
     if x[0] > 0:
@@ -350,6 +358,12 @@ def changed_before_a_loop_goes_through_it(x):
 @REFUSED
 def a_number_or_an_array(x):
     found = x[1] if x[0] > 0 else x
+    return np.sum(found)
+
+
+@REFUSED
+def a_number_or_a_selection(x):
+    found = x[1:][x[1:] > 1] if x[0] > 0 else x[1]
     return np.sum(found)
 
 

@@ -16,6 +16,7 @@ import jax
 import numpy as np
 
 from autograph_jax.loops.axes import NONE, Axes, struct_of
+from autograph_jax.operators import hooks
 from autograph_jax.operators.values.choices import UNBOUND
 
 Number = bool | int | float | complex
@@ -56,6 +57,12 @@ class Array:
     axes: Axes = NONE
     may_be_bool: bool = False
     number: Number | None = dataclasses.field(default=None, compare=False)
+
+    @property
+    def has_any_shape(self) -> bool:
+        """Is it a Python number, which takes the shape of what it meets where paths join?"""
+        is_number = self.number is not None or self.weak and not hooks.is_porting()  # NumPy computes arrays alone
+        return self.shape == () and is_number
 
     def aval(self) -> jax.ShapeDtypeStruct:
         return struct_of(self.shape, self.dtype, weak=self.weak, axes=self.axes)

@@ -250,15 +250,11 @@ def _prototype(form: Array) -> Any:
 
 def _join_shapes(first: Array, second: Array) -> tuple[int, ...]:
     """A number of Python's takes the other's shape."""
-    if first.shape == second.shape or second.shape == () and _has_any_shape(second):
+    if first.shape == second.shape or second.has_any_shape:
         return first.shape
-    if first.shape == () and _has_any_shape(first):
+    if first.has_any_shape:
         return second.shape
     raise Mismatch("shape", str(first), str(second))
-
-
-def _has_any_shape(scalar: Array) -> bool:
-    return scalar.weak or scalar.number is not None
 
 
 def number_as_array(form: Form) -> Form:

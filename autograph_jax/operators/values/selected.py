@@ -37,7 +37,7 @@ def is_selection(form: Form) -> bool:
 def joined(first: Form, second: Form) -> Form:
     """The Form of the rows that count, in order, with as many behind them as the longer one has."""
     one, other = _array(first), _array(second)
-    if one is not None and other is not None and () in (one.shape, other.shape):  # `t = 0.5` before a loop, a vector in it
+    if one is not None and other is not None and (one.has_any_shape or other.has_any_shape):  # `t = 0.5`, then a vector
         shape = one.shape or other.shape
         one, other = (dataclasses.replace(form, shape=shape) for form in (one, other))
     if one is None or other is None or len(one.shape) != len(other.shape):
@@ -84,7 +84,7 @@ def _array(form: Form) -> Array | None:
     if isinstance(form, Tree) and isinstance(form.kind, references.Fresh):
         form = form.children[0]
     if isinstance(form, Static) and isinstance(form.value, Number) and not isinstance(form.value, bool):
-        return Array((), canonical(type(form.value)), False)
+        return Array((), canonical(type(form.value)), False, number=form.value)
     return form if isinstance(form, Array) else None
 
 
