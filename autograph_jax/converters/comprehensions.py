@@ -33,6 +33,7 @@ from autograph_jax.converters.base import Pass
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
 from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import walk
 
 _KEPT = Template("ag__.kept(TEST, ELEMENT)")
 _KEPT_LIST = Template("ag__.kept_list(VALUES)")
@@ -67,7 +68,8 @@ class _Comprehensions(Pass):
         self.generic_visit(node)
         last = node.generators[-1]
         is_list, has_condition = isinstance(node, gast.ListComp), bool(last.ifs)
-        may_be_open = self._ported and not writes(last.ifs) and (is_list or has_condition or len(node.generators) == 1)
+        is_one = is_list or has_condition or len(node.generators) == 1
+        may_be_open = self._ported and is_one and not writes(last.ifs) and not _assigns_places(last.target)
         if not (has_condition or may_be_open) or writes([node.elt, *last.ifs[1:]]) or last.is_async:
             _decide(node.generators)  # a walrus in a lambda would bind the lambda's own variable
             return node
@@ -91,6 +93,11 @@ class _Comprehensions(Pass):
         generator.target = template.tuple_of([template.name(name, at=at, store=True), at], at=at, store=True)
         generator.iter = _EACH_THERE.expression(at=generator.iter, VALUES=generator.iter)
         return template.name(name, at=at)
+
+
+def _assigns_places(target: gast.expr) -> bool:
+    """`for d[k] in x`: that of an element that is not there must not be written."""
+    return any(isinstance(node, gast.Subscript | gast.Attribute) for node in walk(target))
 
 
 def _decide(generators: list[gast.comprehension]) -> None:

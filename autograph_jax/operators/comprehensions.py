@@ -44,14 +44,15 @@ def kept_ones(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def each_there(values: Any) -> Iterator[tuple[Any, Any]]:
-    """Each element that there may be, and whether it is there: of what ported code goes through in a comprehension."""
+    """For each element that there may be in what ported code goes through, whether it is there, and itself."""
     if isinstance(values, Kept):
         return _Open((True, value) if not is_open(value) else (_is_kept(value), only_kept(value)) for value in values.each())
     rows = iterables.of_open_length(values)
     most = bound_of(rows.length) if rows is not None else None
     if rows is None or most is None:
         return zip(itertools.repeat(True), values, strict=False)
-    return _Open((rows.length > number, rows.element(number, [a[number] for a in rows.arrays])) for number in range(most))
+    rows.lose()  # an iterator, `zip(...)` say: how many it has given is not known from here on
+    return _Open(rows.each_there(most))
 
 
 def kept_of(each: Iterator[tuple[Any, Any]], make: Callable[[Iterator[tuple[Any, Any]]], Iterator[Any]]) -> Iterator[Any]:
@@ -81,7 +82,10 @@ def next_(iterator: Any, *default: Any) -> Any:
 
 
 class Kept:
-    """A generator expression with a condition; what takes its elements one by one may not meet one that is open."""
+    """A generator expression with a condition, or over what may not be there.
+
+    What takes its elements one by one may not meet one that is open.
+    """
 
     one_shot = True
 

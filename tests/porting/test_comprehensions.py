@@ -150,6 +150,91 @@ def test_an_error_of_an_element_that_is_not_there_is_none():
     assert ag.jit(ag.port(run))(VALUES) == 1 / 2.0 + 1 / 3.0 + 1 / 1.5
 
 
+def taken_twice(x):
+    pairs = zip(x[x > 1], np.arange(5.0), strict=False)
+    return sum(v * w for v, w in pairs), sum(v + w for v, w in pairs)
+
+
+def counted_twice(x):
+    pairs = enumerate(x[x > 1])
+    return len([v for _, v in pairs]), len([v for _, v in pairs])
+
+
+def taken_in_a_loop(x):
+    backwards, total = reversed(x[x > 1]), 0.0
+    for _ in range(2):
+        total += sum(v for v in backwards)
+    return total
+
+
+def taken_in_part(x):
+    pairs = enumerate(x[x > 1])
+    return any(v > 2.5 for _, v in pairs), sum(v for _, v in pairs)
+
+
+def taken_by_another(x):
+    pairs = enumerate(x[x > 1])
+    return sum(v * w for (_, v), w in zip(pairs, [1.0, 2.0, 3.0], strict=False)), sum(v for _, v in pairs)
+
+
+def popped_meanwhile(x):
+    large = [v for v in x if v > 1]
+    return len([large.pop() for v in large]), len(large)
+
+
+def written_before(x):
+    large = [v for v in x if v > 1]
+    ones = (v for v in large)
+    large[0] = 100.0
+    return sum(ones)
+
+
+def longer_before(x):
+    weights = [1.0, 2.0]
+    ones = (v * w for v, w in zip(x[x > 1], weights, strict=False))
+    weights.append(3.0)
+    return sum(ones)
+
+
+def replaced_in_a_list_of_a_few_lengths(x):
+    found = [None]
+    if x[0] > 0.2:
+        found[:] = [x[1], x, x[0]]
+    ones = (np.sum(v) for v in found)
+    found[0] = 50.0
+    return sum(ones)
+
+
+def target_at_a_place(x):
+    last = {"k": 0.0}
+    return sum([1 for last["k"] in x[x > 1]]), last["k"]
+
+
+def window_with_a_start(x):
+    k = np.count_nonzero(x > 1)
+    return sum(v for v in x[1:k]), len([v for v in x[1:k]])
+
+
+EITHER = [
+    taken_twice, counted_twice, taken_in_a_loop, taken_in_part, taken_by_another, popped_meanwhile, written_before,
+    longer_before, replaced_in_a_list_of_a_few_lengths, target_at_a_place, window_with_a_start,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", EITHER, ids=lambda f: f.__name__)
+def test_right_or_refused(function):
+    want = function(VALUES)
+    try:
+        got = jax.jit(ag.port(function))(VALUES)
+    except ag.AutographError:
+        return
+    assert_same(got, want)
+
+
+def test_a_window_with_a_start_is_right(x64):
+    assert_same(jax.jit(ag.port(window_with_a_start))(VALUES), window_with_a_start(VALUES))
+
+
 def test_a_list_that_changes_while_zip_goes_through_it_is_refused():
     @ag.port
     def run(x):

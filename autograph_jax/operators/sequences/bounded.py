@@ -187,7 +187,8 @@ class Bounded(Comparing):
 
     def _replace(self, index: slice, values: Any) -> None:
         """`values[:] = others`: all elements, of whatever kind they were."""
-        if index.start not in (None, 0) or index.stop is not None or index.step not in (None, 1):
+        is_whole = index.start in (None, 0) and index.stop is None and index.step in (None, 1)
+        if not is_whole or type(self) is not Bounded:
             raise refused("is written by a slice")
         new = list(values)
         self._write(None, jnp.zeros((), int))

@@ -79,6 +79,13 @@ class View:
         """Has Python taken nothing from it yet?"""
         return self._iterator is None
 
+    def each_there(self, most: int) -> Iterator[tuple[Any, Any]]:
+        """For each of so many elements at most, whether it is there, and itself."""
+        for index in builtins.range(most):
+            self.turn_over()
+            yield self.length > index, self.element(index, [array[index] for array in self.arrays])
+        self.turn_over()
+
     # A loop over it
 
     def begin(self, blocks: tuple[Callable[..., Any], ...]) -> None:
@@ -263,7 +270,8 @@ class SelectedRows(View):
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         first, *others = self.rows.rows.items()
-        row = self.rows.array[index + first[1].start]
+        place = index + first[1].start
+        row = self.rows.array[min(place, len(self.rows.array) - 1) if isinstance(place, int) else place]
         return Selection(row, {axis - 1: own for axis, own in others}) if others else row
 
 

@@ -39,33 +39,38 @@ def holds(value: Any, test: Callable[[Any], bool], *, skip: Skip | None = None) 
 
 def any_holds(values: Iterable[Any], test: Callable[[Any], bool]) -> bool:
     """Does one of these values hold such a value? What several of them hold is looked at once."""
-    known = set[int]()
-    return any(map(test, (part for value in values for part in everything(value, known=known))))
+    known, left = set[int](), collections.deque[Any]()
+    for value in values:
+        pending = collections.deque([value])
+        if any(map(test, itertools.islice(_reached(pending, known, None), _MOST_PARTS))):
+            return True
+        left.extend(pending)
+    return any(map(test, itertools.islice(_reached(left, known, None), 10 * _MOST_PARTS)))
 
 
-def everything(value: Any, *, skip: Skip | None = None, known: set[int] | None = None) -> Iterator[Any]:
+def everything(value: Any, *, skip: Skip | None = None) -> Iterator[Any]:
     """A value and all that can be reached from it, each once; of large structures only the beginning.
 
-    `known` are the ids of what has been looked at. It is what most of the time of tracing goes into that is spent here and
-    not in JAX.
+    It is what most of the time of tracing goes into that is spent here and not in JAX.
     """
-    parts_of = _parts_of(type(value))
-    if parts_of is _nothing:  # as most are
-        yield value
-        return
-    pending, known = collections.deque([value]), set[int]() if known is None else known
-    most = len(known) + _MOST_PARTS
-    while pending and len(known) < most:
+    if _parts_of(type(value)) is _nothing:  # as most are
+        return iter((value,))
+    return itertools.islice(_reached(collections.deque([value]), set(), skip), _MOST_PARTS)
+
+
+def _reached(pending: collections.deque[Any], known: set[int], skip: Skip | None) -> Iterator[Any]:
+    """What is pending and what can be reached from it, but for what is known, by its id."""
+    while pending:
         value = pending.popleft()
         if id(value) in known:
             continue
         known.add(id(value))
-        yield value
         parts_of = _parts_of(type(value))
         if parts_of is not _nothing:
             for key, part in parts_of(value):
                 if (skip is None or not skip(value, key)) and not is_no_content(part):
                     pending.append(part)
+        yield value
 
 
 def is_circular(value: Any) -> bool:
