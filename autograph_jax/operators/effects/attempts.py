@@ -58,12 +58,13 @@ class Attempt:
             self.frame = sys._getframe(1)
             self.loop = state.failures()
             self._trace, self._depth = jax_private.current_trace(), len(state.traces())
-            state.attempts().append(self)
+            active = state.attempts()
+            active += [self]  # no call: Python looks for Ctrl-C when one returns
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: Any) -> bool:
         active = state.attempts()
-        if active and active[-1] is self:
-            active.pop()
+        if self in active:
+            del active[active.index(self) :]  # what Ctrl-C has left inside, too
             self.frame = None
             for own in self._checked:  # what follows this `try` is no less in theirs
                 own.is_open = True

@@ -193,11 +193,12 @@ def failures() -> Any:
 
 @contextlib.contextmanager
 def running(trace: Trace) -> Iterator[Trace]:
-    _local.traces.append(trace)
+    depth = len(_local.traces)
+    _local.traces += [trace]  # no call: Python looks for Ctrl-C when one returns
     try:
         yield trace
     finally:
-        _local.traces.pop()
+        del _local.traces[depth:]  # what Ctrl-C has left inside, too
 
 
 @contextlib.contextmanager
