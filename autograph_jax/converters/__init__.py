@@ -19,6 +19,7 @@ from autograph_jax.converters import (
     live_loops,
     local_variables,
     matches,
+    open_lengths,
     plain,
     powers,
     products,
@@ -61,8 +62,8 @@ def convert_tree(
     arrays that they write, `unpacking` and `views` what shares memory with these; `stores` makes item writes into
     assignments, which the blocks then count as written variables; `generators` marks what stays Python's; `blocks` cuts
     statements into functions, and needs facts about the tree as the stores left it; `debugged` shows these all variables;
-    `comprehensions`, `products`, `powers`, `truths`, `raising` and `expressions` last, when tests stand where they will be
-    evaluated.
+    `open_lengths`, also of ported code, `comprehensions`, `products`, `powers`, `truths`, `raising` and `expressions` last,
+    when tests stand where they will be evaluated.
     """
     names = Names(tree)
     has = _Kinds(tree)
@@ -92,8 +93,10 @@ def convert_tree(
     tree = blocks.convert(tree, facts, names, lambdas=not is_debugged)
     if is_debugged:
         tree = debugged.convert(tree, names, free)
+    if ported and has.any(gast.ListComp, gast.GeneratorExp):
+        tree = open_lengths.convert(tree, names)
     if has.any(gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp):
-        tree = comprehensions.convert(tree, names, ported=ported)
+        tree = comprehensions.convert(tree)
     if ported:
         tree = products.convert(tree)
     if has.any(gast.Pow):

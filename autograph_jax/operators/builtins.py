@@ -21,6 +21,7 @@ from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.ordering import all_of
 from autograph_jax.operators.sequences import bounded, iterables, lists
 from autograph_jax.operators.sequences.deques import BoundedDeque
+from autograph_jax.operators.sequences.rows import View
 from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values import bools, objects
@@ -190,7 +191,7 @@ def type_(value: Any, *rest: Any, **keywords: Any) -> Any:
 
 def len_(value: Any) -> Any:
     lists.check_known(value)
-    if not isinstance(value, iterables.View | bounded.Bounded):
+    if not isinstance(value, View | bounded.Bounded):
         return objects.asked(value, "__len__", len)
     return bounded.as_python_int(value.length) if is_traced(value.length) else value.length
 

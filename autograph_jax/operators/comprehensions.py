@@ -46,31 +46,19 @@ def kept_ones(values: Iterable[Any]) -> Iterator[Any]:
 def each_there(values: Any) -> Iterator[tuple[Any, Any]]:
     """For each element that there may be in what ported code goes through, whether it is there, and itself."""
     if isinstance(values, Kept):
-        return _Open((True, value) if not is_open(value) else (_is_kept(value), only_kept(value)) for value in values.each())
+        return ((_is_kept(value), only_kept(value)) if is_open(value) else (True, value) for value in values.each())
     rows = iterables.of_open_length(values)
     most = bound_of(rows.length) if rows is not None else None
     if rows is None or most is None:
         return zip(itertools.repeat(True), values, strict=False)
     rows.lose()  # an iterator, `zip(...)` say: how many it has given is not known from here on
-    return _Open(rows.each_there(most))
+    return rows.each_there(most)
 
 
-def kept_of(each: Iterator[tuple[Any, Any]], make: Callable[[Iterator[tuple[Any, Any]]], Iterator[Any]]) -> Iterator[Any]:
-    """`(element for ...)` of what `each_there` gives: Python's own generator, where all elements are there."""
-    return Kept(make(each)) if isinstance(each, _Open) else make(each)
-
-
-class _Open:
-    """Elements of which traced data says which are there, each with that."""
-
-    def __init__(self, pairs: Iterator[tuple[Any, Any]]) -> None:
-        self._pairs = pairs
-
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        return self._pairs
-
-    def __next__(self) -> tuple[Any, Any]:
-        return next(self._pairs)
+def ones_there(each: Iterator[tuple[Any, Any]], make: Callable[[Iterator[tuple[Any, Any]]], Kept]) -> Iterator[Any]:
+    """`(element for ...)` of what `each_there` gives: Python's own generator of a zip, all of whose elements are there."""
+    ones = make(each)
+    return ones.unconditional() if isinstance(each, zip) else ones
 
 
 def next_(iterator: Any, *default: Any) -> Any:
@@ -82,10 +70,7 @@ def next_(iterator: Any, *default: Any) -> Any:
 
 
 class Kept:
-    """A generator expression with a condition, or over what may not be there.
-
-    What takes its elements one by one may not meet one that is open.
-    """
+    """A generator expression with a condition; what takes its elements one by one may not meet one that is open."""
 
     one_shot = True
 
@@ -136,6 +121,10 @@ class Kept:
         if self._is_somewhere:
             raise bounded.refused("is taken one by one")
         return (value for value in self._iterator if value is not SKIP)
+
+    def unconditional(self) -> Iterator[Any]:
+        """The generator itself, where its condition always holds."""
+        return self._iterator
 
     def lose(self) -> None:
         """Traced data has decided how many elements were taken."""

@@ -48,6 +48,7 @@ from autograph_jax.operators.loops import (
     turn_begun,
 )
 from autograph_jax.operators.sequences import bounded, iterables, lengthened, lists, overtaken, taking
+from autograph_jax.operators.sequences.rows import Rest, View, row_forms, stacked
 from autograph_jax.operators.staging.fixpoint import settle
 from autograph_jax.operators.staging.settled import Settled
 from autograph_jax.operators.tracing import holders, impure, reach, state
@@ -106,7 +107,7 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
         return _python_for(elements, body, names, orelse)
 
 
-def _left(rows: iterables.View, exit: Any) -> Any:
+def _left(rows: View, exit: Any) -> Any:
     """How the loop was left: an endless one only by an exit."""
     is_open = isinstance(rows, iterables.Endless) and type(exit) is Choice
     return exit._only(lambda option: option is not None) if is_open else exit
@@ -126,7 +127,7 @@ def _run_over(iterable: Any) -> Sequence[Any]:
     """The arrays that a loop over this takes its elements of."""
     if isinstance(iterable, jax.Array | np.ndarray):
         return (iterable,)
-    return iterable.arrays if isinstance(iterable, iterables.View) else ()
+    return iterable.arrays if isinstance(iterable, View) else ()
 
 
 def _written_meanwhile() -> AliasError:
@@ -145,7 +146,7 @@ def _as_marked(marked: markers.Marked, body: Block, names: tuple[str, ...], orel
         return _python_for(elements, body, names, orelse, is_meant=True)
     rows = iterables.view(marked.iterable) if marked.how == "stage" or hasattr(marked.iterable, "shape") else None
     if rows is None:
-        rows = iterables.stacked(list(marked.iterable) if marked.how == "stage" else marked.iterable)
+        rows = stacked(list(marked.iterable) if marked.how == "stage" else marked.iterable)
     functions = (body, orelse)
     exit = _staged_for(rows, body, functions, names, how=marked.how, options=marked.options)
     rows.end(exit)
@@ -236,12 +237,12 @@ class _Begun:
         return next(self._iterator)
 
 
-def _staged_from_the_second(rows: iterables.View, body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
+def _staged_from_the_second(rows: View, body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
     """The first turn in Python, the others staged: `old = None` before a loop, `if i > 0: y = x / old` in it."""
     functions = (body, orelse)
 
     def go_on() -> Any:
-        rest = iterables.Rest(rows)
+        rest = Rest(rows)
         exit = _staged_for(rest, body, functions, names)
         if exit is PYTHON or exit is _FAILED:
             return _python_for(iter(rest), body, names, orelse)
@@ -263,7 +264,7 @@ def _turn(element: Any, body: Block, names: tuple[str, ...]) -> Any:
     return if_stmt(there, standing_for(lambda: body(comprehensions.only_kept(element)), body), None, *names)
 
 
-def _worth_staging(rows: iterables.View, functions: tuple[Block | None, ...]) -> bool:
+def _worth_staging(rows: View, functions: tuple[Block | None, ...]) -> bool:
     """Traced bounds and rows are staged; a static range may be, where its body sees anything traced."""
     if is_traced(rows.length):
         return True
@@ -276,7 +277,7 @@ _NOT_PUT_RIGHT = (CollectiveError, EscapedTracerError)  # by a loop that Python 
 
 
 def _staged_for(
-    rows: iterables.View,
+    rows: View,
     body: Block,
     functions: tuple[Block | None, ...],
     names: tuple[str, ...],
@@ -297,7 +298,7 @@ def _staged_for(
     rows.begin((body,))
     take.__name__, take.__qualname__ = body.__name__, body.__qualname__
     try:
-        arguments = [number_as_array(Static(0)), *iterables.row_forms(rows)]
+        arguments = [number_as_array(Static(0)), *row_forms(rows)]
         axes = axes_of(rows.length) if traced_length else NONE
         grows = 0 if traced_length else max(rows.length, 1)
         given = {"arguments": arguments, "tainted_arguments": rows.traced_arrays, "over": rows.sources()}
@@ -340,7 +341,7 @@ def _staged_for(
     return _for_scan(rows, settled, body)
 
 
-def _why_not_staged(rows: iterables.View, settled: Settled, how: str) -> str | None:
+def _why_not_staged(rows: View, settled: Settled, how: str) -> str | None:
     """Why Python had better run a loop that could be staged; an error, where that would take it too long."""
     if isinstance(rows, iterables.Endless) and not settled.exits_on_traced():
         return "Python knows when it ends"
@@ -403,7 +404,7 @@ def _no_scan() -> StagingError:
     )
 
 
-def _for_scan(rows: iterables.View, settled: Settled, body: Block) -> Any:
+def _for_scan(rows: View, settled: Settled, body: Block) -> Any:
     def turn(carry: Any, slices: Any) -> Any:
         index, state_carry, reads = carry
         new, reads, given = settled.turn_with_rows(state_carry, reads, 0 if index is None else index, *slices)
@@ -416,7 +417,7 @@ def _for_scan(rows: iterables.View, settled: Settled, body: Block) -> Any:
     return settled.finish(final, turns=True, lists=settled.fill_lists(given, rows.length))
 
 
-def _for_while(rows: iterables.View, settled: Settled, body: Block, options: loop_options.Options) -> Any:
+def _for_while(rows: View, settled: Settled, body: Block, options: loop_options.Options) -> Any:
     def going(carry: Any) -> jax.Array:
         index, state_carry = carry
         return settled.not_left(state_carry, index < rows.length, ends=True)

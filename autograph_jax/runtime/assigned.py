@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import dis
 import functools
 import types
 import weakref
@@ -78,7 +77,7 @@ def _assigned_around(code: types.CodeType) -> tuple[str, ...]:
 def line_of_store(code: types.CodeType, name: str) -> int:
     """The last line on which a code object, or a function inside it, assigns a variable that is not its own."""
     line = code.co_firstlineno
-    for instruction in dis.get_instructions(code):
+    for instruction in instructions(code):
         if instruction.opname.startswith("STORE") and instruction.argval == name and instruction.positions is not None:
             line = instruction.positions.lineno or line
     inner = [c for c in code.co_consts if isinstance(c, types.CodeType) and name in _stores(c)[0] | _stores(c)[1]]

@@ -35,6 +35,7 @@ from autograph_jax.converters import (
     growing,
     live_loops,
     matches,
+    open_lengths,
     plain,
     powers,
     products,
@@ -50,8 +51,8 @@ from autograph_jax.syntax import emit
 from autograph_jax.syntax.names import Names
 
 PASSES = tuple(
-    """plain growing matches yielding attempts live_loops unpacking views stores generators blocks debugged comprehensions
-    products powers truths raising expressions""".split()
+    """plain growing matches yielding attempts live_loops unpacking views stores generators blocks debugged open_lengths
+    comprehensions products powers truths raising expressions""".split()
 )
 _numbers = itertools.count()
 
@@ -121,8 +122,10 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 tree = blocks.convert(tree, facts, names, lambdas=last != "debugged")
             case "debugged" if name == last:
                 tree = debugged.convert(tree, names)
+            case "open_lengths" if name == last:  # of ported code alone
+                tree = open_lengths.convert(tree, names)
             case "comprehensions":
-                tree = comprehensions.convert(tree, names)
+                tree = comprehensions.convert(tree)
             case "powers":
                 tree = powers.convert(tree)
             case "truths":

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import dis
 import inspect
 import itertools
 import sys
@@ -21,6 +20,7 @@ from typing import Any
 from autograph_jax.errors import StagingError, frame_location, is_jax_frame, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.effects.failures import Error
+from autograph_jax.operators.tracing.bytecode import instructions
 from autograph_jax.operators.tracing.holders import frame_variables
 
 Running = tuple[types.FrameType, Any]  # a converted function, and the span of it that `hooks.read_later` gives
@@ -161,18 +161,17 @@ def _yields_guarded(guard: ast.Try | ast.TryStar) -> bool:
 
 def _catches(generator: types.FunctionType) -> bool:
     """Does it catch anything at all, as far as its bytecode tells?"""
-    instructions = dis.get_instructions(generator)
     return any(
         one.opname == "CHECK_EXC_MATCH" or one.opname == "PUSH_EXC_INFO" and after.opname == "POP_TOP"
-        for one, after in itertools.pairwise(instructions)
+        for one, after in itertools.pairwise(instructions(generator.__code__))
     )
 
 
 def _may_end(ending: types.FunctionType) -> bool:
     """May this `__exit__` give anything but None and False?"""
-    instructions = [one for one in dis.get_instructions(ending) if one.opname not in ("NOP", "CACHE")]
-    returned = [before for before, one in itertools.pairwise(instructions) if one.opname == "RETURN_VALUE"]
-    returned += [one for one in instructions if one.opname == "RETURN_CONST"]
+    steps = [one for one in instructions(ending.__code__) if one.opname not in ("NOP", "CACHE")]
+    returned = [before for before, one in itertools.pairwise(steps) if one.opname == "RETURN_VALUE"]
+    returned += [one for one in steps if one.opname == "RETURN_CONST"]
     return any(one.opname not in ("LOAD_CONST", "RETURN_CONST") or one.argval not in (None, False) for one in returned)
 
 
@@ -180,7 +179,7 @@ def _reads_error(ending: types.FunctionType) -> bool:
     """Does it read what it is told, its arguments?"""
     code = ending.__code__
     told = set(code.co_varnames[1 : code.co_argcount + bool(code.co_flags & inspect.CO_VARARGS)])
-    loads = [one.argval for one in dis.get_instructions(ending) if one.opname.startswith("LOAD")]
+    loads = [one.argval for one in instructions(code) if one.opname.startswith("LOAD")]
     names = (name for load in loads for name in (load if isinstance(load, tuple) else (load,)))
     return any(isinstance(name, str) and name in told for name in names)
 

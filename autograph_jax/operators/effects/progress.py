@@ -20,7 +20,7 @@ from autograph_jax.operators import jax_private
 from autograph_jax.operators.effects import printing, progress_bars
 from autograph_jax.operators.effects.progress_state import Standing, plain
 from autograph_jax.operators.sequences import iterables
-from autograph_jax.operators.sequences.iterables import View
+from autograph_jax.operators.sequences.rows import View
 from autograph_jax.operators.tracing import state
 from autograph_jax.operators.tracing.cells import cells_of
 from autograph_jax.operators.tracing.places import Place

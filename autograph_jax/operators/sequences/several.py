@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from autograph_jax.errors import StagingError, user_location
 from autograph_jax.operators.sequences.lists import number_unknown
@@ -187,8 +188,8 @@ def _together(before: Any, contents: Sequence[tuple[Any, ...]]) -> Any:
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:
-    """That of an array; None of anything else, where a number is no array and may become one."""
-    return value.shape if isinstance(value, jax.Array | MutableArray) else None
+    """That of a number or an array: two that differ are not picked from. None of anything else."""
+    return np.shape(value) if isinstance(value, int | float | complex | jax.Array | MutableArray | np.ndarray) else None
 
 
 def _write_picked(values: list[Any], position: jax.Array, value: Any) -> None:

@@ -60,8 +60,11 @@ class Array:
 
     @property
     def has_any_shape(self) -> bool:
-        """Is it a Python number, which takes the shape of what it meets where paths join?"""
-        is_number = self.number is not None or self.weak and not hooks.is_porting()  # NumPy computes arrays alone
+        """Is it a Python number, which takes the shape of what it meets where paths join?
+
+        One that is traced may be a number of Python's in JAX code; in ported code it is NumPy's, and has its shape.
+        """
+        is_number = self.number is not None or self.weak and not hooks.is_porting()
         return self.shape == () and is_number
 
     def aval(self) -> jax.ShapeDtypeStruct:
