@@ -59,6 +59,13 @@ def test_lanes_give_what_they_gave(name):
     jax.tree.map(np.testing.assert_array_equal, jax.jit(ours)(*args), jax.jit(theirs)(*args))
 
 
+@pytest.mark.parametrize("count", [FEWEST, FEWEST + 37])
+def test_all_lanes_have_one_kernel(count):
+    """The last block overlaps the one before, where their number is no multiple of a block's."""
+    text = jax.jit(jax.vmap(ag.autograph(escape))).lower(*lanes(count)).as_text()
+    assert text.count("xla_cpu_small_call") == 1
+
+
 def test_maps_in_maps():
     args = [x.reshape(2, FEWEST) for x in lanes(2 * FEWEST)]
     ours, theirs = [jax.jit(jax.vmap(jax.vmap(ag.autograph(escape, optimize=o)))) for o in (True, False)]
