@@ -228,6 +228,8 @@ def _slots(place: Place, form: Form, first: Traced, second: Traced) -> list[Slot
     array = place.read()
     if not isinstance(form, Array) or form.shape == () or not isinstance(array, jax.Array) or flatten(array)[0] != form:
         return []
+    if any(place.key in branch.ends and branch.ends[place.key][1] != form for branch in (first, second)):
+        return []
     chains = [branch_writes(b.jaxpr, b.position(place.key), array) for b in (first, second)]
     if chains[0] is None or chains[1] is None:
         return []

@@ -44,7 +44,7 @@ from autograph_jax.operators.tracing import (
 from autograph_jax.operators.tracing.cells import noted
 from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Cell, Content, Place, outliving, read_through
-from autograph_jax.operators.values import references
+from autograph_jax.operators.values import carried, references
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
 
@@ -121,7 +121,7 @@ class Traced:
         return same_containers.pairs([*own, *((position, id(part)) for position, part in others)], self.related | known)
 
     def position(self, key: Any) -> int | None:
-        """Where among the outputs the array of a place is; None for a place that was not written."""
+        """Where among the outputs the leaves of a place begin; None for a place that was not written."""
         position = len(array_forms(self.result))
         for other, (_, form) in self.ends.items():
             if other == key:
@@ -380,7 +380,7 @@ class _Recorder:
         renewed: dict[int, jax.Array] = {}
         joining, together = same_containers.Joining.of(form for _, form in self._inputs), self._together()
         for place, form in self._inputs:
-            value = unflatten(form, leaves)
+            value = unflatten(form, carried.told(form, leaves))
             value = values[place.key] = values.get(self._aliases.same.get(place.key), value)
             before = read_through(place)
             for part, old in aliasing.side_by_side(value, before):

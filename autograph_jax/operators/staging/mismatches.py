@@ -36,14 +36,21 @@ def number_unknown(place: str, first: Form, second: Form, target: Any) -> Struct
 
 
 def mismatch_error(name: str, mismatch: Mismatch, before: str, after: str) -> ShapeError | StructureError:
-    kind, what = (ShapeError, "shapes") if mismatch.kind == "shape" else (StructureError, "structures")
+    kind, what = (ShapeError, "shapes") if mismatch.kind in ("shape", "number") else (StructureError, "structures")
     return kind(
         f"{name} has two {what}, and which one is only known at run time",
         location=user_location(),
         details=[f"{before} {mismatch.first}, {after} {mismatch.second}."],
-        help=_put_in_before(mismatch.keys)
-        or "give it one shape and structure on every path, for example by padding or by filling with zeros",
+        help=_put_in_before(mismatch.keys) or _HELP[mismatch.kind],
     )
+
+
+_ONE_SHAPE = "give it one shape and structure on every path, for example by padding or by filling with zeros"
+_HELP = {
+    "shape": _ONE_SHAPE,
+    "structure": _ONE_SHAPE,
+    "number": "make the number an array of that shape too: `jnp.full(x.shape, 1.0)`",
+}
 
 
 def _put_in_before(keys: tuple[Any, ...]) -> str:

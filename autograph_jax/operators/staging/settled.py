@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -12,18 +13,19 @@ import jax
 import jax.core
 import jax.numpy as jnp
 
+from autograph_jax.loops import spread
 from autograph_jax.loops.axes import Axes, vary
 from autograph_jax.loops.loop import chosen, merged
 from autograph_jax.loops.overflows import overflowing
-from autograph_jax.loops.spread import tells
+from autograph_jax.loops.spread import Spread
 from autograph_jax.loops.turns import Turn
-from autograph_jax.operators import decisions, loop_options
+from autograph_jax.operators import decisions, hooks, loop_options
 from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried, Failures, errors_are_values
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.blocks import RESULT, Aliases, Traced
-from autograph_jax.operators.staging.mismatches import is_users
+from autograph_jax.operators.staging.mismatches import is_users, mismatch_error, shown
 from autograph_jax.operators.tracing import aliasing, listed, reach, same_containers, standing, state, twins, views
 from autograph_jax.operators.tracing.places import Aside, Content, Place
 from autograph_jax.operators.values import references
@@ -205,9 +207,52 @@ class Settled:
 
     def tells_numbers_spread(self) -> bool:
         """Is a number that it begins with carried as an array, and does a turn compute by it what is not that of a number?"""
-        spread = [one for entry, form in zip(self.entries, self.forms, strict=True) for one in _spread(entry, form)]
-        rest = len(self.traced.jaxpr.in_avals) - len(spread)
-        return any(spread) and tells(self.traced.jaxpr, spread + [False] * rest)
+        begun = self._spread()
+        return any(begun) and spread.left(self.traced.jaxpr, self._with_arguments(begun)) is None
+
+    def check_numbers(self, *, turns: bool, test: Traced | None = None) -> None:
+        """Refuse a number that is carried as an array, and that is told from one.
+
+        A turn or the test may tell it, or who takes its sum after the loop, unless it is 0: after no turn, where there need
+        not be `turns`, or after one that leaves it as it is: `best = -1.0`, `for v in m: if f(v): best = v`.
+        """
+        begun = [] if hooks.is_porting() else self._spread()
+        if not any(begun):
+            return
+        known, outputs = begun, self._output_positions()
+        while (left := spread.left(self.traced.jaxpr, self._with_arguments(known))) is not None:
+            ends = [Spread.NO if position is None else left[position] for position in self._ends_of_leaves(outputs)]
+            after = [max(one, end) for one, end in zip(known, ends, strict=True)]
+            if after == known:
+                break
+            known = after
+        told_by_test = test is not None and spread.left(test.jaxpr, known) is None
+        if left is None or told_by_test or Spread.ANY in left or not turns and Spread.ANY in begun:
+            raise self._number_beside_array(begun)
+
+    def _spread(self) -> list[Spread]:
+        """Which leaves of the state are arrays that stand for a number as the loop begins?"""
+        return [one for entry, form in zip(self.entries, self.forms, strict=True) for one in _spread(entry, form)]
+
+    def _with_arguments(self, leaves: list[Spread]) -> list[Spread]:
+        return leaves + [Spread.NO] * (len(self.traced.jaxpr.in_avals) - len(leaves))
+
+    def _ends_of_leaves(self, outputs: dict[Any, list[int]]) -> list[int | None]:
+        """For each leaf of the state: where among the outputs is what a turn leaves of it?"""
+        ends: list[int | None] = []
+        for place, form in zip(self.places, self.forms, strict=True):
+            count = len(array_forms(form))
+            own = outputs.get(place.key, [])
+            ends += own if len(own) == count else [None] * count
+        return ends
+
+    def _number_beside_array(self, begun: Sequence[Spread]) -> Exception:
+        remaining = iter(begun)
+        for place, entry, form in zip(self.places, self.entries, self.forms, strict=True):
+            if any([next(remaining) == max(begun) for _ in array_forms(form)]):
+                mismatch = Mismatch("number", repr(entry), str(form))
+                return mismatch_error(shown(place), mismatch, "before this loop it is", "after a turn")
+        raise AssertionError("no leaf is one")
 
     def _note_counter(self, key: Any, leaves: Sequence[Any]) -> None:
         """After `for k in range(n)`, k is at most n - 1: an array of k + 1 elements has a bound."""
@@ -325,6 +370,7 @@ class Settled:
 
         `turns`: there surely was a turn. `lists`: what `fill_lists` has written.
         """
+        self.check_numbers(turns=turns)
         values: dict[Any, Any] = dict(lists or {})
         joining = same_containers.Joining.of([*self.forms, self.exit])
         together = self.aliases.together if turns else self.aliases.together | self._entered_together()
@@ -447,13 +493,13 @@ def _both(first: Any, second: Any) -> Any:
     return second if first is True else jnp.logical_and(first, second)
 
 
-def _spread(entry: Any, form: Form) -> list[bool]:
+def _spread(entry: Any, form: Form) -> list[Spread]:
     """Of each leaf of a Form: is it an array for which the entry has a number?"""
     if isinstance(form, Array):
-        return [form.shape != () and isinstance(entry, Number)]
+        return [Spread.of(entry) if isinstance(entry, Number) and math.prod(form.shape) != 1 else Spread.NO]
     if isinstance(form, Tree) and type(entry) in (tuple, list) and len(entry) == len(form.children):
         return [one for part, child in zip(entry, form.children, strict=True) for one in _spread(part, child)]
-    return [False] * len(array_forms(form))
+    return [Spread.NO] * len(array_forms(form))
 
 
 def _after_a_turn(value: Any, end: Form) -> Any:

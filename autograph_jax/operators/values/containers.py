@@ -17,7 +17,7 @@ from autograph_jax.errors import StructureError, user_location
 from autograph_jax.loops.axes import axes_of, axes_of_type
 from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.tracing.places import Attribute, Content
-from autograph_jax.operators.values import bools, bunches, references
+from autograph_jax.operators.values import bools, bunches, carried, references
 from autograph_jax.operators.values.choices import UNBOUND, Choice, decided
 from autograph_jax.operators.values.forms import Array, Form, Number, Options, Static, Tree, same_kind
 from autograph_jax.porting.arrays import MutableArray
@@ -89,7 +89,9 @@ def array_form(value: Any) -> Array:
     aval = jax.typeof(value) if isinstance(value, jax.Array) else None
     if aval is None:
         return Array(np.shape(value), jax.dtypes.canonicalize_dtype(value.dtype), False)
-    return Array(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)), axes_of_type(aval), bools.may_be(value))
+    axes, number = axes_of_type(aval), carried.number(value)
+    weak = bool(getattr(aval, "weak_type", False))
+    return Array(aval.shape, aval.dtype, weak, axes, bools.may_be(value), number, carried=number is not None)
 
 
 _LEAF = jax.tree.structure(0)

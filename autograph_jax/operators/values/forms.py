@@ -23,7 +23,10 @@ Number = bool | int | float | complex
 
 
 class Mismatch(Exception):
-    """Two values that no Form holds: `shape` or `structure`, what each of them is, and which keys only one of two dicts has."""
+    """Two values that no Form holds, and what each is: of another `shape` or `structure`, or a `number` beside an array.
+
+    `keys` are those that only one of two dicts has.
+    """
 
     def __init__(self, kind: str, first: str, second: str, keys: tuple[Any, ...] = ()) -> None:
         super().__init__(f"{first} and {second}")
@@ -47,8 +50,8 @@ class Static:
 class Array:
     """An array leaf. `weak` as in JAX: a Python number that became traced; `axes`: those of a mesh that it varies over.
 
-    `may_be_bool`: on some path it is one, and on another one it is not. `number` is the Python number that it still is: the one
-    with which a loop begins.
+    `may_be_bool`: on some path it is one, and on another one it is not. `number` is the Python number that it still is; a loop
+    begins with one that is `carried`.
     """
 
     shape: tuple[int, ...]
@@ -57,15 +60,16 @@ class Array:
     axes: Axes = NONE
     may_be_bool: bool = False
     number: Number | None = dataclasses.field(default=None, compare=False)
+    carried: bool = dataclasses.field(default=False, compare=False)
 
     @property
     def has_any_shape(self) -> bool:
         """Is it a Python number, which takes the shape of what it meets where paths join?
 
-        One that is traced may be a number of Python's in JAX code; in ported code it is NumPy's, and has its shape.
+        A 0 does, the sum of whose array is 0, too. Of any other number it is another one: only a loop may begin with it, whose
+        body is looked through for what would tell. Ported code is not, and takes any.
         """
-        is_number = self.number is not None or self.weak and not hooks.is_porting()
-        return self.shape == () and is_number
+        return self.number is not None and (self.number == 0 or self.carried or hooks.is_porting())
 
     def aval(self) -> jax.ShapeDtypeStruct:
         return struct_of(self.shape, self.dtype, weak=self.weak, axes=self.axes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -249,17 +250,24 @@ def _prototype(form: Array) -> Any:
 
 
 def _join_shapes(first: Array, second: Array) -> tuple[int, ...]:
-    """A number of Python's takes the other's shape."""
-    if first.shape == second.shape or second.has_any_shape:
+    """A number of Python's takes the other's shape, where it may."""
+    if first.shape == second.shape or _takes_shape_of(first, second):
         return first.shape
-    if first.has_any_shape:
+    if _takes_shape_of(second, first):
         return second.shape
-    raise Mismatch("shape", str(first), str(second))
+    one, other = (str(form) if form.number is None else repr(form.number) for form in (first, second))
+    raise Mismatch("shape" if first.number is None and second.number is None else "number", one, other)
+
+
+def _takes_shape_of(array: Array, number: Array) -> bool:
+    return number.has_any_shape or number.number is not None and math.prod(array.shape) == 1
 
 
 def number_as_array(form: Form) -> Form:
     """A Python number as the array that it becomes when it changes in a staged loop."""
-    return form if _is_reference(form) else _as_array(form) or form
+    if _is_reference(form) or (array := _as_array(form)) is None:
+        return form
+    return array if array.number is None else dataclasses.replace(array, carried=True)
 
 
 def numbers_as_arrays(form: Form) -> Form:
