@@ -8,20 +8,15 @@ Each is put together of five parts: what is held (`THINGS`), where it is from th
 
 from __future__ import annotations
 
-import argparse
-import collections
 import functools
-import linecache
 import random
 import types
-import warnings
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
-import autograph_jax as ag
+from tests.fuzz import small
 
 
 class Thing(NamedTuple):
@@ -138,64 +133,18 @@ def program(draw: random.Random) -> str:
     steps = [begin.replace("{t}", thing.old), made, f"{g} = {first}", draw.choice(PATHS).format(s=then, **parts), last, result]
     body = "\n".join(step for step in steps if step)
     kept = f"class Own:\n    m = {thing.old}"
-    return "\n".join([kept, outside.replace("{t}", thing.old), "def f(x):", _indented(body)])
-
-
-def _indented(text: str) -> str:
-    return "\n".join("    " + line for line in text.splitlines())
-
-
-def made(text: str, number: Any) -> Callable[[Any], Any]:
-    """The function of such a text, with everything around it new."""
-    source, name = f"def outer():\n{_indented(text)}\n    return f\n", f"<program {number}>"
-    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
-    space: dict[str, Any] = {"__name__": "program", **_NAMES}
-    exec(compile(source, name, "exec"), space)
-    return space["outer"]()
+    return "\n".join([kept, outside.replace("{t}", thing.old), "def f(x):", small.indented(body)])
 
 
 _NAMES = {"np": np, "jnp": jnp, "functools": functools, "types": types, "Box": Box, "Point": Point}
 
 
-ARGUMENTS = (1.5, -1.5)
+CALLS = ((1.5,), (-1.5,))
 
 
 def outcome(text: str, number: Any) -> str:
-    """What became of a program: "right", "refused", "no program" (Python has an error), or how it differs."""
-    found = []
-    for argument in ARGUMENTS:
-        try:
-            expected = float(made(text, number)(argument))
-        except Exception:  # which one is all the same: the program is left out
-            return "no program"
-        try:
-            value = float(ag.jit(made(text, number))(jnp.float32(argument)))
-        except ag.AutographError:
-            found.append("refused")
-        except Exception as error:
-            return f"f({argument}): {type(error).__name__}: {error}"
-        else:
-            if abs(value - expected) > 1e-3:
-                return f"f({argument}) is {value} where Python has {expected}"
-            found.append("right")
-    return "refused" if "refused" in found else "right"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--count", type=int, default=1000)
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    counts: collections.Counter[str] = collections.Counter()
-    for seed in range(options.seed, options.seed + options.count):
-        text = program(random.Random(seed))
-        found = outcome(text, seed)
-        counts[found if found in ("right", "refused", "no program") else "mismatch"] += 1
-        if found not in ("right", "refused", "no program"):
-            print(f"---- seed {seed}: {found}\n{text}", flush=True)
-    print(dict(counts))
+    return small.outcome(text, number, _NAMES, CALLS)
 
 
 if __name__ == "__main__":
-    main()
+    small.main(__doc__, program, outcome)
