@@ -6,12 +6,15 @@ An absolute time says little here; a ratio of two medians that were taken turn b
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import platform
 import re
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -71,7 +74,52 @@ def once(run: Run, clock: Clock = time.perf_counter) -> float:
     return clock() - start
 
 
+@dataclasses.dataclass(frozen=True)
+class Kernels:
+    """What a device did in one run: seconds in kernels, how many were launched, and what was copied to the host."""
+
+    seconds: float
+    launches: int
+    copies_to_host: int
+
+
+def kernels(run: Run) -> Kernels | None:
+    """What the profiler saw of a run on an accelerator; None where it sees no device, as on CPU."""
+    jax.block_until_ready(run())
+    with tempfile.TemporaryDirectory() as folder:
+        with jax.profiler.trace(folder):
+            jax.block_until_ready(run())
+        files = list(Path(folder).rglob("*.xplane.pb"))
+        planes = jax.profiler.ProfileData.from_file(str(files[0])).planes if files else []
+        events = [event for plane in planes if plane.name.startswith("/device:") for event in _on_streams(plane)]
+    copies = [name for name, _ in events if "Memcpy" in name]
+    seconds = sum(nanoseconds for name, nanoseconds in events if "Mem" not in name) * 1e-9
+    return (
+        Kernels(seconds, sum("Mem" not in name for name, _ in events), sum("D2H" in name for name in copies))
+        if events
+        else None
+    )
+
+
+def _on_streams(plane: Any) -> list[tuple[str, float]]:
+    """Names and nanoseconds of a device's own events; other lines of its plane repeat them by operation and module."""
+    return [(event.name, event.duration_ns) for line in plane.lines if line.name.startswith("Stream") for event in line.events]
+
+
 # What was compiled
+
+_WAITS = re.compile(r" (?:while|conditional)\(")
+_PLACE = re.compile(r"(?:while|for|if)\[[^\]]*\]")
+
+
+def waits(text: str) -> list[str]:
+    """The loops and branches of a compiled module at which a GPU waits for the host: `while[newton.py:13]`.
+
+    A loop of a known number of turns does not; the others ask the host about each turn, and so does a branch about its test.
+    """
+    lines = [line for line in text.splitlines() if _WAITS.search(line) and '"known_trip_count"' not in line]
+    return sorted({places[-1] if (places := _PLACE.findall(line)) else "one of JAX's" for line in lines})
+
 
 _INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?[\w.\-]+ = ", re.MULTILINE)
 # `%copy.6 = f64[10000]{0} copy(%get-tuple-element.577), ...`; layouts may have braces of their own: {1,0:T(8,128)}
