@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-os.environ.setdefault("JAX_PLATFORMS", "cpu")  # before jax is imported; JAX_PLATFORMS=cuda make test overrides it
+os.environ.setdefault("JAX_PLATFORMS", "cpu")  # before jax is imported; JAX_PLATFORMS=cuda,cpu make test overrides it
 # Compiled code is run once or twice and thrown away: a quarter of the time is saved, where this XLA has these flags.
 if os.environ["JAX_PLATFORMS"] == "cpu" and importlib.metadata.version("jaxlib").startswith("0.10."):
     _QUICKLY = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true --xla_cpu_use_fusion_emitters=false"

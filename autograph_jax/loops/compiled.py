@@ -23,18 +23,19 @@ from autograph_jax.loops.evaluation import IDENTITIES, bound, called, evaluated,
 from autograph_jax.loops.noted import left_by
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, Chosen
 from autograph_jax.loops.ranges import Range, Ranges
-from autograph_jax.loops.writes import in_bounds_write
+from autograph_jax.loops.writes import are_by_a_call, behind_a_barrier, in_bounds_write, is_for_another_platform
 
 Part = tuple[Any, Range | None]
 
 
 def compiled(closed: ClosedJaxpr, known: Ranges = (), chosen: Chosen = ALL - ON_CPU_ALONE) -> ClosedJaxpr:
     """A program that gives the same, where these ranges are known of its inputs, and is compiled to less."""
-    return (_compiled.__wrapped__ if told.is_heard() else _compiled)(closed, known, chosen)
+    return (_compiled.__wrapped__ if told.is_heard() else _compiled)(closed, known, chosen, are_by_a_call())
 
 
 @functools.lru_cache(maxsize=1024)
-def _compiled(closed: ClosedJaxpr, known: Ranges, chosen: Chosen) -> ClosedJaxpr:
+def _compiled(closed: ClosedJaxpr, known: Ranges, chosen: Chosen, by_a_call: bool) -> ClosedJaxpr:
+    """`by_a_call` is what turns in it are traced with: it is there to tell programs for two platforms apart."""
     known = known or (None,) * len(closed.in_avals)
     if not _may_change(closed.jaxpr, chosen) or _is_special(closed):
         return closed
@@ -56,6 +57,8 @@ def _may_change(jaxpr: Any, chosen: Chosen) -> bool:
 
 def _changes(equation: Any, chosen: Chosen) -> bool:
     name = equation.primitive.name
+    if is_for_another_platform(equation):
+        return True
     if is_written_out(equation):
         return _may_change(called(equation).jaxpr, chosen)
     if name == "custom_linear_solve":
@@ -146,6 +149,8 @@ class _Run:
             return bound(equation, given) if written is None else [written]
         if name in IDENTITIES:
             return given[:1]
+        if is_for_another_platform(equation):
+            return behind_a_barrier(equation, given)
         if name in _INSIDE:
             return _INSIDE[name](equation, given, known, self._chosen, compiled)
         if "factors" in self._chosen and factors.is_small(equation):

@@ -20,6 +20,7 @@ from autograph_jax.loops.compiled import compiled
 from autograph_jax.loops.loop import traced
 from autograph_jax.loops.nests import in_blocks
 from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Choosing, Chosen
+from autograph_jax.loops.writes import are_by_a_call, for_its_platform
 
 try:
     from jax._src.interpreters.mlir import _lowerings
@@ -55,15 +56,16 @@ def lowering_of(run: Callable[..., list[Any]], primitive: Any = None) -> Callabl
 
     def rule(lowering: Any, *operands: Any, loop: Any, **params: Any) -> Any:
         chosen = available(lowering, loop.optimize)
-        key = "program", run, *sorted(params.items())
+        key = "program", run, are_by_a_call(), *sorted(params.items())
         if primitive is not None and (found := in_blocks(loop, primitive, chosen, compiled)) is not None:
             return mlir.lower_fun(jaxpr_as_fun(found), multiple_results=True)(lowering, *operands)
         closed = loop.derived(key, lambda: traced(lambda *values: run(*values, loop=loop, **params), lowering.avals_in))
         return mlir.lower_fun(jaxpr_as_fun(compiled(closed, (), chosen)), multiple_results=True)(lowering, *operands)
 
-    return rule
+    return for_its_platform(rule)
 
 
+@for_its_platform
 def _lowered_scan(lowering: Any, *operands: Any, **params: Any) -> Any:
     if not isinstance(params["unroll"], Choosing):
         return _scan_of_lax(lowering, *operands, **params)

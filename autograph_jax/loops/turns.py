@@ -26,7 +26,7 @@ from autograph_jax.loops.noted import noted
 from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Chosen, Said
 from autograph_jax.loops.ranges import Ranges
 from autograph_jax.loops.sums import adding_in_place
-from autograph_jax.loops.writes import with_writes_last, writes_last
+from autograph_jax.loops.writes import for_its_platform, with_writes_last, writes_last
 
 _READS = ("dynamic_slice", "gather")
 
@@ -111,7 +111,7 @@ turn_p = Primitive("turn")
 turn_p.multiple_results = True
 turn_p.def_impl(jax.jit(_run_compiled, static_argnames=("jaxpr", "known", "optimize")))
 turn_p.def_abstract_eval(lambda *avals, jaxpr, **_: jaxpr.out_avals)
-mlir.register_lowering(turn_p, mlir.lower_fun(_run_compiled, multiple_results=True))
+mlir.register_lowering(turn_p, for_its_platform(mlir.lower_fun(_run_compiled, multiple_results=True)))
 checked.register(turn_p, _run)
 turn_p.to_lojax = lambda *operands, jaxpr, **said: turn_p.bind(*operands, jaxpr=taken_apart(jaxpr), **said)
 

@@ -10,6 +10,7 @@ from jax import lax
 
 import autograph_jax as ag
 from autograph_jax.loops import guards, ranges
+from tests.platforms import needs_cpu
 
 pytestmark = pytest.mark.usefixtures("x64")
 X = np.random.default_rng(0).normal(size=9)
@@ -182,6 +183,7 @@ def test_what_is_known_is_not_checked(program):
     assert "dynamic-update-slice" in compiled
 
 
+@needs_cpu
 @pytest.mark.parametrize("program", [past_the_end, counts_down_past_zero, few_bits])
 def test_what_is_not_known_is_checked(program):
     assert CHECKED.search(text(ag.autograph(program), X))

@@ -8,8 +8,9 @@ from jax import lax
 
 import autograph_jax as ag
 from autograph_jax.loops import factors
+from tests.platforms import needs_cpu
 
-pytestmark = pytest.mark.usefixtures("x64")
+pytestmark = [pytest.mark.usefixtures("x64"), needs_cpu]
 SIZES = [1, 2, 3]
 
 

@@ -9,8 +9,9 @@ from jax import lax
 import autograph_jax as ag
 from autograph_jax.loops import kernels
 from autograph_jax.loops.kernel_calls import in_one_kernel
+from tests.platforms import needs_cpu
 
-pytestmark = pytest.mark.usefixtures("x64")
+pytestmark = [pytest.mark.usefixtures("x64"), needs_cpu]
 
 
 def whole(loop):

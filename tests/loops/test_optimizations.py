@@ -11,6 +11,7 @@ from jax import lax
 import autograph_jax as ag
 from autograph_jax.loops import optimizations
 from autograph_jax.loops.optimizations import Choosing
+from tests.platforms import needs_cpu
 
 X = np.random.default_rng(0).normal(size=9)
 
@@ -261,6 +262,7 @@ def test_unroll_is_a_number():
     assert one != Choosing(1, frozenset()) and repr(one) == "1"
 
 
+@needs_cpu
 def test_jit_takes_the_option():
     lowered = [ag.jit(collatz, optimize=o).lower(27).as_text() for o in (True, False, ["shifts"])]
     assert ["small_call" in text for text in lowered] == [True, False, False]

@@ -7,8 +7,9 @@ import pytest
 
 import autograph_jax as ag
 from autograph_jax.loops import told
+from tests.platforms import needs_cpu
 
-pytestmark = pytest.mark.usefixtures("x64")
+pytestmark = [pytest.mark.usefixtures("x64"), needs_cpu]
 
 
 def edit_distance(a, b):

@@ -8,8 +8,9 @@ from jax import lax
 
 import autograph_jax as ag
 from autograph_jax.loops import sorts
+from tests.platforms import needs_cpu
 
-pytestmark = pytest.mark.usefixtures("x64")
+pytestmark = [pytest.mark.usefixtures("x64"), needs_cpu]
 SPECIAL = np.array([0.0, -0.0, 1.0, 2.0, np.nan, -np.nan, np.inf, -np.inf])
 KINDS = {
     "double": SPECIAL,

@@ -7,8 +7,9 @@ import pytest
 
 import autograph_jax as ag
 from autograph_jax.loops import told
+from tests.platforms import needs_cpu
 
-pytestmark = pytest.mark.usefixtures("x64")
+pytestmark = [pytest.mark.usefixtures("x64"), needs_cpu]
 TURNS = 1003  # a prime number is no multiple of the turns that stand together, nor is this
 DATA = jnp.asarray(np.random.default_rng(0).normal(size=TURNS))
 
