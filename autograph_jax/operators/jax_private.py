@@ -230,6 +230,11 @@ def device_count(lowering: Any) -> int:
     return axes.mesh.size if hasattr(axes, "mesh") else axes.num_devices
 
 
+def is_for_cpus(lowering: Any) -> bool:
+    """Is a program that is being lowered for CPUs alone?"""
+    return tuple(lowering.platforms or lowering.module_context.platforms) == ("cpu",)
+
+
 def axes_not_mapped(lowering: Any) -> tuple[str, ...]:
     """The axes of a mesh that a `shard_map` around does not map over, where it maps over others."""
     axes = lowering.module_context.axis_context

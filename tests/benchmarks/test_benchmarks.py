@@ -218,3 +218,51 @@ def test_suite(script, capsys, x64, tmp_path, monkeypatch):
     assert [row[0] for row in rows] == ["Newton", "Collatz", "geometric mean", "worst"]
     assert all(float(row[3]) > 0 and float(row[4]) > 0 and float(row[6]) > 0 for row in rows)
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("script", ["devices"], indirect=True)
+def test_devices(script, capsys, x64):
+    script.main(["--only", "newton", "viterbi", "--size", "8", "--seconds", "0"])
+    newton, viterbi, *ends = table(capsys.readouterr().out)
+    assert [row[0] for row in ends] == ["geometric mean", "worst"]
+    assert newton[-1].startswith("while[newton.py:") and viterbi[-1] == ""
+    assert all(float(row[3]) > 0 and row[5] == "" for row in (newton, viterbi))  # a CPU has no profile of a device
+
+
+@pytest.mark.parametrize("script", ["devices"], indirect=True)
+def test_a_size_that_does_not_take_too_long(script, x64):
+    program = script.suite.load("newton")
+    assert script.size_for(program, 1e6) == program.size
+    assert script.size_for(program, 0.0) == 10
+
+
+@pytest.mark.parametrize("script", ["measure"], indirect=True)
+def test_what_a_device_did_is_read_of_a_profile(script, monkeypatch):
+    class Event:
+        def __init__(self, name, duration_ns):
+            self.name, self.duration_ns = name, duration_ns
+
+    class Line:
+        def __init__(self, name, *events):
+            self.name, self.events = name, events
+
+    class Plane:
+        def __init__(self, name, *lines):
+            self.name, self.lines = name, lines
+
+    own = Line(
+        "Stream #1", Event("fusion", 2000.0), Event("MemcpyD2H", 500.0), Event("loop_add", 1000.0), Event("MemcpyD2D", 1.0)
+    )
+    planes = [
+        Plane("/host:CPU", Line("Stream", Event("no", 7.0))),
+        Plane("/device:GPU:0", own, Line("XLA Ops", Event("fusion", 2000.0))),
+    ]
+
+    class Profile:
+        def __init__(self):
+            self.planes = planes
+
+    monkeypatch.setattr(script.jax.profiler.ProfileData, "from_file", lambda path: Profile(), raising=False)
+    assert script.kernels(lambda: jnp.zeros(2) + 1) == script.Kernels(3e-6, 2, 1)
+    planes.pop()
+    assert script.kernels(lambda: jnp.zeros(2) + 1) is None

@@ -184,6 +184,7 @@ def text(function, *args):
     return jax.jit(function).lower(*args).as_text()
 
 
+@needs_cpu
 def test_it_can_be_switched_off(monkeypatch):
     one = lambda optimize: text(ag.autograph(collatz, optimize=optimize), 27)
     assert "small_call" in one(True) and "shift_right" in one(True)
@@ -248,6 +249,7 @@ def test_checked_programs_have_plain_scans():
         np.testing.assert_allclose(jax.jit(ag.autograph(nested))(X), nested(np.asarray(X)), rtol=1e-4)
 
 
+@needs_cpu
 def test_exported_programs_have_no_kernels():
     from jax import export
 

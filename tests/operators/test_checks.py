@@ -9,6 +9,7 @@ import pytest
 
 from autograph_jax import autograph, jit
 from autograph_jax.errors import StagingError
+from autograph_jax.operators import jax_private
 from autograph_jax.operators.effects import checks
 
 
@@ -261,6 +262,15 @@ FIRST = [
 ]
 
 
+@pytest.fixture(params=["cpu", "another device"])
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exceptions as on a device where none may leave a call: they are kept until the program is over."""
+    if request.param != "cpu":
+        jax.clear_caches()
+        monkeypatch.setattr(jax_private, "is_for_cpus", lambda lowering: False)
+
+
+@pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("function", FIRST, ids=lambda f: f.__name__)
 def test_the_first_error_reaches_the_caller(function: Any):
     compiled = jit(function)

@@ -3,6 +3,8 @@
 On several devices each has an order of its own. None of them may be left in the middle, since others would wait for it at the
 next collective, for ever: an exception is kept there, the device that has raised it is silent from then on, and a transform of
 ours (`collecting`) raises it when the program is over. Where nobody would raise it, the program is refused.
+So it is on one device other than a CPU, but for the refusal: an exception of a call would be raised by each later program that
+has an order, too (jax-ml/jax#37587).
 
 An order costs each call of a program some 100 microseconds, so what raises has one only behind what prints
 (`ended.are_in_order`). A call costs as much: under vmap there is none where no lane has something to tell.
@@ -120,7 +122,8 @@ def _lowered(
         return mlir.lower_fun(functools.partial(_on_the_first, axes, parameters))(ctx, *operands)
     if not several and not is_due and ctx.avals_in[collected].shape:
         return mlir.lower_fun(functools.partial(_where_any_is_due, parameters))(ctx, *operands)
-    run = functools.partial(_of_several if several else _of_one, call, raises, collected)
+    keeps = several or not jax_private.is_for_cpus(ctx)
+    run = functools.partial(_of_several if keeps else _of_one, call, raises, collected)
     return jax_private.call_python(ctx, lambda *values: run(*map(_copied, values)), _effect(has_order), operands)
 
 
