@@ -211,8 +211,11 @@ def call(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         return making.full(*args, **kwargs)
     if function in (np.eye, np.identity) and not is_static(values(args)):
         return making.identity(function, *values(args), **values(kwargs))
-    if function is np.arange and making.is_counted(*map(values, args)):
-        return making.counted(*map(values, args), **values(kwargs))
+    if function is np.arange and making.is_counted(*map(values, making.bounds(args, kwargs))):
+        options = {name: value for name, value in kwargs.items() if name not in ("start", "stop", "step")}
+        return making.counted(*map(values, making.bounds(args, kwargs)), **values(options))
+    if function is np.linspace and not is_static(values(kwargs.get("num", args[2] if len(args) > 2 else None))):
+        return making.evenly_spaced(*values(args), **values(kwargs))
     if function is np.broadcast_shapes:
         return making.broadcast_shapes(*values(args))
     if function is np.broadcast_to and not is_static(values(args[1:])):

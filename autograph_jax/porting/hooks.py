@@ -37,6 +37,7 @@ number: Callable[[Any], Any] = lambda operand: operand  # noqa: E731
 
 # A traced scalar that takes the place of a Python number.
 python_number: Callable[[Any], Any] = lambda scalar: scalar  # noqa: E731
+as_list: Callable[[Any], Any] = list  # the elements of a selection
 max_len: Callable[[], int | None] = lambda: None  # noqa: E731 - of what traced data decides how long it is
 
 # Is there anything in it that depends on traced data? A function may hold such in its closure.

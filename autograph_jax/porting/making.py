@@ -15,7 +15,7 @@ from . import hooks, selecting
 from .arrays import MutableArray, static, value_of, wrap
 from .computing import by_element, together
 from .creating import as_canonical, asarray
-from .numbers import bound_of, difference
+from .numbers import bound_of, bounded, difference
 from .rows import Mask, Rows, Window, refusal
 from .selections import Selection, selected
 
@@ -65,6 +65,14 @@ def _capacity(count: Any) -> int:
     return max(capacity, 0)
 
 
+def bounds(args: Any, kwargs: dict[str, Any]) -> list[Any]:
+    """The start, the stop and, if there is one, the step of a call of `np.arange`."""
+    given = [kwargs.get(name) if place >= len(args) else args[place] for place, name in enumerate(("start", "stop", "step"))]
+    start, stop, step = given
+    start, stop = (0, start) if stop is None else (0 if start is None else start, stop)  # NumPy's arange(k, None, 1) is to k
+    return [start, stop] if step is None else [start, stop, step]
+
+
 def is_counted(*args: Any) -> bool:
     """Are these what `np.arange` takes, integers of which one is traced, and a step that is not?"""
     bounds, steps = args[:2], args[2:]
@@ -76,19 +84,39 @@ def is_traced_integer(value: Any) -> bool:
     return isinstance(value, jax.Array) and value.ndim == 0 and value.dtype.kind in "iu"
 
 
-def counted(first: Any, stop: Any = None, step: int = 1, **kwargs: Any) -> Any:
+def counted(first: Any, stop: Any, step: int = 1, **kwargs: Any) -> Any:
     """`np.arange(k)`, `np.arange(i, k, step)` of a traced k or i, where a bound of how many there are is known."""
-    if stop is None:
-        return _first_integers(first, kwargs)
+    if isinstance(first, int) and first == 0 and step == 1:
+        return _first_integers(stop, kwargs)
     known = difference(stop, first)  # of `np.arange(i, i + 3)`
     apart = stop - first if known is None else known
     count = -(-apart // step) if step != 1 else apart
+    if step > 1 and (most := bound_of(apart)) is not None:
+        count = bounded(count, -(-most // step))
     found = _first_integers(max(count, 0) if isinstance(count, int) else jnp.maximum(count, 0), kwargs)
     return (found * step if step != 1 else found) + first
 
 
 def _first_integers(count: Any, kwargs: Any) -> Any:
     return made(lambda sizes, **options: np.arange(*sizes, **options), count, (), kwargs)
+
+
+def evenly_spaced(
+    start: Any, stop: Any, num: Any, endpoint: Any = True, retstep: bool = False, dtype: Any = None, axis: int = 0
+) -> Any:
+    """`np.linspace` between numbers, of a traced number of points, of which a bound is known."""
+    if np.ndim(start) or np.ndim(stop) or dtype is not None or axis != 0:
+        raise refusal("`np.linspace` makes an array of that length")
+    hooks.raise_where(num < 0, ValueError("Number of samples must be non-negative."))
+    kind = jnp.result_type(start, stop, float)
+    start, stop = jnp.asarray(start, kind), jnp.asarray(stop, kind)
+    parts = num - 1 if endpoint else num
+    step = (stop - start) / jnp.where(parts > 0, parts, 1)
+    places = jnp.arange(_capacity(num))
+    points = places * step + start
+    points = jnp.where((places == num - 1) & (num > 1), stop, points) if endpoint else points
+    found = Selection(wrap(points), {0: Window(0, jnp.maximum(num, 0))})
+    return (found, jnp.where(parts > 0, step, jnp.nan)) if retstep else found
 
 
 def _size(size: Any) -> Any:

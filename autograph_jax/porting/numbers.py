@@ -33,13 +33,15 @@ def bound_of(count: Any) -> int | None:
     if number is not count and number is not None:
         return bound_of(number)
     parent = parent_of(number)
-    if parent is None or number is None or number.ndim or number.dtype.kind not in "iu":
+    if number is not None and number.dtype == bool:
+        return 1
+    if parent is None or number is None or number.size != 1 or number.dtype.kind not in "iu":
         return None
     name = str(parent.primitive)
-    if name not in ("add", "sub", "min", "max", "convert_element_type"):
+    if name not in ("add", "sub", "min", "max", *_SAME):
         return None
     first, second = (*map(bound_of, parent.in_tracers), None)[:2]
-    if name == "convert_element_type":
+    if name in _SAME:
         return first
     if name == "min":
         return min((bound for bound in (first, second) if bound is not None), default=None)
@@ -49,6 +51,9 @@ def bound_of(count: Any) -> int | None:
     if first is None or second is None:
         return None
     return first - second if name == "sub" else max(first, second) if name == "max" else first + second
+
+
+_SAME = ("convert_element_type", "reshape", "squeeze")
 
 
 def difference(stop: Any, start: Any) -> int | None:

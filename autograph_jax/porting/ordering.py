@@ -10,7 +10,7 @@ import numpy as np
 
 from . import hooks
 from .arrays import value_of, wrap
-from .computing import together
+from .computing import aligned, together
 from .creating import asarray
 from .rows import Mask, greatest, last, least, refusal
 from .selections import Selection, selected
@@ -105,6 +105,16 @@ def in_order(function: Any, selection: Selection, axis: Any = -1, kind: Any = No
     compact = selection.compact((axis,))
     value = compact.filled(last(selection.dtype), (axis,)) if axis in compact.rows else compact.values
     return selected(function(wrap(value), axis=axis, kind="stable"), compact.own())
+
+
+def in_order_of_several(keys: Any, axis: Any = -1) -> Selection:
+    """`np.lexsort` of keys of which some are selections."""
+    if not isinstance(keys, list | tuple) or any(np.ndim(key) != 1 for key in keys):
+        raise refusal("`np.lexsort` is called with it")
+    rows, arrays = aligned([key.compact() if isinstance(key, Selection) else asarray(key) for key in keys])
+    values = [jnp.asarray(array.value) for array in arrays]
+    order = jnp.lexsort((*values, jnp.logical_not(rows[-1].of(len(values[0])))))
+    return selected(wrap(order), {0: rows[-1].own()})
 
 
 def searched(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:

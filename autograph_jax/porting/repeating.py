@@ -39,6 +39,8 @@ def repeated(a: Any, repeats: Any, axis: Any = None) -> Any:
     if axis is None:
         a, axis = a.ravel() if a.ndim != 1 else a, 0
     axis = int(axis) % a.ndim
+    if counts.ndim == 0:
+        return _each_repeated(a, value_of(counts), axis)
     of_rows = isinstance(a, Selection) or isinstance(counts, Selection)
     if counts.ndim != 1 or isinstance(a, Selection) and a.rows.keys() != {axis}:
         raise refusal("`np.repeat` is called with it")
@@ -47,6 +49,20 @@ def repeated(a: Any, repeats: Any, axis: Any = None) -> Any:
     ends = jnp.cumsum(often)
     total = ends[-1] if often.size else jnp.zeros((), int)
     places = jnp.searchsorted(ends, jnp.arange(_most(total, often.size if of_rows else None)), side="right")
+    return selected(wrap(taken(values, places, axis)), {axis: Window(0, total)})
+
+
+def _each_repeated(a: Any, times: Any, axis: int) -> Selection:
+    """Each row as often, which traced data decides about, or of rows about which it does."""
+    hooks.raise_where(jnp.asarray(times < 0), ValueError("repeats may not contain negative values."))
+    if isinstance(a, Selection) and a.rows.keys() != {axis}:
+        raise refusal("`np.repeat` is called with it")
+    times, most = jnp.maximum(times, 0), bound_of(times) if isinstance(times, jax.Array) else int(times)
+    whole = a.compact() if isinstance(a, Selection) else a
+    values, count = jnp.asarray(whole.values if isinstance(whole, Selection) else value_of(whole)), whole.shape[axis]
+    total = times * count
+    most = _most(total, None if most is None else max(most, 0) * values.shape[axis])
+    places = jnp.arange(most) // jnp.maximum(times, 1)
     return selected(wrap(taken(values, places, axis)), {axis: Window(0, total)})
 
 

@@ -251,7 +251,7 @@ def _only(values: Any, name: str) -> Any:
 
 _LOOKING_UP: dict[Function, Function] = {
     np.searchsorted: ordering.searched, np.interp: ordering.interpolated, np.polyval: ordering.polynomial, np.take: _taken,
-    np.place: _placed, np.putmask: _masked,
+    np.place: _placed, np.putmask: _masked, np.lexsort: ordering.in_order_of_several,
 }  # fmt: skip
 
 

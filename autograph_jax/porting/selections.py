@@ -204,6 +204,11 @@ class Selection(NDArrayOperatorsMixin):
             return self.array.shape[0]
         raise refusal("its length is asked for")
 
+    def tolist(self) -> Any:
+        if self.ndim != 1:
+            raise refusal("its rows become lists")
+        return hooks.as_list(self)
+
     def __array__(self, *_: Any, **__: Any) -> np.ndarray:
         raise refusal("it is handed to a function that takes arrays alone")
 

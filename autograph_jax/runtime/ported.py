@@ -32,6 +32,7 @@ porting_hooks.holds_traced = reach.holds_traced
 porting_hooks.sorting = sorting
 porting_hooks.of_integers |= integers.OVERRIDES
 porting_hooks.python_number = ported_builtins.python_number
+porting_hooks.as_list = ported_builtins.as_list
 _DEPTH = 5_000  # of calls: a solver's early returns are functions inside each other while they are traced
 
 

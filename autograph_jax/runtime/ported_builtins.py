@@ -16,7 +16,7 @@ import numpy as np
 from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators import ordering
 from autograph_jax.operators.effects.texts import Text
-from autograph_jax.operators.sequences.bounded import Bounded
+from autograph_jax.operators.sequences.bounded import Bounded, as_python_int
 from autograph_jax.operators.sequences.deques import BoundedDeque
 from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.tracing import impure, state
@@ -27,6 +27,7 @@ from autograph_jax.porting.arrays import MutableArray, result, value_of, wrap
 from autograph_jax.porting.computing import reduced
 from autograph_jax.porting.mathematics import own_type
 from autograph_jax.porting.names import lacking
+from autograph_jax.porting.numbers import bounded
 from autograph_jax.porting.rows import greatest, least, refusal
 from autograph_jax.porting.selections import Selection
 from autograph_jax.runtime import libraries
@@ -92,7 +93,10 @@ def _of_sequence(function: Function, name: str) -> Function:
                 raise refusal(f"Python's `{name}` is called with it")
             return _OF_SELECTIONS[name](*arguments, **keywords)
         rows = [_row(selection.not_none(argument)) for argument in arguments]
-        return function(*rows, **keywords)
+        found = function(*rows, **keywords)
+        of_bools = isinstance(rows[0], jax.Array) and rows[0].dtype == bool if rows else False
+        is_count = name == "sum" and len(rows) == 1 and not keywords and of_bools
+        return bounded(found, rows[0].size) if is_count else found  # `np.zeros(sum(x > 1))`
 
     return apply
 
@@ -110,6 +114,18 @@ def _extreme(largest: bool, elements: Selection, *others: Any, key: Any = None, 
     return jnp.where(count == 0, default["default"], found) if default else jnp.asarray(found)
 
 
+def as_list(elements: Selection) -> Bounded:
+    """`list(x[x > 1])`: a list of as many elements as there are, which are one array's."""
+    return Bounded(elements.compact().values, as_python_int(elements.count(0)), elements.capacity(0))
+
+
+def _list(elements: Any = (), *rest: Any) -> Any:
+    elements = selection.not_none(elements)
+    if isinstance(elements, Selection) and elements.ndim == 1 and not rest:
+        return as_list(elements)
+    return operator_builtins.OVERRIDES[builtins.list](elements, *rest)
+
+
 def _sum(elements: Selection, start: Any = 0) -> Any:
     """In the type of element added to element: NumPy's own sum of int8 is an int64."""
     found = reduced(elements, "sum", axis=0, dtype=own_type(elements, start))
@@ -122,6 +138,7 @@ _OF_SELECTIONS: dict[str, Function] = {
     "sum": _sum,
     "any": lambda elements: elements.any(axis=0),
     "all": lambda elements: elements.all(axis=0),
+    "sorted": lambda elements, **options: ordering.sorted_(as_list(elements), **options),
 }
 
 
@@ -136,6 +153,7 @@ _SEQUENCES = (builtins.max, builtins.min, builtins.sum, builtins.any, builtins.a
 OVERRIDES: dict[Any, Function] = {
     **{function: operator_builtins.OVERRIDES[function] for function in (builtins.isinstance, builtins.type)},
     builtins.len: len_,
+    builtins.list: _list,
     warnings.warn: warn,
     np.nditer: nditer,
     **{function: _of_numbers(operator_builtins.OVERRIDES[function]) for function in _NUMBERS},

@@ -27,6 +27,12 @@ RIGHT = {
     "sort of booleans": lambda x, k: np.sort((x > 0)[:k]),
     "argsort with NaN": lambda x, k: np.argsort(np.array([np.nan, 1.0, np.inf, 3.0])[:k]),
     "argsort of booleans": lambda x, k: np.argsort((x > 0)[:k], kind="stable"),
+    "lexsort of one": lambda x, k: np.lexsort([np.abs(x[:k])]),
+    "lexsort": lambda x, k: np.lexsort((x[:k], np.arange(4.0)[:k] // 2)),
+    "lexsort of masked": lambda x, k: np.lexsort((x[x > k - 2], -x[x > k - 2])),
+    "lexsort as an index": lambda x, k: x[:k][np.lexsort((np.arange(4)[:k], x[:k] % 2))],
+    "repeat": lambda x, k: np.repeat(x[:k], 2),
+    "Python's sorted": lambda x, k: sorted(x[:k])[0],
     "median with NaN": lambda x, k: np.median(np.array([1.0, np.nan, 2.0, 3.0])[:k]),
     "median": lambda x, k: np.median(x[:k]),
     "quantile": lambda x, k: np.quantile(x[:k], 0.3),
@@ -69,8 +75,6 @@ REFUSED = {
     "max of complex numbers": lambda x, k: np.max((x * 1j - 9)[:k]),
     "argmax of complex numbers": lambda x, k: np.argmax((x * 1j - 9)[:k]),
     "digitize by a selection": lambda x, k: np.digitize(x[:k], np.arange(4.0)[:k]),
-    "repeat": lambda x, k: np.repeat(x[:k], 2),
-    "Python's sorted": lambda x, k: sorted(x[:k])[0],
 }
 
 
