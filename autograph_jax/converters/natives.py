@@ -14,7 +14,7 @@ from autograph_jax.converters.block_variables import Variables
 from autograph_jax.syntax.template import Template
 from autograph_jax.syntax.walk import Rewriter
 
-_DECIDED = Template("ag__.decided(TEST)")
+_DECIDED, _EACH = Template("ag__.decided(TEST)"), Template("ag__.each(VALUES)")
 Suite = Callable[[list[gast.stmt], Context], list[gast.stmt]]
 Leave = Callable[[gast.Return | gast.Break | gast.Continue, Context], list[gast.stmt]]
 
@@ -52,6 +52,8 @@ class Natives:
         native = copy.copy(statement)
         if isinstance(native, gast.If | gast.While):
             native.test = _DECIDED.expression(at=native.test, TEST=native.test)
+        if isinstance(native, gast.For):
+            native.iter = _EACH.expression(at=native.iter, VALUES=native.iter)
         is_loop = isinstance(statement, gast.While | gast.For)
         for field in ("body", "orelse", "finalbody"):
             inside = in_loop or is_loop and field == "body"

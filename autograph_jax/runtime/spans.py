@@ -30,6 +30,7 @@ class Span:
     returned: tuple[gast.expr, ...] = ()  # then, what it may return
     handlers: tuple[str, ...] = ()  # what the `try` statements around it catch, as text; "" is everything
     managers: tuple[Manager, ...] = ()  # of the `with` statements around it
+    if_raised: frozenset[str] = frozenset()  # what is read after it where it raises, and a `try` or a `with` around goes on
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +57,10 @@ def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
     withs = [(node, _with_extent(node, attempts)) for node in nodes if isinstance(node, gast.With)]
     tries = [node for node in nodes if isinstance(node, gast.Try | gast.TryStar)]
     finals = [(_final(node), _returned(node)) for node in tries if node.finalbody]
-    caught = [(((node.lineno, node.col_offset + 1), _end(node.body)), _caught(node, attempts)) for node in tries]
+    bodies = [((node.lineno, node.col_offset + 1), _end(node.body)) for node in tries]
+    caught = [(body, _caught(node, attempts)) for node, body in zip(tries, bodies, strict=True)]
+    going_on = [(body, _read_if_raised(node, facts)) for node, body in zip(tries, bodies, strict=True)]
+    going_on += [(body, scope.live_after.get(node, frozenset())) for node, body in withs for scope in facts.values()]
     spans = []
     for (start, end), statements in together.items():
         handlers = tuple(text for body, texts in caught if _is_within(start, end, body) for text in texts)
@@ -66,8 +70,18 @@ def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
         managers = tuple(manager for node in around for manager in _managers(node, around, attempts))
         span = _span(start, end, statements)
         known = {"in_finally": bool(under_way), "returned": returned, "handlers": handlers, "managers": managers}
-        spans.append(dataclasses.replace(span, **known))
+        if_raised = frozenset(name for body, names in going_on if _is_within(start, end, body) for name in names)
+        spans.append(dataclasses.replace(span, **known, if_raised=if_raised))
     return sorted(spans, key=lambda span: (span.start, (-span.end[0], -span.end[1])))
+
+
+def _read_if_raised(node: gast.Try | gast.TryStar, facts: dict[gast.AST, Facts]) -> frozenset[str]:
+    """What the handlers of a `try` and its `finally` read, and what follows them."""
+    suites = [*(handler.body for handler in node.handlers), node.finalbody]
+    known = [
+        [scope.live_before[one] for one in suite if one in scope.live_before] for suite in suites for scope in facts.values()
+    ]
+    return frozenset().union(*(first for first, *_ in filter(None, known)))  # of what we have put there nothing is known
 
 
 def _extent(node: Any) -> tuple[Position, Position]:

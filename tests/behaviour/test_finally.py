@@ -1,5 +1,7 @@
 """A `finally` that raises takes the place of the error that it runs for; a handler raises again what it handles."""
 
+import contextlib
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -334,6 +336,91 @@ NUMBERS = np.array([9.0, 18.0, 17.0])
 row(returned_beside_a_call, [NUMBERS, 20.0], [NUMBERS, 1.0], want="either")
 row(returned_by_another_name, [NUMBERS, 20.0], [NUMBERS, 1.0], want="either", own_jit=True)
 row(returned_and_not_written, [NUMBERS, 20.0], [NUMBERS, 1.0])
+
+
+# What is refused in the body is not what the program raises in a `finally`: it would have got there with other values.
+
+
+def raised_by_a_callee_in_it(y, a):
+    j = 0
+
+    def stop(i):
+        nonlocal j
+        j = 1
+        raise ValueError(i)
+
+    d = jnp.arange(3.0) if y == 9.75 else a
+    try:
+        a[0] = 1
+        w = stop(5)
+    finally:
+        stop(j)
+        e = d
+
+
+def caught_around(y, a):
+    d = jnp.arange(3.0) if y == 9.75 else a
+    found = 0.0
+    try:
+        try:
+            a[0] = 1
+        finally:
+            {}["k"]
+    except KeyError:
+        found = d[0]
+    return found
+
+
+def caught_around_by_a_callee(y, a):
+    d = jnp.arange(3.0) if y == 9.75 else a
+
+    def write():
+        try:
+            a[0] = 1
+        finally:
+            raise KeyError
+
+    try:
+        write()
+    except KeyError:
+        return d[0]
+    return 0.0
+
+
+def rows_in_a_finally_of_a_finally(i, a):
+    m = jnp.stack([a, a + i])
+    try:
+        pass
+    finally:
+        try:
+            for r in m:
+                r[0] -= i
+                r = m.sum(0)
+        finally:
+            r = r.copy()
+    return r
+
+
+row(raised_by_a_callee_in_it, [8.75, NUMBERS], want="either", own_jit=True)
+row(caught_around, [8.75, NUMBERS], [9.75, NUMBERS], want="either")
+
+
+def ended_by_a_with(y, a):
+    d = a
+
+    def write():
+        a[0] = 1
+        raise KeyError
+
+    with contextlib.suppress(KeyError):
+        write()
+        return 0.0
+    return d[0]
+
+
+row(ended_by_a_with, [8.75, NUMBERS], want="either")
+row(caught_around_by_a_callee, [8.75, NUMBERS], [9.75, NUMBERS], want="either")
+row(rows_in_a_finally_of_a_finally, [3.0, NUMBERS], want="either")
 
 
 @table.each_way

@@ -70,6 +70,8 @@ def raised(error: Error, caught: bool = False, by_python: bool = False) -> BaseE
     `caught` says that a handler around the block would catch it: whether it runs, no staged program can tell. `by_python`:
     no `raise` has raised it, but Python itself.
     """
+    if isinstance(refusal := sys.exc_info()[1], AutographError):  # on its way through a `finally`, which may not end it
+        return refusal
     if not jax_private.tracing():
         return error
     if isinstance(error, Choice):
@@ -89,6 +91,8 @@ def raised(error: Error, caught: bool = False, by_python: bool = False) -> BaseE
 
 def raised_here(error: Error) -> BaseException | type[BaseException]:
     """What `raise error` raises where a handler of the same block may catch it; if none does, it is one at run time."""
+    if isinstance(refusal := sys.exc_info()[1], AutographError):
+        return refusal
     if not jax_private.tracing():
         return error
     error = error() if isinstance(error, type) else error
@@ -185,8 +189,9 @@ def caught(of_jax: bool = False) -> None:
     """
     current = sys.exc_info()[1]
     refusal = swallowed.replaced_by(current, id(sys._getframe(1)))
-    if isinstance(current, AutographError):
-        raise current
+    for one in swallowed.behind(current):
+        if isinstance(one, AutographError):
+            raise one
     if refusal is not None:
         raise refusal
     if not of_jax and not hooks.is_porting() and (refusal := swallowed.refusal_of(current)) is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -47,6 +48,15 @@ def ended() -> None:
     """Follows every `with` of the user's: raises the refusal that has left its body, and that one of its managers has ended."""
     if (refusal := _local.told.pop(id(sys._getframe(1)), None)) is not None:
         raise refusal
+
+
+def behind(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, the one that it took the place of in a `finally` or by a library's `raise X from error`, and so on."""
+    known: set[int] = set()
+    while error is not None and id(error) not in known:
+        known.add(id(error))
+        yield error
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
 def replaced_by(error: BaseException | None, frame: int) -> AutographError | None:

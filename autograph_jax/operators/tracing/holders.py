@@ -323,7 +323,8 @@ def running_functions(direct: bool = True) -> Iterator[_Running]:
                     taken = _stored_next(frame) if direct else frozenset()
                     running = _Running(frame, later.names, later.roots, taken, later.in_finally, writer=frame)
                 else:
-                    running = _Running(frame, later.names - taken, later.roots - taken, taken, later.in_finally)
+                    names = later.names | later.if_raised  # what it calls may raise, after it has written
+                    running = _Running(frame, names - taken, later.roots - taken, taken, later.in_finally)
                 running.names |= hooks.unread(frame) - taken
             running.variables = {**frame_variables(frame), **running.variables}
             running.frames.append(frame)
