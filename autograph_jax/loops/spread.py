@@ -1,6 +1,6 @@
 """A number that a loop begins with, where its turns leave an array: it is carried as that array, of equal elements.
 
-`s = 0.0`, `for row in m: s = s + row` does not tell the difference. `prev = 1.0`, `for row in m: t += jnp.sum(prev);
+`s = 0.0`, `for row in m: s = s + row` does not tell the difference. `prev = 0.0`, `for row in m: t += jnp.sum(jnp.cos(prev));
 prev = row` does: the sum of a number is that number. Of zeros it is 0, too.
 """
 
@@ -40,10 +40,11 @@ def left(closed: Any, spread: Sequence[Spread]) -> list[Spread] | None:
 
 def _walked(jaxpr: Any, spread: Sequence[Spread]) -> list[Spread] | None:
     known = dict(zip(jaxpr.invars, spread, strict=True))
+    widened = {v for equation in jaxpr.eqns if _is_widening(equation) for v in equation.outvars}
     for equation in jaxpr.eqns:
         given = [_of_atom(atom, known) for atom in equation.invars]
         if any(given):
-            after = _left_by(equation, given)
+            after = _left_by(equation, given, widened)
             if after is None:
                 return None
             known.update(zip(equation.outvars, after, strict=True))
@@ -54,7 +55,7 @@ def _of_atom(atom: Any, known: dict[Any, Spread]) -> Spread:
     return Spread.NO if hasattr(atom, "val") else known.get(atom, Spread.NO)
 
 
-def _left_by(equation: Any, given: list[Spread]) -> list[Spread] | None:
+def _left_by(equation: Any, given: list[Spread], widened: set[Any]) -> list[Spread] | None:
     name = equation.primitive.name
     if name == "cond":
         found = [_walked(branch.jaxpr, given[1:]) for branch in equation.params["branches"]]
@@ -69,9 +70,16 @@ def _left_by(equation: Any, given: list[Spread]) -> list[Spread] | None:
     if name == "reduce_sum" and equation.outvars[0].aval.shape == () and Spread.ANY not in given:
         return [Spread.NO]
     if name in BY_ELEMENT or name in ("select_n", "broadcast_in_dim"):
-        others = (atom for atom, one in zip(equation.invars, given, strict=True) if not one)
-        return [_of_elements(equation, given) if all(atom.aval.shape == () for atom in others) else Spread.NO]
+        others = [atom for atom, one in zip(equation.invars, given, strict=True) if not one]
+        shape = equation.outvars[0].aval.shape
+        is_number = all(atom.aval.shape != shape or not hasattr(atom, "val") and atom in widened for atom in others)
+        return [_of_elements(equation, given) if is_number else Spread.NO]
     return None
+
+
+def _is_widening(equation: Any) -> bool:
+    """Does it repeat something smaller, which beside a number would be no larger?"""
+    return equation.primitive.name == "broadcast_in_dim" and equation.outvars[0].aval.size > equation.invars[0].aval.size
 
 
 def _of_elements(equation: Any, given: list[Spread]) -> Spread:

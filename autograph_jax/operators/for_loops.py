@@ -91,12 +91,12 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
             if rows is iterable:
                 impure.check_loop(iterable, references=_HELD_BY_CALL + 1)
             exit = _staged_for(rows, body, functions, names)
+            if exit is _FROM_THE_SECOND or exit is _FAILED and rows.length > _FEW and type(iterable) is range:
+                return _staged_from_the_second(rows, body, names, orelse)
             if exit is not PYTHON and exit is not _FAILED:
                 rows.end(exit)
                 return run_else(_left(rows, exit), orelse, functions, names)
             rows.give_up()
-            if exit is _FAILED and rows.length > _FEW and type(iterable) is range:
-                return _staged_from_the_second(rows, body, names, orelse)
         if rows is None:
             why = f"Python takes the elements of a {type(iterable).__name__} one by one"
             left_to_python(body, why) if may_be_traced(None, functions) else decisions.left_to_python(why)
@@ -149,6 +149,8 @@ def _as_marked(marked: markers.Marked, body: Block, names: tuple[str, ...], orel
         rows = stacked(list(marked.iterable) if marked.how == "stage" else marked.iterable)
     functions = (body, orelse)
     exit = _staged_for(rows, body, functions, names, how=marked.how, options=marked.options)
+    if exit is _FROM_THE_SECOND:
+        return _staged_from_the_second(rows, body, names, orelse, how=marked.how, options=marked.options)
     rows.end(exit)
     return run_else(exit, orelse, functions, names)
 
@@ -237,22 +239,40 @@ class _Begun:
         return next(self._iterator)
 
 
-def _staged_from_the_second(rows: View, body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
-    """The first turn in Python, the others staged: `old = None` before a loop, `if i > 0: y = x / old` in it."""
+def _staged_from_the_second(
+    rows: View,
+    body: Block,
+    names: tuple[str, ...],
+    orelse: Block | None,
+    *,
+    how: str = "",
+    options: loop_options.Options = loop_options.NONE,
+) -> Any:
+    """The first turn in Python, the others staged.
+
+    `old = None` before a loop, `if i > 0: y = x / old` in it; `product = 1.0` before `for row in m: product = product * row`.
+    """
     functions = (body, orelse)
+    elements = iter(rows)
+    first = next(elements)
+    left = _again(elements)
 
     def go_on() -> Any:
         rest = Rest(rows)
-        exit = _staged_for(rest, body, functions, names)
+        exit = _staged_for(rest, body, functions, names, how=how, options=options)
+        if exit is _FROM_THE_SECOND:
+            return _staged_from_the_second(rest, body, names, orelse, how=how, options=options)
         if exit is PYTHON or exit is _FAILED:
-            return _python_for(iter(rest), body, names, orelse)
+            return _python_for(left(), body, names, orelse)
+        rest.end(exit)
         return run_else(exit, orelse, functions, names)
 
-    exit = turn_ended(body(rows.element(0, [array[0] for array in rows.arrays])))
+    exit = turn_ended(body(first))
     return go_on() if exit is None else leave(exit, standing_for(go_on, body, orelse), names)
 
 
 _FAILED = object()  # as PYTHON, because the loop cannot be staged as it is
+_FROM_THE_SECOND = object()  # as PYTHON for the first turn: what it leaves can be staged
 _FEW = 8  # turns that are as well unrolled
 
 
@@ -285,7 +305,7 @@ def _staged_for(
     how: str = "",
     options: loop_options.Options = loop_options.NONE,
 ) -> Any:
-    """Stage a for loop and give its exit; _PYTHON where Python had better run it, unless `how` ("stage", "scan") says no."""
+    """Stage a for loop and give its exit; PYTHON where Python had better run it, unless `how` ("stage", "scan") says no."""
     traced_length, began = is_traced(rows.length), decisions.clock()
     must = traced_length or bool(how)
     too_long = not traced_length and rows.length > _UNROLL_LIMIT and not isinstance(rows, iterables.Endless)
@@ -320,6 +340,10 @@ def _staged_for(
         state.take_escaped()
         return _FAILED
     settled.count_to(None if isinstance(rows, iterables.Endless) else rows.length)
+    may_begin_late = how != "scan" and not traced_length and rows.length > 0 and rows.can_begin_late and not settled.has_exit
+    if may_begin_late and settled.tells_numbers():
+        decisions.left_to_python("a number that it begins with becomes an array in its first turn")
+        return _FROM_THE_SECOND
     if (why := _why_not_staged(rows, settled, how)) is not None:
         left_to_python(body, why)
         return PYTHON
@@ -352,8 +376,6 @@ def _why_not_staged(rows: View, settled: Settled, how: str) -> str | None:
     is_short = rows.length <= _UNROLL_LIMIT
     if not how and settled.reads_by_counter(of_numpys=is_short):
         return "it looks something up by its counter, or asks for its class, which Python knows and a staged loop does not"
-    if not how and is_short and settled.tells_numbers_spread():
-        return "a number that it begins with becomes an array, and is summed, measured or the like before"
     if (equation := settled.overflowing(in_branches=is_short)) is None:
         return None
     if how or not is_short:

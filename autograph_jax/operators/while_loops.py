@@ -188,7 +188,7 @@ def _staged_while(
     if not must and not settled.exits_on_traced() and not settled.is_traced(condition):
         decisions.left_to_python("nothing that decides about it is traced")
         return PYTHON
-    settled.check_numbers(turns=not must, test=condition)
+    settled.check_numbers(condition)
     settled.tell("while", since=began)
 
     def going(carry: Any) -> jax.Array:

@@ -87,7 +87,7 @@ def is_traced_integer(value: Any) -> bool:
 def counted(first: Any, stop: Any, step: int = 1, **kwargs: Any) -> Any:
     """`np.arange(k)`, `np.arange(i, k, step)` of a traced k or i, where a bound of how many there are is known."""
     if isinstance(first, int) and first == 0 and step == 1:
-        return _first_integers(stop, kwargs)
+        return _first_integers(jnp.maximum(stop, 0), kwargs)
     known = difference(stop, first)  # of `np.arange(i, i + 3)`
     apart = stop - first if known is None else known
     count = -(-apart // step) if step != 1 else apart

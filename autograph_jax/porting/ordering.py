@@ -113,8 +113,9 @@ def in_order_of_several(keys: Any, axis: Any = -1) -> Selection:
         raise refusal("`np.lexsort` is called with it")
     rows, arrays = aligned([key.compact() if isinstance(key, Selection) else asarray(key) for key in keys])
     values = [jnp.asarray(array.value) for array in arrays]
-    order = jnp.lexsort((*values, jnp.logical_not(rows[-1].of(len(values[0])))))
-    return selected(wrap(order), {0: rows[-1].own()})
+    count = rows.get(-1)  # none beside an array of known length
+    behind = () if count is None else (jnp.logical_not(count.of(len(values[0]))),)
+    return selected(wrap(jnp.lexsort((*values, *behind))), {} if count is None else {0: count.own()})
 
 
 def searched(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from . import hooks
 from .arrays import value_of, wrap
@@ -38,6 +39,8 @@ def repeated(a: Any, repeats: Any, axis: Any = None) -> Any:
     a, counts = (x if isinstance(x, Selection) else asarray(x) for x in (a, repeats))
     if axis is None:
         a, axis = a.ravel() if a.ndim != 1 else a, 0
+    if not -a.ndim <= axis < a.ndim:
+        raise np.exceptions.AxisError(int(axis), a.ndim)
     axis = int(axis) % a.ndim
     if counts.ndim == 0:
         return _each_repeated(a, value_of(counts), axis)

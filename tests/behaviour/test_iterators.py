@@ -904,6 +904,14 @@ def counted_by_with(v, counts):
         yield from v
 
 
+def counted_in_a_handler(v, counts):
+    with Counted(counts):
+        try:
+            raise KeyError
+        except KeyError:
+            yield from v
+
+
 def delegating(v, counts):
     yield -1.0
     yield from counted(v, counts)
@@ -928,6 +936,15 @@ def break_out_of_try(v, limit):
 def break_out_of_with(v, limit):
     counts = [0.0]
     for x in counted_by_with(list(v), counts):
+        if x > limit:
+            break
+    return counts[0]
+
+
+@may_be_left
+def break_out_of_a_handler(v, limit):
+    counts = [0.0]
+    for x in counted_in_a_handler(list(v), counts):
         if x > limit:
             break
     return counts[0]

@@ -7,11 +7,14 @@ a program that is right with it stays as it is, and every other one is refused.
 import jax.numpy as jnp
 import numpy as np
 
+import autograph_jax as ag
+
 from .harness import Table, check
 
 table = Table(__name__)
 row = table.row
 VECTOR = np.array([1.0, 2.0, 3.0])
+LONG = np.linspace(0.5, 1.5, 180).reshape(60, 3)
 ROWS = np.arange(1.0, 7.0).reshape(2, 3)
 BOTH = [VECTOR, True], [VECTOR, False]
 
@@ -69,7 +72,7 @@ def constant_instead_of_one_element(x, flag):
     return jnp.sum(y)
 
 
-row(constant_instead_of_one_element, *BOTH, staged="cond", batch=True)
+row(constant_instead_of_one_element, *BOTH, want="error")
 
 
 def constant_of_an_expression(x, flag):
@@ -191,7 +194,75 @@ def product_of_rows(m):
     return jnp.sum(product)
 
 
-row(product_of_rows, [ROWS], [ROWS * 2], staged="loop", batch=True)
+row(product_of_rows, [LONG], [LONG * 2], [ROWS], staged="loop", batch=True)
+
+
+# Python runs the first turn of a loop of known length, and the others have an array to begin with.
+
+
+def product_from_the_end(m):
+    product, places = 1.0, 0
+    for i, r in enumerate(reversed(m)):
+        product = product * r + 0.01 * i
+        places = places + i
+    return jnp.sum(product), places
+
+
+def product_beside(m):
+    product, last = 1.0, -1
+    pairs = zip(m, range(3, 100), strict=False)
+    for r, i in pairs:
+        product = product * r - 0.01 * i
+        last = i
+    return jnp.sum(product), last, next(pairs, 7)
+
+
+def product_as_marked(m):
+    product = 1.0
+    for r in ag.stage(m):
+        product = product * r
+    return jnp.sum(product)
+
+
+def shifted(m):
+    before, now, total = 1.0, 2.0, 0.0
+    for r in m:
+        total = total + jnp.sum(before) * jnp.sum(now)
+        before, now = now, r
+    else:
+        total = total - jnp.sum(now)
+    return total
+
+
+def product_of_written(m):
+    m = m.copy()
+    product = 1.0
+    for i in range(len(m) - 1):
+        m[i + 1] += 0.1
+        product = product * m[i]
+    return jnp.sum(product)
+
+
+def products_of_products(m):
+    total = 2.0
+    for r in m:
+        product = 1.0
+        for s in m[:20]:
+            product = product * (r - s)
+        total = total + product
+    return jnp.sum(total)
+
+
+def sum_or_a_number(m):
+    total, i = 1.0, 0
+    for r in m:
+        total = total + (r if r[0] > 0.7 else 1.0)
+    return jnp.sum(total)
+
+
+for program in (product_from_the_end, product_beside, product_as_marked, shifted, product_of_written, products_of_products):
+    row(program, [LONG], [LONG[::-1]], staged="loop", batch=True)
+row(sum_or_a_number, [LONG], want="error")
 
 
 def best_of_rows_or_none(m, limit):
@@ -247,6 +318,123 @@ def of_a_pair(m, n):
 
 
 row(of_a_pair, [ROWS, 0], [ROWS, 2], want="error")
+
+
+# What stays a number in the loop is no array, in a turn either.
+
+
+def counter_or_an_array(x, n):
+    i, t = 0, 0.0
+    while i < n:
+        t = t + jnp.sum(i if i % 2 == 1 else x)
+        i = i + 1
+    return t
+
+
+def doubled_or_an_array(x, n):
+    k, y, i = 1.0, x, 0
+    while i < n:
+        if x[0] * i > 1:
+            y = k
+        k = k * 2
+        i = i + 1
+    return jnp.sum(y)
+
+
+def flag_or_an_array(x, n):
+    found, t, i = False, 0.0, 0
+    while i < n:
+        mask = x > 1 if i > 1 else found
+        t = t + jnp.sum(jnp.where(mask, 1.0, 2.0))
+        found = not found
+        i = i + 1
+    return t
+
+
+def returned_by_a_callee(x, n):
+    k, t, i = 1.0, 0.0, 0
+
+    def pick(k, i):
+        if x[0] * i > 1:
+            return k
+        return x
+
+    while i < n:
+        t = t + jnp.sum(pick(k, i))
+        k = k * 2
+        i = i + 1
+    return t
+
+
+for program in (counter_or_an_array, doubled_or_an_array, flag_or_an_array, returned_by_a_callee):
+    row(program, [VECTOR, 4], want="error")
+
+
+# Nobody reads of a program whether its shape was asked for, and how much of an array it is beside.
+
+
+def ones_of_its_shape(m):
+    before, total = 2.0, 0.0
+    for r in m:
+        total = total + jnp.sum(jnp.ones_like(before))
+        before = r
+    return total
+
+
+def beside_a_smaller_array(m, n):
+    before, total, i = 0.0, 0.0, 0
+    while i < n:
+        total = total + jnp.sum(jnp.cos(before) * m[i, :1])
+        before = m[i]
+        i = i + 1
+    return total
+
+
+def chosen_beside_a_number(m, n):
+    before, total, i = 0.0, 0.0, 0
+    while i < n:
+        total = total + jnp.sum(jnp.where(i > 0, before, 1.0))
+        before = m[i]
+        i = i + 1
+    return total
+
+
+def in_a_dict(m, n):
+    kept, total, i = {"a": 0.0}, 0.0, 0
+    while i < n:
+        total = total + jnp.sum(jnp.cos(kept["a"]))
+        kept["a"] = m[i]
+        i = i + 1
+    return total
+
+
+def in_an_attribute(m, n):
+    kept, total, i = Kept(1.0), 0.0, 0
+    while i < n:
+        total = total + jnp.sum(kept.a)
+        kept.a = m[i]
+        i = i + 1
+    return total
+
+
+def in_a_list_that_holds_itself(m, n):
+    kept, total, i = [0.0], 0.0, 0
+    kept.append(kept)
+    while i < n:
+        total = total + jnp.sum(jnp.cos(kept[1][0]))
+        kept[0] = m[i]
+        i = i + 1
+    return total
+
+
+class Kept:
+    def __init__(self, a):
+        self.a = a
+
+
+row(ones_of_its_shape, [LONG], [LONG * 2], staged="loop", batch=True)
+for program in (beside_a_smaller_array, chosen_beside_a_number, in_a_dict, in_an_attribute, in_a_list_that_holds_itself):
+    row(program, [LONG, 0], [LONG, 4], want="error")
 
 
 @table.each_way

@@ -126,12 +126,12 @@ TABLE = [
     (jnp.bool_(True), 1.5, "float32[]~"),
     (np.float64(1), f32, "float32[]"),
     (np.zeros(3, "int64"), f32_3, "float32[3]"),
-    # shapes: a 0 stands for each element, any number for an only one
+    # shapes: a 0 stands for each element
     (f32, f32_3, "shape: float32[] and float32[3]"),
     (0, f32_3, "float32[3]"),
     (jnp.zeros((2, 3)), 0j, "complex64[2,3]"),
     (jnp.zeros((2, 3)), 1j, "number: float32[2,3] and 1j"),
-    (jnp.zeros((1, 1)), 1j, "complex64[1,1]"),
+    (jnp.zeros((1, 1)), 1j, "number: float32[1,1] and 1j"),
     (True, f32_3, "number: True and float32[3]"),
     (f32_3, weak_float, "shape: float32[3] and float32[]"),
     (f32_3, jnp.zeros(4), "shape: float32[3] and float32[4]"),

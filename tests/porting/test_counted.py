@@ -148,6 +148,16 @@ def test_a_negative_number_of_points():
         ag.jit(ag.port(lambda x: np.linspace(0.0, 1.0, int((x > 0).sum()) - 2).sum()))(np.array([-1.0, -2.0]))
 
 
+def test_none_are_counted_down_from_0():
+    empty = ag.port(lambda x: np.arange(int((x > 1).sum()) - 3).size)
+    assert [int(jax.jit(empty)(np.array(values))) for values in ([1.0, 2.0], [2.0, 2.0, 2.0, 2.0])] == [0, 1]
+
+
+def test_an_axis_that_is_not_there():
+    with pytest.raises(ValueError, match="axis 1 is out of bounds for array of dimension 1"):
+        jax.jit(ag.port(lambda x: np.repeat(x, int((x > 1).sum()), axis=1)))(np.array([1.0, 2.0]))
+
+
 def test_bounds_by_name():
     @ag.port
     def powers(x):

@@ -30,6 +30,7 @@ RIGHT = {
     "lexsort of one": lambda x, k: np.lexsort([np.abs(x[:k])]),
     "lexsort": lambda x, k: np.lexsort((x[:k], np.arange(4.0)[:k] // 2)),
     "lexsort of masked": lambda x, k: np.lexsort((x[x > k - 2], -x[x > k - 2])),
+    "lexsort beside known ones": lambda x, k: np.lexsort((x[x > -2], np.array([1.0, 0.0, 1.0, 0.0]))),
     "lexsort as an index": lambda x, k: x[:k][np.lexsort((np.arange(4)[:k], x[:k] % 2))],
     "repeat": lambda x, k: np.repeat(x[:k], 2),
     "Python's sorted": lambda x, k: sorted(x[:k])[0],

@@ -67,6 +67,8 @@ def live(array: Any, read: Callable[[], Any] | None) -> Any:
 class Range(RangeMethods, View):
     """`range(start, stop, step)` with traced bounds, or a static one that is to be staged."""
 
+    can_begin_late = True
+
     def __init__(self, start: Any, stop: Any, step: Any) -> None:
         zero = ValueError("range() arg 3 must not be zero")
         if is_traced(step):
@@ -89,6 +91,8 @@ class Range(RangeMethods, View):
 
 class Endless(Range):
     """`itertools.count(start, step)` that a loop takes from the beginning: as far as a program can count."""
+
+    can_begin_late = False
 
     def __init__(self, start: int, step: int) -> None:
         most = int(jnp.iinfo(jnp.result_type(int)).max)

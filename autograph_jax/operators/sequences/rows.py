@@ -34,6 +34,7 @@ class View:
     traced = True  # do the elements come from traced data?
     traced_arrays = False  # does what `arrays` holds?
     one_shot = False  # is it used up by a loop, as what `zip` and `enumerate` give?
+    can_begin_late = False  # may Python run the first turn, and the others be staged?
     _iterator: Iterator[Any] | None = None
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
@@ -133,6 +134,8 @@ class _UnknownRest:
 class Rows(View):
     """The rows of an array."""
 
+    can_begin_late = True
+
     def __init__(self, array: Any) -> None:
         self.array = array
         self.traced = self.traced_arrays = isinstance(array, jax.Array)
@@ -145,6 +148,8 @@ class Rows(View):
 
 class LiveRows(View):
     """The rows of an array that the loop writes, each as it is when its turn begins."""
+
+    can_begin_late = True
 
     def __init__(self, array: Any, read: Callable[[], Any]) -> None:
         self._read, self.length = read, array.shape[0]
@@ -175,7 +180,7 @@ class ListRows(Rows):
 class Stacked(View):
     """A list of elements that are alike, or the arrays of a pytree, by the rows of its leaves."""
 
-    traced = traced_arrays = True
+    traced = traced_arrays = can_begin_late = True
 
     def __init__(self, form: Form, columns: Sequence[jax.Array], length: int) -> None:
         self._form, self.arrays, self.length = form, tuple(columns), length
@@ -265,6 +270,8 @@ class Indexed(View):
 class Rest(View):
     """The rows of a view of known length after the first."""
 
+    can_begin_late = True
+
     def __init__(self, rows: View) -> None:
         self._rows, self.length = rows, rows.length - 1
         self.arrays = tuple(views.view(array[1:], array) for array in rows.arrays)
@@ -276,9 +283,17 @@ class Rest(View):
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         return self._rows.element(index + 1, slices)
 
+    def turn_over(self) -> None:
+        self._rows.turn_over()
+
+    def end(self, exit: Any) -> None:
+        self._rows.end(exit)
+
 
 class Count(View):
     """start, start + 1, ... beside the rows of another view, as many as there are: its length is None."""
+
+    can_begin_late = True
 
     def __init__(self, start: Any) -> None:
         self.start, self.length, self.traced = start, None, is_traced(start)
@@ -299,6 +314,7 @@ class Zip(View):
         self.views = views
         self._strict = strict
         self.traced = any(view.traced for view in views)
+        self.can_begin_late = all(view.can_begin_late for view in views)
         self.traced_arrays = any(view.traced_arrays for view in views)
         self.length = _shortest([view.length for view in views if view.length is not None])
         cut = None if is_traced(self.length) else self.length
@@ -380,7 +396,7 @@ def at_most(number: Any, most: int | None) -> Any:
 class Reversed(View):
     def __init__(self, view: View) -> None:
         self.view, self.length = view, view.length
-        self.traced, self.traced_arrays = view.traced, view.traced_arrays
+        self.traced, self.traced_arrays, self.can_begin_late = view.traced, view.traced_arrays, view.can_begin_late
         self.arrays = tuple(jnp.flip(array[: self.length], 0) for array in view.arrays)
 
     def sources(self) -> tuple[Any, ...]:

@@ -46,7 +46,7 @@ from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Cell, Content, Place, outliving, read_through
 from autograph_jax.operators.values import carried, references
 from autograph_jax.operators.values.containers import flatten, unflatten
-from autograph_jax.operators.values.forms import Form, Options, Static, Tree, array_forms
+from autograph_jax.operators.values.forms import Begun, Form, Options, Static, Tree, array_forms
 
 RESULT = "result"  # in place of a key: what the block returns
 
@@ -218,15 +218,16 @@ def trace(
     memory: state.Memory | None = None,
     apart: Apart = NOT_APART,
     axes: Axes = NONE,
+    begun: Begun | None = None,
 ) -> Traced:
     """Trace a block of these functions with some places made abstract. Leaves no trace of itself, also if it raises.
 
     `watched` are the variables whose end values count; places on the heap are found. `arguments` are further abstract
     values, handed to the block; where `active` (the condition under which the block counts) is None, the last of them is.
-    What is to be `apart` is so also where it is still the same.
+    What is to be `apart` is so also where it is still the same. `begun` hears of numbers among the inputs that take a shape.
     Along the `axes` of a mesh not all devices run the block alike.
     """
-    recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases(), memory, apart, axes)
+    recorder = _Recorder(block, functions, watched, inputs, arguments, active, aliases or Aliases(), memory, apart, axes, begun)
     avals = [leaf.aval() for form in [*(f for _, f in inputs), *arguments] for leaf in array_forms(form)]
     recursion.check(block)
     is_first = not state.traces()
@@ -306,10 +307,11 @@ class _Recorder:
         memory: state.Memory | None,
         apart: Apart,
         axes: Axes,
+        begun: Begun | None,
     ) -> None:
         self._block, self._functions, self._watched = block, functions, watched
         self._inputs, self._arguments, self._active, self._aliases = inputs, arguments, active, aliases
-        self._memory, self._apart, self._axes = memory, apart, axes
+        self._memory, self._apart, self._axes, self._begun = memory, apart, axes, begun
         self._failures = memory.failures if memory is not None else state.failures()
         self._inside, self._around = state.inside_another(), jax_private.current_trace()
         self._changeable = nnx.changeable(functions)
@@ -380,7 +382,7 @@ class _Recorder:
         renewed: dict[int, jax.Array] = {}
         joining, together = same_containers.Joining.of(form for _, form in self._inputs), self._together()
         for place, form in self._inputs:
-            value = unflatten(form, carried.told(form, leaves))
+            value = unflatten(form, carried.told(form, leaves, self._begun))
             value = values[place.key] = values.get(self._aliases.same.get(place.key), value)
             before = read_through(place)
             for part, old in aliasing.side_by_side(value, before):

@@ -36,7 +36,7 @@ from autograph_jax.operators.tracing.cells import variables
 from autograph_jax.operators.tracing.places import Content, Place, held
 from autograph_jax.operators.values import selected
 from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable
-from autograph_jax.operators.values.forms import Array, Form, Mismatch, Options, Tree, array_forms, widened
+from autograph_jax.operators.values.forms import Array, Begun, Form, Mismatch, Options, Tree, array_forms, widened
 from autograph_jax.operators.values.joins import is_reordered, join, number_as_array
 
 Block = Callable[..., Any]
@@ -112,6 +112,7 @@ class _Settling:
         self._memory = state.Memory()
         self._last: Remembered | None = None
         self._begin_from_last_time(body)
+        self._begun: Begun | None = Begun()
         self._around = None if attempts.may_handle_a_loop() else state.failures()
         self._memory.failures = None if self._memory.raises_at_once else self._around or Failures()
         if self._last is not None:
@@ -149,6 +150,9 @@ class _Settling:
         same = not loop_aliases.held_together(traced, self._growing or {}, self._aliases) and same
         same = not loop_aliases.taken_from_lists(traced, self._aliases) and same
         same = not loop_aliases.put_into_lists(places, traced, self._growing or {}, self._aliases) and same
+        if same and not traced.found and self._begun is not None and self._begun.has_spread:
+            self._begun = None  # a number that stays one has taken an array's shape: that is for the next round to refuse
+            return False
         if same and not traced.found:
             return not self._growing or self._is_of_any_length(self._growing)
         self.places = places + traced.found
@@ -188,7 +192,8 @@ class _Settling:
     def _trace(self) -> Traced:
         inputs = list(zip(self.places, self._forms, strict=True))
         given = [widened(form, self._axes) for form in (*self._arguments, _BOOL)]
-        how = {"aliases": self._aliases, "memory": self._memory, "axes": self._axes, "apart": self._apart}
+        self._begun = Begun() if self._begun is not None else None
+        how = {"aliases": self._aliases, "memory": self._memory, "axes": self._axes, "apart": self._apart, "begun": self._begun}
         try:
             return trace(self._block, self._functions, (), inputs, arguments=given, **how)
         except Exception:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -13,6 +12,7 @@ import jax
 import jax.core
 import jax.numpy as jnp
 
+from autograph_jax.errors import StructureError
 from autograph_jax.loops import spread
 from autograph_jax.loops.axes import Axes, vary
 from autograph_jax.loops.loop import chosen, merged
@@ -30,7 +30,7 @@ from autograph_jax.operators.tracing import aliasing, listed, reach, same_contai
 from autograph_jax.operators.tracing.places import Aside, Content, Place
 from autograph_jax.operators.values import references
 from autograph_jax.operators.values.choices import UNBOUND, Choice
-from autograph_jax.operators.values.containers import expanded, flatten, is_mutable, unflatten
+from autograph_jax.operators.values.containers import expanded, flatten, flatten_inside, is_mutable, unflatten
 from autograph_jax.operators.values.forms import Array, Form, Mismatch, Number, Options, Static, Tree, array_forms
 from autograph_jax.operators.values.joins import coerce, join
 from autograph_jax.porting.numbers import bounded
@@ -205,20 +205,15 @@ class Settled:
             else None
         )
 
-    def tells_numbers_spread(self) -> bool:
-        """Is a number that it begins with carried as an array, and does a turn compute by it what is not that of a number?"""
-        begun = self._spread()
-        return any(begun) and spread.left(self.traced.jaxpr, self._with_arguments(begun)) is None
+    def tells_numbers(self, test: Traced | None = None) -> bool:
+        """Is a number that it begins with carried as an array, and would somebody tell the two apart?
 
-    def check_numbers(self, *, turns: bool, test: Traced | None = None) -> None:
-        """Refuse a number that is carried as an array, and that is told from one.
-
-        A turn or the test may tell it, or who takes its sum after the loop, unless it is 0: after no turn, where there need
-        not be `turns`, or after one that leaves it as it is: `best = -1.0`, `for v in m: if f(v): best = v`.
+        Of any number but 0 the sum is another one, and the array has a length. Of 0 a turn or the test may compute what is
+        not that of a number, `jnp.sum(jnp.cos(s))`, or a turn may leave another number: `s = s + 1`.
         """
-        begun = [] if hooks.is_porting() else self._spread()
-        if not any(begun):
-            return
+        begun = [Spread.NO if number is None else Spread.of(number) for number in self._numbers()]
+        if hooks.is_porting() or not any(begun):
+            return False
         known, outputs = begun, self._output_positions()
         while (left := spread.left(self.traced.jaxpr, self._with_arguments(known))) is not None:
             ends = [Spread.NO if position is None else left[position] for position in self._ends_of_leaves(outputs)]
@@ -227,12 +222,17 @@ class Settled:
                 break
             known = after
         told_by_test = test is not None and spread.left(test.jaxpr, known) is None
-        if left is None or told_by_test or Spread.ANY in left or not turns and Spread.ANY in begun:
-            raise self._number_beside_array(begun)
+        return Spread.ANY in begun or left is None or told_by_test or Spread.ANY in left
 
-    def _spread(self) -> list[Spread]:
-        """Which leaves of the state are arrays that stand for a number as the loop begins?"""
-        return [one for entry, form in zip(self.entries, self.forms, strict=True) for one in _spread(entry, form)]
+    def check_numbers(self, test: Traced | None = None) -> None:
+        """Refuse such a number."""
+        if self.tells_numbers(test):
+            raise self._number_beside_array()
+
+    def _numbers(self) -> list[Number | None]:
+        """For each leaf of the state that is an array: the number with which the loop begins in its place."""
+        entries = zip(self.entries, self.forms, strict=True)
+        return [one for entry, form in entries for one in _numbers(_form_of_entry(entry), form)]
 
     def _with_arguments(self, leaves: list[Spread]) -> list[Spread]:
         return leaves + [Spread.NO] * (len(self.traced.jaxpr.in_avals) - len(leaves))
@@ -246,13 +246,13 @@ class Settled:
             ends += own if len(own) == count else [None] * count
         return ends
 
-    def _number_beside_array(self, begun: Sequence[Spread]) -> Exception:
-        remaining = iter(begun)
-        for place, entry, form in zip(self.places, self.entries, self.forms, strict=True):
-            if any([next(remaining) == max(begun) for _ in array_forms(form)]):
-                mismatch = Mismatch("number", repr(entry), str(form))
-                return mismatch_error(shown(place), mismatch, "before this loop it is", "after a turn")
-        raise AssertionError("no leaf is one")
+    def _number_beside_array(self) -> Exception:
+        """The error of the first number that is not 0, or of a 0."""
+        numbers = iter(self._numbers())
+        leaves = [(next(numbers), place, leaf) for place, form in self.inputs for leaf in array_forms(form)]
+        number, place, leaf = max((one for one in leaves if one[0] is not None), key=lambda one: one[0] != 0)
+        mismatch = Mismatch("number", repr(number), str(leaf))
+        return mismatch_error(shown(place), mismatch, "before this loop it is", "after a turn")
 
     def _note_counter(self, key: Any, leaves: Sequence[Any]) -> None:
         """After `for k in range(n)`, k is at most n - 1: an array of k + 1 elements has a bound."""
@@ -370,7 +370,7 @@ class Settled:
 
         `turns`: there surely was a turn. `lists`: what `fill_lists` has written.
         """
-        self.check_numbers(turns=turns)
+        self.check_numbers()
         values: dict[Any, Any] = dict(lists or {})
         joining = same_containers.Joining.of([*self.forms, self.exit])
         together = self.aliases.together if turns else self.aliases.together | self._entered_together()
@@ -493,13 +493,21 @@ def _both(first: Any, second: Any) -> Any:
     return second if first is True else jnp.logical_and(first, second)
 
 
-def _spread(entry: Any, form: Form) -> list[Spread]:
-    """Of each leaf of a Form: is it an array for which the entry has a number?"""
+def _form_of_entry(entry: Any) -> Form:
+    try:
+        return flatten(entry)[0]
+    except StructureError:  # it holds itself
+        return flatten_inside(entry, is_mutable)[0]
+
+
+def _numbers(entry: Form, form: Form) -> list[Number | None]:
+    """Of each leaf of a Form that is an array: the number that the entry's has for it."""
     if isinstance(form, Array):
-        return [Spread.of(entry) if isinstance(entry, Number) and math.prod(form.shape) != 1 else Spread.NO]
-    if isinstance(form, Tree) and type(entry) in (tuple, list) and len(entry) == len(form.children):
-        return [one for part, child in zip(entry, form.children, strict=True) for one in _spread(part, child)]
-    return [Spread.NO] * len(array_forms(form))
+        number = entry.value if isinstance(entry, Static) and isinstance(entry.value, Number) else None
+        return [number if form.shape else None]
+    if isinstance(form, Tree) and isinstance(entry, Tree) and len(entry.children) == len(form.children):
+        return [one for part, child in zip(entry.children, form.children, strict=True) for one in _numbers(part, child)]
+    return [None] * len(array_forms(form))
 
 
 def _after_a_turn(value: Any, end: Form) -> Any:

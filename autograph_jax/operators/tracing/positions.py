@@ -51,13 +51,18 @@ def acts_when_closed(iterator: Any) -> bool:
 def _stands_in_try(code: types.CodeType, offset: int) -> bool:
     """Python itself handles what a generator raises, too, but pushes no exception then.
 
-    Since Python 3.12 a `yield from` has a handler of its own, which stands in the `try` around in its place.
+    An `except` and, since Python 3.12, a `yield from` have such a handler, which stands in the `try` around in their place.
     """
     entries = dis.Bytecode(code).exception_entries  # pyright: ignore[reportAttributeAccessIssue] - since Python 3.11
-    handlers = [entry.target for entry in entries if entry.start <= offset < entry.end]
-    while own := [target for target in handlers if code.co_code[target] == dis.opmap.get("CLEANUP_THROW")]:
-        handlers = [entry.target for target in own for entry in entries if entry.start <= target < entry.end]
-    return any(code.co_code[target] == dis.opmap["PUSH_EXC_INFO"] for target in handlers)
+    reached, waiting = set[int](), [offset]
+    while waiting:
+        place = waiting.pop()
+        new = {entry.target for entry in entries if entry.start <= place < entry.end} - reached
+        if any(code.co_code[target] == dis.opmap["PUSH_EXC_INFO"] for target in new):
+            return True
+        reached |= new
+        waiting += new
+    return False
 
 
 def position(iterator: Any) -> Position:

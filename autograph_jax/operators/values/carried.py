@@ -1,6 +1,7 @@
 """The numbers of Python's that loops begin with, as a turn has them: traced, and yet of no shape of their own.
 
-`best = 0.0`, `for row in m: if f(row) < least: best = row`: in the first round of tracing, one path leaves a traced number.
+`best = 0.0`, `for row in m: if f(row) < least: best = row`: in the first round of tracing, one path leaves a traced number; in
+the last one it is an array. What stays a number, a counter, is no array: the loop is traced once more without.
 """
 
 from __future__ import annotations
@@ -10,23 +11,27 @@ from collections.abc import Iterator
 from typing import Any
 
 from autograph_jax.operators import hooks
-from autograph_jax.operators.values.forms import Form, Number, array_forms
+from autograph_jax.operators.values.forms import Begun, Form, Number, array_forms
+
+Known = tuple[Number | None, tuple[Begun, ...]]
 
 # By id, since arrays have no usable ==. Module state: an entry goes when its array goes.
-_by_id: dict[int, tuple[weakref.ref[Any], Number]] = {}
+_by_id: dict[int, tuple[weakref.ref[Any], Known]] = {}
+_UNKNOWN: Known = (None, ())
 
 
-def told(form: Form, leaves: Iterator[Any]) -> Iterator[Any]:
+def told(form: Form, leaves: Iterator[Any], begun: Begun | None) -> Iterator[Any]:
     """The leaves of a Form with which a turn begins; which of them are numbers is remembered. Ported code has numbers apart."""
     for own in array_forms(form):
         leaf = next(leaves)
-        if own.carried and own.number is not None and not hooks.is_porting():
+        if begun is not None and own.carried and own.number is not None and not hooks.is_porting():
             key = id(leaf)
-            _by_id[key] = weakref.ref(leaf, lambda _, key=key, known=_by_id: known.pop(key, None)), own.number
+            gone = weakref.ref(leaf, lambda _, key=key, known=_by_id: known.pop(key, None))
+            _by_id[key] = gone, (own.number, (begun, *own.carried))
         yield leaf
 
 
-def number(value: Any) -> Number | None:
-    """The number that a loop began with, if this stands for it."""
-    gone, known = _by_id.get(id(value), (None, None)) if _by_id else (None, None)
-    return known if gone is not None and gone() is value else None
+def known(value: Any) -> Known:
+    """The number that a loop began with, if this stands for it, and the loops that are to hear of it."""
+    entry = _by_id.get(id(value)) if _by_id else None
+    return entry[1] if entry is not None and entry[0]() is value else _UNKNOWN

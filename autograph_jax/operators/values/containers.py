@@ -89,9 +89,8 @@ def array_form(value: Any) -> Array:
     aval = jax.typeof(value) if isinstance(value, jax.Array) else None
     if aval is None:
         return Array(np.shape(value), jax.dtypes.canonicalize_dtype(value.dtype), False)
-    axes, number = axes_of_type(aval), carried.number(value)
     weak = bool(getattr(aval, "weak_type", False))
-    return Array(aval.shape, aval.dtype, weak, axes, bools.may_be(value), number, carried=number is not None)
+    return Array(aval.shape, aval.dtype, weak, axes_of_type(aval), bools.may_be(value), *carried.known(value))
 
 
 _LEAF = jax.tree.structure(0)

@@ -46,12 +46,19 @@ class Static:
         return "no value" if self.value is UNBOUND else repr(self.value)
 
 
+@dataclasses.dataclass(eq=False)
+class Begun:
+    """Of the numbers that a loop begins with, in one round of tracing it: has any taken an array's shape on some path?"""
+
+    has_spread: bool = False
+
+
 @dataclasses.dataclass(frozen=True)
 class Array:
     """An array leaf. `weak` as in JAX: a Python number that became traced; `axes`: those of a mesh that it varies over.
 
-    `may_be_bool`: on some path it is one, and on another one it is not. `number` is the Python number that it still is; a loop
-    begins with one that is `carried`.
+    `may_be_bool`: on some path it is one, and on another one it is not. `number` is the Python number that it still is, or that
+    loops have begun with: these are `carried`, and hear of it where such a number takes an array's shape.
     """
 
     shape: tuple[int, ...]
@@ -60,7 +67,7 @@ class Array:
     axes: Axes = NONE
     may_be_bool: bool = False
     number: Number | None = dataclasses.field(default=None, compare=False)
-    carried: bool = dataclasses.field(default=False, compare=False)
+    carried: tuple[Begun, ...] = dataclasses.field(default=(), compare=False)
 
     @property
     def has_any_shape(self) -> bool:
@@ -69,7 +76,7 @@ class Array:
         A 0 does, the sum of whose array is 0, too. Of any other number it is another one: only a loop may begin with it, whose
         body is looked through for what would tell. Ported code is not, and takes any.
         """
-        return self.number is not None and (self.number == 0 or self.carried or hooks.is_porting())
+        return self.number is not None and (self.number == 0 or bool(self.carried) or hooks.is_porting())
 
     def aval(self) -> jax.ShapeDtypeStruct:
         return struct_of(self.shape, self.dtype, weak=self.weak, axes=self.axes)

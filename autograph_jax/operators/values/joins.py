@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import math
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -29,7 +28,18 @@ from autograph_jax.operators.values.containers import (
     flatten,
     record_values,
 )
-from autograph_jax.operators.values.forms import Array, Form, Mismatch, Number, Options, Static, Tree, array_forms, same_kind
+from autograph_jax.operators.values.forms import (
+    Array,
+    Begun,
+    Form,
+    Mismatch,
+    Number,
+    Options,
+    Static,
+    Tree,
+    array_forms,
+    same_kind,
+)
 
 
 def join(first: Form, second: Form) -> Form:
@@ -251,23 +261,26 @@ def _prototype(form: Array) -> Any:
 
 def _join_shapes(first: Array, second: Array) -> tuple[int, ...]:
     """A number of Python's takes the other's shape, where it may."""
-    if first.shape == second.shape or _takes_shape_of(first, second):
+    if first.shape == second.shape or _takes_shape(second):
         return first.shape
-    if _takes_shape_of(second, first):
+    if _takes_shape(first):
         return second.shape
     one, other = (str(form) if form.number is None else repr(form.number) for form in (first, second))
     raise Mismatch("shape" if first.number is None and second.number is None else "number", one, other)
 
 
-def _takes_shape_of(array: Array, number: Array) -> bool:
-    return number.has_any_shape or number.number is not None and math.prod(array.shape) == 1
+def _takes_shape(number: Array) -> bool:
+    if number.has_any_shape:
+        for begun in number.carried:
+            begun.has_spread = True
+    return number.has_any_shape
 
 
 def number_as_array(form: Form) -> Form:
     """A Python number as the array that it becomes when it changes in a staged loop."""
     if _is_reference(form) or (array := _as_array(form)) is None:
         return form
-    return array if array.number is None else dataclasses.replace(array, carried=True)
+    return array if array.number is None or array.carried else dataclasses.replace(array, carried=(Begun(),))
 
 
 def numbers_as_arrays(form: Form) -> Form:
