@@ -253,9 +253,11 @@ def _staged_from_the_second(
     `old = None` before a loop, `if i > 0: y = x / old` in it; `product = 1.0` before `for row in m: product = product * row`.
     """
     functions = (body, orelse)
-    elements = iter(rows)
+    elements = rows.elements()
     first = next(elements)
     left = _again(elements)
+    exit = turn_ended(body(first))
+    may_be_left = exit is not None
 
     def go_on() -> Any:
         rest = Rest(rows)
@@ -263,12 +265,18 @@ def _staged_from_the_second(
         if exit is _FROM_THE_SECOND:
             return _staged_from_the_second(rest, body, names, orelse, how=how, options=options)
         if exit is PYTHON or exit is _FAILED:
-            return _python_for(left(), body, names, orelse)
-        rest.end(exit)
+            exit = _python_for(left(), body, names, orelse)
+            rows.lose()
+            return exit
+        if not may_be_left:
+            rest.end(exit)
         return run_else(exit, orelse, functions, names)
 
-    exit = turn_ended(body(first))
-    return go_on() if exit is None else leave(exit, standing_for(go_on, body, orelse), names)
+    if not may_be_left:
+        return go_on()
+    exit = leave(exit, standing_for(go_on, body, orelse), names)
+    rows.lose()
+    return exit
 
 
 _FAILED = object()  # as PYTHON, because the loop cannot be staged as it is
@@ -340,7 +348,7 @@ def _staged_for(
         state.take_escaped()
         return _FAILED
     settled.count_to(None if isinstance(rows, iterables.Endless) else rows.length)
-    may_begin_late = how != "scan" and not traced_length and rows.length > 0 and rows.can_begin_late and not settled.has_exit
+    may_begin_late = rows.can_begin_late and not traced_length and rows.length > 0 and how != "scan"
     if may_begin_late and settled.tells_numbers():
         decisions.left_to_python("a number that it begins with becomes an array in its first turn")
         return _FROM_THE_SECOND

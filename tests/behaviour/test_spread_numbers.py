@@ -260,6 +260,38 @@ def sum_or_a_number(m):
     return jnp.sum(total)
 
 
+def product_until(m, limit):
+    product = 1.0
+    for r in m:
+        product = product * r
+        if product[0] > limit or product[0] < -limit:
+            break
+    else:
+        product = product + 1
+    return jnp.sum(product)
+
+
+def product_of_the_first(m, limit):
+    product, pairs = 1.0, enumerate(m)
+    for i, r in pairs:
+        product = product * (r + 0.2)
+        if product[2] > limit:
+            return jnp.sum(product), i
+    return jnp.sum(product) * 2, -1
+
+
+def product_of_some(m, limit):
+    product, pairs = 1.0, enumerate(m)
+    for _, r in pairs:
+        product = product * (r + 0.2)
+        if product[2] > limit:
+            break
+    return jnp.sum(product), next(pairs)
+
+
+for program in (product_until, product_of_the_first):
+    row(program, [LONG, 0.3], [LONG, 3.0], [LONG, 1e6], staged="loop", batch=True)
+row(product_of_some, [LONG, 3.0], want="error")
 for program in (product_from_the_end, product_beside, product_as_marked, shifted, product_of_written, products_of_products):
     row(program, [LONG], [LONG[::-1]], staged="loop", batch=True)
 row(sum_or_a_number, [LONG], want="error")

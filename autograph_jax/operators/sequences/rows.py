@@ -52,7 +52,7 @@ class View:
                 location=user_location(),
                 help="loop over it with a `for` statement, or make the bound a static argument",
             )
-        return self if self.one_shot else self._elements()
+        return self if self.one_shot else self.elements()
 
     def __len__(self) -> int:
         return int(self.length)
@@ -60,12 +60,13 @@ class View:
     def __reversed__(self) -> Iterator[Any]:
         return iter(one_shot(Reversed(self)))
 
-    def _elements(self, taken: int = 0) -> Iterator[Any]:
+    def elements(self, taken: int = 0) -> Iterator[Any]:
+        """Those after so many, for Python's own loop."""
         for index in builtins.range(taken, int(self.length)):
             yield self.element(index, [array[index] for array in self.arrays])
 
     def __next__(self) -> Any:
-        self._iterator = self._iterator or self._elements()
+        self._iterator = self._iterator or self.elements()
         return next(self._iterator)
 
     def is_fresh(self) -> bool:
@@ -104,7 +105,7 @@ class View:
     def advance(self, taken: int) -> None:
         """So many elements were asked for, by a staged loop; it asks once more where there are no more."""
         if self.one_shot:
-            self._iterator = self._elements(taken)
+            self._iterator = self.elements(taken)
 
     def use_up(self) -> None:
         """All elements were taken."""
@@ -289,6 +290,9 @@ class Rest(View):
     def end(self, exit: Any) -> None:
         self._rows.end(exit)
 
+    def lose(self) -> None:
+        self._rows.lose()
+
 
 class Count(View):
     """start, start + 1, ... beside the rows of another view, as many as there are: its length is None."""
@@ -303,7 +307,7 @@ class Count(View):
         number = index if is_known and self.start == 0 else self.start + index
         return numbers.natural(number) if is_known and self.start >= 0 else number
 
-    def _elements(self, taken: int = 0) -> Iterator[Any]:
+    def elements(self, taken: int = 0) -> Iterator[Any]:
         return (self.element(index, ()) for index in itertools.count(taken))
 
 
@@ -327,8 +331,8 @@ class Zip(View):
         remaining = iter(slices)
         return tuple(view.element(index, [next(remaining) for _ in view.arrays]) for view in self.views)
 
-    def _elements(self, taken: int = 0) -> Iterator[Any]:
-        parts = [iter(part) if part.one_shot else part._elements(taken) for part in self.views]
+    def elements(self, taken: int = 0) -> Iterator[Any]:
+        parts = [iter(part) if part.one_shot else part.elements(taken) for part in self.views]
         yield from builtins.zip(*parts, strict=self._strict)
 
     def is_fresh(self) -> bool:
