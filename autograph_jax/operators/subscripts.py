@@ -23,7 +23,7 @@ from autograph_jax.operators.effects import attempts
 from autograph_jax.operators.sequences import moved
 from autograph_jax.operators.tracing import aliasing, foreign, frozen, holders, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
-from autograph_jax.operators.tracing.places import BUFFERS, CHANGING, Attribute, Content, check_class, content_of
+from autograph_jax.operators.tracing.places import BUFFERS, CHANGING, Content, attribute_of, check_class, content_of
 from autograph_jax.operators.values import open_keys, selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, Unbound, refusal
@@ -198,7 +198,7 @@ def set_attr(value: Any, target: Any, name: str) -> None:
     if attempts.is_written_late(target):
         value = _unless_failed(value, lambda: getattr(target, name, UNBOUND))
         same_containers.check_container(target)
-        state.note(Attribute(target, name))
+        state.note(attribute_of(target, name))
     else:
         note_attr(target, name)
     setattr(target, name, value)
@@ -206,7 +206,7 @@ def set_attr(value: Any, target: Any, name: str) -> None:
 
 
 def _set_attr_of_choice(value: Any, choice: Choice, name: str) -> None:
-    if any(option is None or isinstance(option, _WITHOUT_ATTRIBUTES) for option in choice._options):
+    if not all(map(_has_attributes, choice._options)):
         raise refusal(choice, f"its attribute `{name}` is written")
     _write_chosen(choice, lambda option: set_attr(value, option, name), (object,), f"its attribute `{name}` is written")
 
@@ -223,6 +223,11 @@ def _by_option(choice: Choice, write: Callable[[Any], None]) -> None:
         if_stmt(choice._index == position, standing_for(lambda option=option: write(option)), None)
 
 
+def _has_attributes(value: Any) -> bool:
+    is_extended = isinstance(value, list | dict) and hasattr(value, "__dict__")
+    return is_extended or value is not None and not isinstance(value, _WITHOUT_ATTRIBUTES)
+
+
 _WITHOUT_ATTRIBUTES = (bool, int, float, complex, str, bytes, list, dict, tuple, jax.Array, Unbound)
 
 
@@ -237,7 +242,7 @@ def note_attr(target: Any, name: str) -> None:
     if issubclass(type(target), type):
         check_class(target, name)
     same_containers.check_container(target)
-    state.note(Attribute(target, name))
+    state.note(attribute_of(target, name))
 
 
 def del_item(target: Any, index: Any) -> None:

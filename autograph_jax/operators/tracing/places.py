@@ -347,6 +347,11 @@ def content_of(target: Any) -> Inside:
     return Raw(target) if isinstance(target, RAW) else Content(target)
 
 
+def attribute_of(target: Any, name: str) -> Attribute | Content:
+    """The place of an attribute, which may be an item of the object itself."""
+    return Content(target) if reach.is_its_own_dict(target) else Attribute(target, name)
+
+
 Place = Cell | Global | Attribute | Inside
 
 
@@ -382,7 +387,7 @@ def _owner(place: Place) -> Any:
 def _count(place: Place) -> int:
     """References to a place's object, apart from those that this call itself makes, and from those that are kept."""
     owner = _owner(place)
-    return sys.getrefcount(owner) - _OWN - _kept[id(owner)]
+    return sys.getrefcount(owner) - _OWN - _kept[id(owner)] - reach.is_its_own_dict(owner)
 
 
 # Module state: by id, how often we hold an object of the user's ourselves, beside its places.

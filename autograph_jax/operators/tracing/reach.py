@@ -138,7 +138,12 @@ def is_our_record(kind: type) -> bool:
 
 def attributes(value: Any) -> list[str]:
     own = getattr(value, "__dict__", None)  # of an object that has any attribute it is asked for, this may be anything
-    return list(dict.fromkeys([*_slots(type(value)), *(own if isinstance(own, dict) else ())]))
+    return list(dict.fromkeys([*_slots(type(value)), *(own if isinstance(own, dict) and own is not value else ())]))
+
+
+def is_its_own_dict(value: Any) -> bool:
+    """Are its attributes the items of the dict that it is, after `self.__dict__ = self`?"""
+    return isinstance(value, dict) and getattr(value, "__dict__", None) is value
 
 
 @functools.lru_cache(maxsize=4096)

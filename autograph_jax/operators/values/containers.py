@@ -160,9 +160,12 @@ class Record:
 
     type: type
     names: tuple[str, ...]
+    is_its_own_dict: bool = False
 
     def build(self, children: Sequence[Any]) -> Any:
         record = state.made(_new(self.type))
+        if self.is_its_own_dict:
+            record.__dict__ = record
         for name, value in zip(self.names, children, strict=True):
             place = Content(record) if name == CONTENT else Attribute(record, name)
             if value is not UNBOUND:
@@ -222,7 +225,7 @@ def _record(value: Any) -> tuple[Record, list[Any]] | None:
     if foreign and not reach.is_our_record(kind) or built_in not in (object, *_CONTENTS):
         return None
     names = reach.attributes(value)
-    record = Record(kind, (CONTENT, *names) if built_in in _CONTENTS else tuple(names))
+    record = Record(kind, (CONTENT, *names) if built_in in _CONTENTS else tuple(names), reach.is_its_own_dict(value))
     return (record, record_values(value, record)) if record.names else None
 
 

@@ -151,7 +151,7 @@ def _same_attributes(record: Tree, other: Tree) -> Tree:
     """Attributes that only the other object has are unbound in this one."""
     names = tuple(sorted({*record.kind.names, *other.kind.names}))
     forms = dict(zip(record.kind.names, record.children, strict=True))
-    return Tree(Record(record.kind.type, names), tuple(forms.get(name, Static(UNBOUND)) for name in names))
+    return Tree(dataclasses.replace(record.kind, names=names), tuple(forms.get(name, Static(UNBOUND)) for name in names))
 
 
 def _keys_of_one(first: Tree, second: Tree) -> tuple[Any, ...]:
