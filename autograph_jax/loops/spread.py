@@ -87,7 +87,7 @@ def _of_elements(equation: Any, given: list[Spread]) -> Spread:
     zeros = [one == Spread.ZERO or _is_zero(atom) for atom, one in zip(equation.invars, given, strict=True)]
     if name == "mul":
         return Spread.ZERO if any(zeros) else Spread.ANY
-    if name in _ZERO_OF_FIRST:
+    if name in _ZERO_OF_FIRST and equation.params.get("y", 1) > 0:  # the power
         return Spread.ZERO if zeros[0] else Spread.ANY
     if name == "select_n":
         zeros = zeros[1:]

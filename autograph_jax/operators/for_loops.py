@@ -247,8 +247,9 @@ def _staged_from_the_second(
     *,
     how: str = "",
     options: loop_options.Options = loop_options.NONE,
+    before: int = 0,
 ) -> Any:
-    """The first turn in Python, the others staged.
+    """The first turn in Python, the others staged, after so many `before`.
 
     `old = None` before a loop, `if i > 0: y = x / old` in it; `product = 1.0` before `for row in m: product = product * row`.
     """
@@ -256,14 +257,15 @@ def _staged_from_the_second(
     elements = rows.elements()
     first = next(elements)
     left = _again(elements)
-    exit = turn_ended(body(first))
+    with state.attempt():  # what it prints is printed when the program runs, as by the other turns
+        exit = turn_ended(body(first))
     may_be_left = exit is not None
+    rest = Rest(rows)
 
     def go_on() -> Any:
-        rest = Rest(rows)
-        exit = _staged_for(rest, body, functions, names, how=how, options=options)
+        exit = _staged_for(rest, body, functions, names, how=how, options=options, before=before + 1)
         if exit is _FROM_THE_SECOND:
-            return _staged_from_the_second(rest, body, names, orelse, how=how, options=options)
+            return _staged_from_the_second(rest, body, names, orelse, how=how, options=options, before=before + 1)
         if exit is PYTHON or exit is _FAILED:
             exit = _python_for(left(), body, names, orelse)
             rows.lose()
@@ -282,6 +284,7 @@ def _staged_from_the_second(
 _FAILED = object()  # as PYTHON, because the loop cannot be staged as it is
 _FROM_THE_SECOND = object()  # as PYTHON for the first turn: what it leaves can be staged
 _FEW = 8  # turns that are as well unrolled
+_MOST_BEFORE = 4  # turns that Python runs before the others are staged: `older, old = old, row` takes two
 
 
 def _turn(element: Any, body: Block, names: tuple[str, ...]) -> Any:
@@ -312,10 +315,16 @@ def _staged_for(
     *,
     how: str = "",
     options: loop_options.Options = loop_options.NONE,
+    before: int = 0,
 ) -> Any:
-    """Stage a for loop and give its exit; PYTHON where Python had better run it, unless `how` ("stage", "scan") says no."""
+    """Stage a for loop and give its exit; PYTHON where Python had better run it, unless `how` ("stage", "scan") says no.
+
+    So many turns `before` have been run by Python.
+    """
     traced_length, began = is_traced(rows.length), decisions.clock()
     must = traced_length or bool(how)
+    if before and rows.length == 0:
+        return None
     too_long = not traced_length and rows.length > _UNROLL_LIMIT and not isinstance(rows, iterables.Endless)
 
     def take(index: Any, *slices: Any) -> Any:
@@ -348,13 +357,18 @@ def _staged_for(
         state.take_escaped()
         return _FAILED
     settled.count_to(None if isinstance(rows, iterables.Endless) else rows.length)
-    may_begin_late = rows.can_begin_late and not traced_length and rows.length > 0 and how != "scan"
-    if may_begin_late and settled.tells_numbers():
-        decisions.left_to_python("a number that it begins with becomes an array in its first turn")
-        return _FROM_THE_SECOND
+    if how != "scan" and not traced_length and settled.tells_numbers():
+        if rows.can_begin_late and before < _MOST_BEFORE and (how or rows.length > _FEW):
+            decisions.left_to_python("a number that it begins with becomes an array in its first turn")
+            return _FROM_THE_SECOND
+        if not must and not too_long:
+            left_to_python(body, "a number that it begins with becomes an array")
+            return PYTHON
     if (why := _why_not_staged(rows, settled, how)) is not None:
         left_to_python(body, why)
         return PYTHON
+    if settled.has_exit and not traced_length and rows.length == 0:
+        return None
     if settled.has_exit or traced_length or settled.is_caught:
         if settled.growing and _bounded_now(settled, functions, rows.length):
             return _staged_for(rows, body, functions, names, how=how, options=options)

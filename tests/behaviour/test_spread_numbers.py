@@ -4,8 +4,12 @@ JAX has one shape for both. An array of equal elements does for a number as long
 a program that is right with it stays as it is, and every other one is refused.
 """
 
+import dataclasses
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import autograph_jax as ag
 
@@ -469,6 +473,151 @@ for program in (beside_a_smaller_array, chosen_beside_a_number, in_a_dict, in_an
     row(program, [LONG, 0], [LONG, 4], want="error")
 
 
+# A number that is one of several things, or in one
+
+
+def number_or_none(m):
+    s, total = 1.0, 0.0
+    for r in m:
+        if s is not None:
+            total = total + jnp.sum(s)
+        s = None if r[0] > 1.2 else r
+    return total
+
+
+def number_or_none_while(m, n):
+    s, total, i = 1.0, 0.0, 0
+    while i < n:
+        if s is not None:
+            total = total + jnp.sum(s)
+        s = None if m[i, 0] > 1.2 else m[i]
+        i = i + 1
+    return total
+
+
+def none_or_a_number(m, n):
+    s, total, i = 0.0, 0.0, 0
+    if n < 2:
+        s = None
+    while i < n:
+        if s is not None:
+            total = total + jnp.sum(jnp.cos(s))
+        s = m[i]
+        i = i + 1
+    return total
+
+
+def in_one_of_two(m, n):
+    s, total, i = (0.0, 0), 0.0, 0
+    while i < n:
+        if s is not None:
+            total = total + jnp.sum(jnp.cos(s[0]))
+        s = (m[i], 1) if m[i, 0] < 1.2 else None
+        i = i + 1
+    return total
+
+
+def in_a_dataclass(m, n):
+    s, total, i = Pair(0.0, 2.0), 0.0, 0
+    while i < n:
+        total = total + jnp.sum(jnp.cos(s.a))
+        s = Pair(m[i], 2.0)
+        i = i + 1
+    return total
+
+
+def to_the_power_of_0(m, n):
+    s, total, i = 0.0, 0.0, 0
+    while i < n:
+        total = total + jnp.sum(s**0)
+        s = m[i]
+        i = i + 1
+    return total
+
+
+@dataclasses.dataclass
+class Pair:
+    a: Any
+    b: Any
+
+
+row(number_or_none, [LONG], [LONG * 2], staged="loop", batch=True)
+for program in (number_or_none_while, none_or_a_number, in_one_of_two, in_a_dataclass, to_the_power_of_0):
+    row(program, [LONG, 0], [LONG, 4], want="error")
+
+
+# How many turns there are
+
+
+def shifted_by_three(m):
+    a, b, c, total = 1.0, 2.0, 3.0, 0.0
+    for r in m:
+        total = total + jnp.sum(a)
+        a, b, c = b, c, r
+    return total
+
+
+def shifted_until(m, limit):
+    a, b, total = 1.0, 2.0, 0.0
+    for r in m:
+        total = total + jnp.sum(a)
+        a, b = b, r
+        if total > limit:
+            break
+    return total
+
+
+def rotated(x):
+    a, b, c = 1.0, 2.0, x
+    for _ in range(70):
+        a, b, c = b, c, a
+    return jnp.sum(a) + 2 * jnp.sum(b)
+
+
+def the_last(m):
+    last = 1.0
+    for i in range(len(m)):
+        if i == len(m) - 1:
+            last = m[i]
+    return jnp.sum(last)
+
+
+for rows in (1, 2, 3, 4, 7, 60):
+    row(shifted_by_three, [LONG[:rows]], [LONG[:rows] * 2], batch=True)
+    row(product_as_marked, [LONG[:rows]])
+row(shifted_until, [LONG, 4.5], want="error")  # b is a number or an array where the loop is left after its first turn
+row(rotated, [VECTOR])
+row(the_last, [LONG])
+row(the_last, [LONG[:1]])
+
+
 @table.each_way
 def test_spread_numbers(row, way, record_property):
     check(row, way, record_property)
+
+
+def test_the_first_turn_prints_as_the_others_do(capfd):
+    @ag.jit
+    def product(m):
+        result = 1.0
+        for i, r in enumerate(m):
+            print("turn", i)
+            result = result * r
+        return result
+
+    for _ in range(2):
+        product(LONG[:12])
+        assert capfd.readouterr().out == "".join(f"turn {i}\n" for i in range(12))
+
+
+def test_a_bar_over_such_a_loop():
+    tqdm = pytest.importorskip("tqdm").tqdm
+
+    @ag.jit
+    def product(m):
+        result = 1.0
+        for r in tqdm(m, disable=True):
+            result = result * r
+        return jnp.sum(result)
+
+    np.testing.assert_allclose(product(LONG[:12]), np.prod(LONG[:12], axis=0).sum(), rtol=1e-5)

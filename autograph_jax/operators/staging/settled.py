@@ -250,7 +250,8 @@ class Settled:
         """The error of the first number that is not 0, or of a 0."""
         numbers = iter(self._numbers())
         leaves = [(next(numbers), place, leaf) for place, form in self.inputs for leaf in array_forms(form)]
-        number, place, leaf = max((one for one in leaves if one[0] is not None), key=lambda one: one[0] != 0)
+        first = _first_number([number for number, _, _ in leaves])
+        number, place, leaf = next(one for one in leaves if one[0] is first)
         mismatch = Mismatch("number", repr(number), str(leaf))
         return mismatch_error(shown(place), mismatch, "before this loop it is", "after a turn")
 
@@ -501,13 +502,26 @@ def _form_of_entry(entry: Any) -> Form:
 
 
 def _numbers(entry: Form, form: Form) -> list[Number | None]:
-    """Of each leaf of a Form that is an array: the number that the entry's has for it."""
-    if isinstance(form, Array):
-        number = entry.value if isinstance(entry, Static) and isinstance(entry.value, Number) else None
-        return [number if form.shape else None]
-    if isinstance(form, Tree) and isinstance(entry, Tree) and len(entry.children) == len(form.children):
-        return [one for part, child in zip(entry.children, form.children, strict=True) for one in _numbers(part, child)]
-    return [None] * len(array_forms(form))
+    """Of each leaf of a Form that is an array: the number that the entry's has for it; of several options, one."""
+    if isinstance(entry, Options):
+        return list(map(_first_number, zip(*(_numbers(option, form) for option in entry.forms), strict=True)))
+    match form:
+        case Static():
+            return []
+        case Array():
+            return [entry.value if form.shape and isinstance(entry, Static) and isinstance(entry.value, Number) else None]
+        case Options(forms):
+            return [None, *(number for option in forms for number in _numbers(entry, option))]
+        case Tree(_, children):
+            taken = expanded(entry.value) if isinstance(entry, Static) else entry
+            if not isinstance(taken, Tree) or len(taken.children) != len(children):
+                return [None] * len(array_forms(form))
+            return [number for part, child in zip(taken.children, children, strict=True) for number in _numbers(part, child)]
+
+
+def _first_number(numbers: Sequence[Number | None]) -> Number | None:
+    """One that is not 0, if there is one."""
+    return max(numbers, key=lambda number: -1 if number is None else number != 0)
 
 
 def _after_a_turn(value: Any, end: Form) -> Any:
