@@ -357,6 +357,8 @@ def _staged_for(
         state.take_escaped()
         return _FAILED
     settled.count_to(None if isinstance(rows, iterables.Endless) else rows.length)
+    if not traced_length and rows.length == 0 and (settled.has_exit or settled.tells_numbers()):
+        return None
     if how != "scan" and not traced_length and settled.tells_numbers():
         if rows.can_begin_late and before < _MOST_BEFORE and (how or rows.length > _FEW):
             decisions.left_to_python("a number that it begins with becomes an array in its first turn")
@@ -367,8 +369,6 @@ def _staged_for(
     if (why := _why_not_staged(rows, settled, how)) is not None:
         left_to_python(body, why)
         return PYTHON
-    if settled.has_exit and not traced_length and rows.length == 0:
-        return None
     if settled.has_exit or traced_length or settled.is_caught:
         if settled.growing and _bounded_now(settled, functions, rows.length):
             return _staged_for(rows, body, functions, names, how=how, options=options)

@@ -582,7 +582,7 @@ def the_last(m):
     return jnp.sum(last)
 
 
-for rows in (1, 2, 3, 4, 7, 60):
+for rows in (0, 1, 2, 3, 4, 7, 60):
     row(shifted_by_three, [LONG[:rows]], [LONG[:rows] * 2], batch=True)
     row(product_as_marked, [LONG[:rows]])
 row(shifted_until, [LONG, 4.5], want="error")  # b is a number or an array where the loop is left after its first turn
