@@ -342,7 +342,7 @@ def _staged_for(
         settled = settle(take, functions, names, **given, may_grow=grows, axes=axes)
     except AutographError as error:
         if _is_bounded_now(error, functions, rows.length):
-            return _staged_for(rows, body, functions, names, how=how, options=options)
+            return _staged_for(rows, body, functions, names, how=how, options=options, before=before)
         if must or too_long or is_strict(body) or isinstance(error, _NOT_PUT_RIGHT):
             raise
         _tell_failed(error)
@@ -360,7 +360,7 @@ def _staged_for(
     if not traced_length and rows.length == 0 and (settled.has_exit or settled.tells_numbers()):
         return None
     if how != "scan" and not traced_length and settled.tells_numbers():
-        if rows.can_begin_late and before < _MOST_BEFORE and (how or rows.length > _FEW):
+        if rows.can_begin_late and before < _MOST_BEFORE and (how or is_strict(body) or rows.length > _FEW):
             decisions.left_to_python("a number that it begins with becomes an array in its first turn")
             return _FROM_THE_SECOND
         if not must and not too_long:
@@ -371,7 +371,7 @@ def _staged_for(
         return PYTHON
     if settled.has_exit or traced_length or settled.is_caught:
         if settled.growing and _bounded_now(settled, functions, rows.length):
-            return _staged_for(rows, body, functions, names, how=how, options=options)
+            return _staged_for(rows, body, functions, names, how=how, options=options, before=before)
         if settled.growing:
             raise lists.number_unknown("a list")
         if how == "scan":

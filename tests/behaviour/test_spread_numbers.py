@@ -7,6 +7,7 @@ a program that is right with it stays as it is, and every other one is refused.
 import dataclasses
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -608,6 +609,11 @@ def test_the_first_turn_prints_as_the_others_do(capfd):
     for _ in range(2):
         product(LONG[:12])
         assert capfd.readouterr().out == "".join(f"turn {i}\n" for i in range(12))
+
+
+def test_a_strict_function_stages_such_a_loop_of_few_turns():
+    strict = ag.autograph(product_of_rows, strict=True)
+    np.testing.assert_allclose(jax.jit(strict)(LONG[:5]), product_of_rows(LONG[:5]), rtol=1e-5)
 
 
 def test_a_bar_over_such_a_loop():
