@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ from autograph_jax.operators import chosen_objects, hooks
 from autograph_jax.operators.builtins import taken_for, type_
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.tracing import reach, state, views
+from autograph_jax.operators.tracing.places import names_taken
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import UNBOUND, Choice, answered, refusal
 
@@ -86,6 +88,8 @@ def _not_on_every_path(target: Any, name: str) -> Choice | None:
     if not isinstance(name, str):
         return None
     value = reach.attribute(target, name, None)
+    if isinstance(reach.member(type(target), name), functools.cached_property):  # reading it says what it is on each path
+        return None
     if value is None:
         value = inspect.getattr_static(target, name, None)
     return value if type(value) is Choice and value._may_be_unbound() else None
@@ -122,8 +126,9 @@ def making(function: Callable[..., Any]) -> Callable[..., Any]:
 def _check_set(target: Any) -> None:
     if type(target) is Choice:
         raise refusal(target, "its attributes are listed")
+    from_class = names_taken(target)
     for name in reach.attributes(target):
-        if _not_on_every_path(target, name) is not None:
+        if name in from_class or _not_on_every_path(target, name) is not None:
             raise StructureError(
                 f"which attributes this {type(target).__name__} has is only known at run time",
                 location=user_location(),

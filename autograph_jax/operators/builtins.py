@@ -81,7 +81,7 @@ def _fold(iterable: Iterable[Any], reduce: Any, combine: Any, *, decided_by: boo
         return reduce(iterable != 0)
     if isinstance(iterable, bounded.Bounded):
         return reduce(bounded.truths(iterable, beyond=not decided_by))
-    return _one_by_one(iterable, combine, decided_by, lambda element: element)
+    return _one_by_one(iterable, combine, decided_by, objects.condition)
 
 
 def _one_by_one(iterable: Iterable[Any], combine: Any, decided_by: bool, test: Callable[[Any], Any]) -> Any:

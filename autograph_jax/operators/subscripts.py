@@ -21,7 +21,7 @@ from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import if_expr, if_stmt
 from autograph_jax.operators.effects import attempts
 from autograph_jax.operators.sequences import moved
-from autograph_jax.operators.tracing import aliasing, foreign, frozen, holders, same_containers, state, views
+from autograph_jax.operators.tracing import aliasing, foreign, frozen, holders, reach, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import BUFFERS, CHANGING, Content, attribute_of, check_class, content_of
 from autograph_jax.operators.values import open_keys, selection
@@ -189,7 +189,7 @@ def set_attr(value: Any, target: Any, name: str) -> None:
         return _set_attr_of_choice(value, target, name)
     if type(name) is Choice:
         return _by_option(name, lambda option: set_attr(value, target, option))
-    member = getattr(type(target), name, None)
+    member = reach.member(type(target), name)
     if isinstance(member, property) and isinstance(member.fset, types.FunctionType):
         hooks.call(member.fset)(target, value)
         return None

@@ -43,8 +43,9 @@ from autograph_jax.operators.tracing import (
 )
 from autograph_jax.operators.tracing.cells import noted
 from autograph_jax.operators.tracing.holders import Uncounted
-from autograph_jax.operators.tracing.places import Cell, Content, Place, outliving, read_through
+from autograph_jax.operators.tracing.places import Cell, Content, Place, outliving, read_through, taken_from_class
 from autograph_jax.operators.values import carried, references
+from autograph_jax.operators.values.choices import UNBOUND
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Begun, Form, Options, Static, Tree, array_forms
 
@@ -331,7 +332,7 @@ class _Recorder:
         self.jax_trace = jax_private.reference_to_trace()
         with state.running(trace):
             try:
-                self.before, self.outside = trace.older, trace.outside
+                self.before, self.outside, self._pytrees = trace.older, trace.outside, trace.pytrees
                 trace.older.update(noted(self._functions) | nnx.enter(self._changeable))
                 trace.entered = self._entered
                 for place in self._watched:
@@ -435,7 +436,7 @@ class _Recorder:
         return same_containers.pairs([(position, id(part)) for position, part in entered], known) | self._aliases.together
 
     def _older_than(self, key: Any, value: Any) -> Uncounted:
-        """What from before the block the containers may be that it has made, or takes apart."""
+        """What from before the block the containers may be that it has made, or takes apart; what JAX takes apart is that."""
         if reach.is_plain(value):
             return Uncounted()
         made = same_containers.older_in(value, without=self.before)
@@ -443,6 +444,7 @@ class _Recorder:
         if self._apart.objects:
             apart = self._apart.at(key)
             older += [part for part in reach.everything(value) if id(part) in apart]
+        older += [part for part in reach.everything(value) if id(part) in self._pytrees]
         return older
 
     def _note_objects(self, key: Any, value: Any, found: dict[int, Any]) -> None:
@@ -479,6 +481,7 @@ class _Recorder:
                 self._note_objects(place.key, value, containers)
             if place.key in self.ends or is_same:
                 continue
+            value = taken_from_class(place) if value is UNBOUND else value
             form, more = flatten_end(value, self.before, is_new, self._apart.at(place.key))
             kept_inside.check(place, form)
             self.ends[place.key] = (place, form)

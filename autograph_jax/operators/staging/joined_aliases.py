@@ -150,7 +150,8 @@ def _doubt_objects(new: Any, form: Form, older: Sequence[Any], apart: Set[int], 
         aliasing.doubt_buffers(new, form.kind.array, apart)
     elif isinstance(form, Tree | Options):
         for one in older:
-            joining.doubt(new, one, anyway=True)
+            doubt = joining.doubt_parts if reach.is_changing_pytree(one) else joining.doubt
+            doubt(new, one, anyway=True)
         for part, child in _elements(new, form):
             _doubt_objects(part, child, older, apart, joining)
 

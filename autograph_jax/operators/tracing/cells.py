@@ -80,7 +80,7 @@ def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
     read-only in it, and where iterators stand is noted.
     """
     older: set[int] = set()
-    iterators = traces()[-1].iterators
+    iterators, pytrees = traces()[-1].iterators, traces()[-1].pytrees
     for function in originals_of(functions):
         meet_globals(function)
     for cell in cells_of(functions).values():
@@ -103,4 +103,5 @@ def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
                 meet_attributes(value)
             elif not reach.has_no_parts(type(value)):
                 meet_attributes(type(value))
+                pytrees.update([id(value)] if reach.is_changing_pytree(value) else ())
     return older

@@ -62,7 +62,9 @@ def check_attribute(target: Any, name: str) -> None:
         return
     if name == "__class__" and state.is_older(target):  # `self.__class__ = Closed`
         raise _refusal(target, "it is given another class")
-    behind = getattr(type(target), name, None)
+    if name == "__dict__" and any(id(target) in trace.older for trace in state.traces()):
+        raise _refusal(target, "its `__dict__` is replaced")
+    behind = reach.member(type(target), name)
     if not (isinstance(behind, types.GetSetDescriptorType) or _root(type(behind)) == "_ctypes"):
         return
     of_python = _root(getattr(behind, "__objclass__", type(target))) in sys.stdlib_module_names or _is_hidden(type(target))

@@ -6,6 +6,7 @@ import array
 import collections
 import contextvars
 import dataclasses
+import functools
 import inspect
 import io
 import sys
@@ -130,7 +131,24 @@ class Attribute:
             return UNBOUND
         return value
 
+    def _is_found_by_code(self) -> bool:
+        """Does code of the user's say what it is, where the object itself has no such attribute?"""
+        kind = type(self.target)
+        behind = reach.member(kind, self.attribute)
+        if behind is None:
+            return isinstance(reach.member(kind, "__getattr__"), types.FunctionType)
+        if isinstance(behind, functools.cached_property):  # which gives the same each time
+            return False
+        return isinstance(reach.member(type(behind), "__get__"), types.FunctionType) and not hasattr(type(behind), "__set__")
+
     def write(self, value: Any) -> None:
+        if type(value) is Choice and value._may_be_unbound() and self._is_found_by_code():
+            raise StructureError(
+                f"traced data decides whether `{self.name}` is set, and code says what it is where it is not",
+                location=user_location(),
+                details=["That code would have to run each time that it is read, on one path alone."],
+                help=f"set `{self.attribute}` on every path, or keep it under a name that the class knows nothing of",
+            )
         if isinstance(self.target, type | types.ModuleType):
             if value is not UNBOUND:
                 setattr(self.target, self.attribute, value)
@@ -157,6 +175,13 @@ _taken: weakref.WeakKeyDictionary[Any, list[tuple[Any, str]]] = weakref.WeakKeyD
 def _note_taken(place: Attribute) -> None:
     if not isinstance(place.target, type) and (program := jax_private.outermost_program()) is not None:
         _taken.setdefault(program, []).append((place.target, place.attribute))
+
+
+def names_taken(target: Any) -> list[str]:
+    """The attributes that this object has on one path only, and from its class on another."""
+    program = jax_private.outermost_program()
+    known = _taken.get(program, ()) if program is not None else ()
+    return [name for one, name in known if one is target and isinstance(reach.attribute(one, name, None), _CHOSEN)]
 
 
 def check_class(target: type, name: str) -> None:
@@ -364,7 +389,13 @@ def read_through(place: Place) -> Any:
 def held(place: Place) -> Any:
     """The same, as what the place holds itself on some path from here on."""
     value = place.read()
-    if value is UNBOUND and isinstance(place, Attribute) and (value := place.of_class()) is not UNBOUND:
+    return taken_from_class(place) if value is UNBOUND else value
+
+
+def taken_from_class(place: Place) -> Any:
+    """What a place that holds nothing itself gives: of an attribute, what the class has."""
+    value = place.of_class() if isinstance(place, Attribute) else UNBOUND
+    if isinstance(place, Attribute) and value is not UNBOUND:
         _note_taken(place)
     return value
 

@@ -125,6 +125,14 @@ def is_record(value: Any) -> bool:
     return bool(attributes(value)) and jax.tree_util.all_leaves([value]) and compiled_function(value) is None
 
 
+def is_changing_pytree(value: Any) -> bool:
+    """Is this an object of a class that JAX knows as a pytree, and whose attributes may be written all the same?"""
+    kind = type(value)
+    if kind.__setattr__ is not object.__setattr__ or isinstance(value, _NO_RECORDS):
+        return False
+    return bool(attributes(value)) and not jax.tree_util.all_leaves([value])
+
+
 def compiled_function(value: Any) -> types.FunctionType | None:
     """The Python function that an object of Numba's has compiled. What it holds beside that is the compiler's."""
     function = attribute(value, "py_func", None)
@@ -149,7 +157,7 @@ def is_its_own_dict(value: Any) -> bool:
 @functools.lru_cache(maxsize=4096)
 def _slots(kind: type) -> tuple[str, ...]:
     bases = (base for base in kind.__mro__ if "__slots__" in vars(base))
-    return tuple(name for base in bases for name in vars(base) if isinstance(getattr(kind, name, None), _SLOT))
+    return tuple(name for base in bases for name in vars(base) if isinstance(member(kind, name), _SLOT))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -164,8 +172,13 @@ def is_in_c(kind: type) -> bool:
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
+def member(kind: type, name: str) -> Any:
+    """What a class has under a name, itself or from a base; a descriptor is not asked for what it stands for."""
+    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+
+
 def has_slot(value: Any, name: str) -> bool:
-    return isinstance(getattr(type(value), name, None), _SLOT)
+    return isinstance(member(type(value), name), _SLOT)
 
 
 def attribute(value: Any, name: str, default: Any) -> Any:

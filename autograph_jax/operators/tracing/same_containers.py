@@ -404,7 +404,7 @@ def check_container(target: Any, aliases: tuple[Any, ...] = ()) -> None:
             f"a {type(target).__name__} is written that {name} may hold too, depending on traced data",
             location=user_location(),
             details=["In Python the other variable would show the write on one path, and not on the other."],
-            help="make a copy where the variable gets it: `b = list(a)`",
+            help=f"make a copy where the variable gets it: `b = {'list' if isinstance(target, list) else 'copy.copy'}(a)`",
         )
     for new, old, entry in _graph.entries():
         if id(target) in (new, old) and entry.new.is_by_parts:  # which holds what is written now
@@ -434,4 +434,4 @@ _NOTHING = object()
 
 
 def is_container(value: Any) -> bool:
-    return isinstance(value, list | dict) or reach.is_record(value)
+    return isinstance(value, list | dict) or reach.is_record(value) or reach.is_changing_pytree(value)

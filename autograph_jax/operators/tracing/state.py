@@ -87,6 +87,7 @@ class Trace:
         self.inside = False  # of a function that JAX traces by itself
         self.block: Any = None
         self.older = Older(outer.older if outer else None)  # containers and objects that were there before the block
+        self.pytrees = Older(outer.pytrees if outer else None)  # objects that were, of classes that JAX knows as pytrees
         self.entered: list[Any] = []  # what its inputs were at first
         self.outside: dict[int, Any] = {}  # by id: arrays that it has met in globals and in classes
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
@@ -363,11 +364,13 @@ def meet(parts: Iterable[Any]) -> None:
     for part in parts:
         if isinstance(part, np.ndarray):
             block.frozen.freeze(part)
-        if isinstance(part, (jax.Array, np.ndarray, *CHANGING)) or reach.is_record(part):
+        if isinstance(part, (jax.Array, np.ndarray, *CHANGING)) or reach.is_record(part) or reach.is_changing_pytree(part):
             found[id(part)] = part
+    pytrees = {number for number, part in found.items() if reach.is_changing_pytree(part)}
     for trace in _local.traces if found else ():
         there = found.keys() - _put_there_by(trace)
-        trace.older.update(there)
+        trace.older.update(there - pytrees)
+        trace.pytrees.update(there & pytrees)
         trace.outside |= {number: found[number] for number in there if isinstance(found[number], jax.Array | np.ndarray)}
 
 

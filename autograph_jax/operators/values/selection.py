@@ -21,7 +21,7 @@ from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.mismatches import joined
-from autograph_jax.operators.tracing import aliasing, standing, views
+from autograph_jax.operators.tracing import aliasing, same_containers, standing, views
 from autograph_jax.operators.values import open_keys
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, refusal, renumbered
@@ -383,6 +383,8 @@ def pick(index: jax.Array, values: Sequence[Any], *, put: bool = False) -> Any:
     picked = _picked(index, values, functools.reduce(_joined, [flatten(value, is_mutable)[0] for value in values]))
     for value in values:
         _share(picked, value, put=put and value is values[-1])
+        if not isinstance(picked, jax.Array):  # what JAX takes apart has been made anew
+            same_containers.doubt_container(picked, value)
     if not hooks.is_porting():
         standing.note(picked, *(value for value in values if isinstance(value, np.ndarray)))
     return picked
