@@ -133,9 +133,10 @@ class Comparison:
     def is_well_conditioned(self, row: Row) -> bool:
         """Does plain Python's value survive a change in the last digits? If not, no order of roundings is right.
 
-        Nor is there one where a power is beyond the floats: an error for Python's floats, infinity for arrays.
+        Nor is there one where a power is beyond the floats, or its cosine asked for: an error for Python's floats only.
         """
-        if isinstance(self.reference(copied(row)).error, OverflowError):
+        error = self.reference(copied(row)).error
+        if isinstance(error, OverflowError) or str(error) == "math domain error":
             return False
         value, changed = (self.value_along(row, step) for step in (0.0, ROUNDING))
         return not np.isfinite(value) or smooth_equal(np.asarray(changed), np.asarray(value))
