@@ -151,7 +151,7 @@ def attributes(value: Any) -> list[str]:
 
 def is_its_own_dict(value: Any) -> bool:
     """Are its attributes the items of the dict that it is, after `self.__dict__ = self`?"""
-    return isinstance(value, dict) and getattr(value, "__dict__", None) is value
+    return issubclass(type(value), dict) and getattr(value, "__dict__", None) is value  # `isinstance` asks for `__class__`
 
 
 @functools.lru_cache(maxsize=4096)
