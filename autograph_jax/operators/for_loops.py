@@ -17,10 +17,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph_jax.errors import (
-    AliasError,
-    user_location,
-)
+from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import comprehensions, decisions, hooks, jax_private, markers
 from autograph_jax.operators.conditionals import if_stmt
 from autograph_jax.operators.exits import BREAK, CONTINUE, turn_ended
