@@ -6,8 +6,9 @@ prev = row` does: the sum of a number is that number. Of zeros it is 0, too.
 
 from __future__ import annotations
 
+import collections
 import enum
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from autograph_jax.loops import guards
@@ -31,6 +32,8 @@ _OF_EQUALS = frozenset("reduce_max reduce_min reduce_and reduce_or".split())
 # What is 0 of a 0 in the first input, whatever the others are; the others are 0 wherever all of their inputs are.
 _ZERO_OF_FIRST = frozenset("mul div neg abs sign sqrt sin tan tanh asin atan sinh asinh atanh expm1 log1p integer_pow".split())
 _ZERO_OF_ZEROS = frozenset("add add_any sub max min select_n convert_element_type broadcast_in_dim copy stop_gradient".split())
+
+_SHAPING = frozenset("broadcast_in_dim convert_element_type copy reshape squeeze".split())
 
 
 def left(closed: Any, spread: Sequence[Spread]) -> list[Spread] | None:
@@ -109,3 +112,44 @@ def _left_by_scan(params: dict[str, Any], given: list[Spread]) -> list[Spread] |
             return after
         carry = joined
     return None
+
+
+def told_by_shape(of_arrays: Any, of_numbers: Any, begun: Sequence[bool]) -> bool:
+    """Does a turn that is given numbers compute what it does not compute of arrays: `total += jnp.size(s)`?
+
+    These are programs of one body; `begun` says which of its inputs are numbers in the second. What depends on these is of
+    another shape there, so that only the literals beside it are compared.
+    """
+    return _computed(of_arrays, begun) != _computed(of_numbers, begun)
+
+
+def _computed(closed: Any, begun: Sequence[bool]) -> collections.Counter[Hashable]:
+    found = collections.Counter[Hashable]()
+    _note(closed.jaxpr, [*begun, *[False] * (len(closed.jaxpr.invars) - len(begun))], found)
+    return found
+
+
+def _note(jaxpr: Any, begun: Sequence[bool], found: collections.Counter[Hashable]) -> None:
+    known: dict[Any, bool] = dict(zip(jaxpr.invars, begun, strict=True))
+    literals: dict[Any, Hashable] = {}  # of variables that are one, of another shape
+    for equation in jaxpr.eqns:
+        given = [not hasattr(atom, "val") and known.get(atom, False) for atom in equation.invars]
+        own = tuple(_literal(atom, literals) for atom in equation.invars)
+        depends = any(given)
+        for program in programs_of(equation.params):
+            inputs = given[1:] if equation.primitive.name == "cond" else given
+            is_call = len(program.invars) == len(inputs) and equation.primitive.name != "scan"
+            _note(program, inputs if is_call else [depends] * len(program.invars), found)
+        known.update((v, depends) for v in equation.outvars)
+        if equation.primitive.name in _SHAPING:
+            literals[equation.outvars[0]] = own[0]
+        elif not depends:
+            found[equation.primitive.name, own, *(atom.aval.shape for atom in (*equation.invars, *equation.outvars))] += 1
+        elif any(literal is not None for literal in own):
+            found[equation.primitive.name, own] += 1
+
+
+def _literal(atom: Any, known: dict[Any, Hashable]) -> Hashable:
+    if not hasattr(atom, "val"):
+        return known.get(atom)
+    return atom.val.item() if getattr(atom.val, "size", 0) == 1 else atom.val if isinstance(atom.val, Hashable) else None

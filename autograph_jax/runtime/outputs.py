@@ -70,6 +70,8 @@ def packed(box: list[Any]) -> Any:
 
 def _is_jax_type(value: Any) -> bool:
     if isinstance(value, Choice):
+        if any(option is UNBOUND for option in value._options):
+            return False
         kept = (leaf for leaf in jax.tree.leaves(value._options) if not _is_jax_type(leaf))
         return all(map(_is_jax_type, jax.tree.leaves(value))) and not any(map(reach.holds_traced, kept))
     if isinstance(value, enum.Enum):
@@ -167,14 +169,18 @@ def _string(value: Any) -> Any:
     return str(jax.tree.map(_in_text, value, is_leaf=_is_in_text))
 
 
+def _set(value: Any) -> Any:
+    if value is UNBOUND:
+        raise AttributeError("an attribute is returned that has no value: traced data took a path that does not set it")
+    return value
+
+
 def _value(value: Any) -> Any:
     if isinstance(value, Kept) or is_made(value):
-        return value.value
+        return _set(value.value)
     if isinstance(value, Text):
         return _string(value)
     if not isinstance(value, Choice):
         return value
-    option = decided(value._index, value._options)
-    if option is UNBOUND:
-        raise AttributeError("an attribute is returned that has no value: traced data took a path that does not set it")
+    option = _set(decided(value._index, value._options))
     return option if isinstance(option, Choice) and option._index is value._index else unpacked(option)

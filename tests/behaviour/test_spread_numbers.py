@@ -547,6 +547,66 @@ for program in (number_or_none_while, none_or_a_number, in_one_of_two, in_a_data
     row(program, [LONG, 0], [LONG, 4], want="error")
 
 
+# The shape of a 0
+
+
+def counted_by_size(m):
+    s, total = 0.0, 0.0
+    for r in m:
+        total = total + np.size(s)
+        s = s + r
+    return total + jnp.sum(s)
+
+
+def with_ones_of_its_shape(m):
+    s, total = 0.0, 0.0
+    for r in m:
+        total = total + jnp.sum(jnp.ones_like(s) * r[0])
+        s = r * 2
+    return total
+
+
+def counted_by_its_rank(m):
+    s, ranks = 0.0, 0
+    for r in m:
+        ranks = ranks + 3 * jnp.ndim(s)
+        s = s + r
+    return ranks + jnp.sum(s)
+
+
+def counted_by_size_while(m, n):
+    s, total, i = 0.0, 0.0, 0
+    while i < n:
+        total = total + np.size(s)
+        s = s + m[i]
+        i = i + 1
+    return total
+
+
+def of_another_variable(m):
+    s, ones = 0.0, None
+    for r in m:
+        ones = jnp.ones_like(s)
+        s = s + r
+    return jnp.sum(ones) + jnp.sum(s)
+
+
+def smoothed(m):
+    s, kept = 0.0, 0.0
+    for i, r in enumerate(m):
+        kept = s
+        s = 0.9 * s + jnp.where(r > i, r, 0.0) - jnp.where(r[0] > 1, s, 0.0) * jnp.maximum(r, 0.5)
+    return jnp.sum(s) + jnp.sum(jnp.mean(kept))
+
+
+for program in (counted_by_size, with_ones_of_its_shape, counted_by_its_rank):
+    row(program, [LONG], [LONG * 2], staged="loop", batch=True)
+    row(program, [LONG[:1]])
+row(counted_by_size_while, [LONG, 0], [LONG, 4], want="error")
+row(of_another_variable, [LONG], [LONG[:1]])
+row(smoothed, [LONG], [LONG * 2], staged="loop", batch=True)
+
+
 # How many turns there are
 
 

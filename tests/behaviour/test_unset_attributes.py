@@ -1,5 +1,6 @@
 """Attributes that traced data sets on some paths only: their value, or Python's error at run time. Never a wrong value."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -343,3 +344,24 @@ def test_the_class_is_written_where_the_object_has_its_own(x, expected):
         return o.gain + Base.gain + other.gain
 
     assert ag.jit(f)(x) == expected
+
+
+class Holder:
+    pass
+
+
+def set_on_one_path(x):
+    o = Holder()
+    if x > 0:
+        o.v = x
+    return {"v": o.v, "pair": (o.v, 3)}
+
+
+def test_jax_is_not_handed_a_choice_of_a_value_or_none():
+    for transform in (jax.jit, jax.vmap):
+        with pytest.raises(ag.UnboundError, match="JAX is handed an attribute that one path leaves without a value"):
+            transform(ag.autograph(set_on_one_path))(jnp.ones(2) if transform is jax.vmap else 1.0)
+    result = ag.jit(set_on_one_path)(2.0)
+    assert (float(result["v"]), result["pair"][1]) == (2.0, 3)
+    with pytest.raises(AttributeError, match="returned that has no value"):
+        ag.jit(set_on_one_path)(-1.0)

@@ -18,9 +18,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
+from autograph_jax.loops import spread
 from autograph_jax.operators.staging.blocks import Traced
 from autograph_jax.operators.tracing import reach
-from autograph_jax.operators.values.forms import Form, Options, Static, Tree, same_static
+from autograph_jax.operators.values.forms import Array, Form, Options, Static, Tree, same_static
 
 
 def alike(first: Traced, second: Traced, *, without: Container[Any]) -> bool:
@@ -30,6 +31,26 @@ def alike(first: Traced, second: Traced, *, without: Container[Any]) -> bool:
     return compare.closed(first.jaxpr, second.jaxpr) and all(
         compare.forms(one, other) for one, other in [(first.result, second.result), *ends]
     )
+
+
+def told_by_shape(of_arrays: Traced, of_numbers: Traced, begun: Sequence[bool], *, to_numbers: Container[Any]) -> bool:
+    """Does a body compute or leave something else where it is given numbers for those of its inputs that are `begun`?
+
+    What it leaves may be of another shape in the places `to_numbers`, by key, which were numbers before the loop.
+    """
+    if spread.told_by_shape(of_arrays.jaxpr, of_numbers.jaxpr, begun) or of_arrays.ends.keys() != of_numbers.ends.keys():
+        return True
+    ends = [(end, of_numbers.ends[key][1], key in to_numbers) for key, (_, end) in of_arrays.ends.items()]
+    return not all(_of_one_kind(*given) for given in [(of_arrays.result, of_numbers.result, True), *ends])
+
+
+def _of_one_kind(first: Form, second: Form, of_any_shape: bool) -> bool:
+    match first, second:
+        case Array(), Array():
+            return of_any_shape or first.shape == second.shape
+        case (Tree(_, children), Tree(_, others)) | (Options(children), Options(others)):
+            return len(children) == len(others) and all(map(_of_one_kind, children, others, [of_any_shape] * len(children)))
+    return _Comparison().forms(first, second)
 
 
 def made_anew(first: Form, second: Form) -> bool:

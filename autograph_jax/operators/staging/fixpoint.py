@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import jax
@@ -18,13 +18,14 @@ import numpy as np
 
 from autograph_jax.errors import StagingError, user_location
 from autograph_jax.loops.axes import NONE, Axes, axes_of
+from autograph_jax.operators import hooks
 from autograph_jax.operators.effects import attempts
 from autograph_jax.operators.effects.failures import Failures, notes_errors_and_calls_python
 from autograph_jax.operators.loops import run_turn
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.staging import dependence, loop_aliases
-from autograph_jax.operators.staging.alike import alike, made_anew
+from autograph_jax.operators.staging.alike import alike, made_anew, told_by_shape
 from autograph_jax.operators.staging.apart import changed_in_a_turn, opened_beside_others
 from autograph_jax.operators.staging.blocks import NOT_APART, Aliases, Apart, Traced, trace
 from autograph_jax.operators.staging.collectives import refuse
@@ -247,7 +248,39 @@ class _Settling:
         refuse(self._traced.jaxpr.jaxpr, self._axes - state.axes(), "how often this loop turns")
         known = arguments, tainted_arguments, self._aliases, growing
         errors = self._memory.failures, self._memory.failures is self._around
-        return Settled(self.places, self._forms, self._exit, self._traced, entries, *known, *errors, self._axes)
+        settled = Settled(self.places, self._forms, self._exit, self._traced, entries, *known, *errors, self._axes)
+        begun = [number is not None for number in settled.numbers()]
+        settled.told_by_shape = any(begun) and not hooks.is_porting() and self._is_told_by_shape(begun)
+        return settled
+
+    def _is_told_by_shape(self, begun: Sequence[bool]) -> bool:
+        """Does a turn do something else with numbers for the arrays of the state that have `begun` as such?
+
+        Not known, and not asked further, where branches or loops in it cannot join such a number, which is traced here.
+        """
+        leaves = iter(begun)
+        inputs = [(place, _with_numbers(form, leaves)) for place, form in zip(self.places, self._forms, strict=True)]
+        numbers = {place.key for (place, form), before in zip(inputs, self._forms, strict=True) if form != before}
+        given = [widened(form, self._axes) for form in (*self._arguments, _BOOL)]
+        how = {"aliases": self._aliases, "memory": state.Memory(), "axes": self._axes, "apart": self._apart}
+        try:
+            traced = trace(self._block, self._functions, (), inputs, arguments=given, **how)
+        except Exception:
+            return False
+        return told_by_shape(self._traced, traced, begun, to_numbers=numbers)
+
+
+def _with_numbers(form: Form, begun: Iterator[bool]) -> Form:
+    """The same with a number's shape for each leaf that was one before the loop."""
+    match form:
+        case Array():
+            return dataclasses.replace(form, shape=()) if next(begun) else form
+        case Tree(kind, children):
+            return Tree(kind, tuple(_with_numbers(child, begun) for child in children))
+        case Options(options, axes):
+            next(begun)  # which of them it is
+            return Options(tuple(_with_numbers(option, begun) for option in options), axes)
+    return form
 
 
 def settle_with_test(

@@ -57,6 +57,7 @@ class Settled:
     failures: Failures | None  # what it raises when it is over
     hands_on: bool  # to the loop around, which raises it then
     axes: Axes  # of a mesh: along these devices run different numbers of turns
+    told_by_shape: bool = False  # does a turn do something else with the number 0 than with an array of zeros?
 
     def __post_init__(self) -> None:
         self._most: int | None = None  # the largest index of a turn, if it is known
@@ -211,9 +212,11 @@ class Settled:
         Of any number but 0 the sum is another one, and the array has a length. Of 0 a turn or the test may compute what is
         not that of a number, `jnp.sum(jnp.cos(s))`, or a turn may leave another number: `s = s + 1`.
         """
-        begun = [Spread.NO if number is None else Spread.of(number) for number in self._numbers()]
+        begun = [Spread.NO if number is None else Spread.of(number) for number in self.numbers()]
         if hooks.is_porting() or not any(begun):
             return False
+        if self.told_by_shape:
+            return True
         known, outputs = begun, self._output_positions()
         while (left := spread.left(self.traced.jaxpr, self._with_arguments(known))) is not None:
             ends = [Spread.NO if position is None else left[position] for position in self._ends_of_leaves(outputs)]
@@ -229,7 +232,7 @@ class Settled:
         if self.tells_numbers(test):
             raise self._number_beside_array()
 
-    def _numbers(self) -> list[Number | None]:
+    def numbers(self) -> list[Number | None]:
         """For each leaf of the state that is an array: the number with which the loop begins in its place."""
         entries = zip(self.entries, self.forms, strict=True)
         return [one for entry, form in entries for one in _numbers(_form_of_entry(entry), form)]
@@ -248,7 +251,7 @@ class Settled:
 
     def _number_beside_array(self) -> Exception:
         """The error of the first number that is not 0, or of a 0."""
-        numbers = iter(self._numbers())
+        numbers = iter(self.numbers())
         leaves = [(next(numbers), place, leaf) for place, form in self.inputs for leaf in array_forms(form)]
         first = _first_number([number for number, _, _ in leaves])
         number, place, leaf = next(one for one in leaves if one[0] is first)

@@ -21,7 +21,7 @@ import jax
 import jax.core
 import jax.numpy as jnp
 
-from autograph_jax.errors import ChoiceError, user_location
+from autograph_jax.errors import ChoiceError, UnboundError, user_location
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.porting.numbers import bounded
 
@@ -381,7 +381,23 @@ def _check_attributes(choice: Choice, option: Any) -> None:
 _KNOWN = ("builtins", "jax", "jaxlib", "numpy", "autograph_jax", "functools", "enum")
 
 
+def _is_ours(frame: types.FrameType | None) -> bool:
+    """Does code of this package look through a tree, with functions of JAX's for that?"""
+    while frame is not None and (name := frame.f_globals.get("__name__", "")) in _TREES:
+        frame = frame.f_back
+    return frame is not None and name.startswith("autograph_jax.")
+
+
+_TREES = ("jax._src.tree", "jax._src.tree_util")
+
+
 def _flatten(choice: Choice) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    if choice._may_be_unbound() and not _is_ours(sys._getframe(1)):
+        raise UnboundError(
+            "JAX is handed an attribute that one path leaves without a value",
+            location=user_location(),
+            help="give it a value before the `if`; a function that returns it needs `ag.jit`, which raises if there is none",
+        )
     dynamic = tuple(option for option in choice._options if _is_dynamic(option))
     static = tuple(_DYNAMIC if _is_dynamic(option) else option for option in choice._options)
     return (choice._index, *dynamic), static
