@@ -11,6 +11,7 @@ from jax.extend.core import Primitive
 from jax.extend.core.primitives import while_p
 from jax.interpreters import batching
 
+from autograph_jax.loops import by_lane
 from autograph_jax.loops.loop import Axis, Loop, batched_aval, chosen, lanes, loop_of, merged, split
 from autograph_jax.loops.sweep import plan_of, saved_avals
 
@@ -26,12 +27,17 @@ def batch_of(loop: Loop, data: Any, dims: Sequence[Dim]) -> tuple[Loop, list[Dim
 
 def _batch_of(loop: Loop, data: Any, dims: Sequence[Dim]) -> tuple[Loop, list[Dim]]:
     first, second = loop.counts
-    if loop.rank == 0:
+    if loop.rank == 0 and not (_is_nameless(data) and by_lane.decides(loop, [dim is not None for dim in dims])):
         new, out = _as_lax_does(loop, data, dims)
         if new.rank == 0:
             return new, out
     axis = Axis(data, dims[:first], dims[first : first + second])
     return lanes(loop, axis), [0] * len(loop.carry_avals)
+
+
+def _is_nameless(data: Any) -> bool:
+    """Has the axis no name, by which collectives may make one value of all lanes'? What JAX has for none is a bare object."""
+    return type(data.name) is object
 
 
 def _as_lax_does(loop: Loop, data: Any, dims: Sequence[Dim]) -> tuple[Loop, list[Dim]]:

@@ -11,7 +11,7 @@ import pytest
 
 import autograph_jax as ag
 from autograph_jax import autograph, do_not_convert
-from autograph_jax.operators.tracing import state
+from autograph_jax.operators.tracing import outside, state
 from autograph_jax.operators.tracing.cells import bind
 from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, outliving
 from autograph_jax.operators.tracing.state import Trace, running, write
@@ -357,3 +357,19 @@ def test_a_program_that_prints_keeps_no_tracer(capsys: Any):
         compiled(1.0), compiled(2.0)
         jax.effects_barrier()
     assert capsys.readouterr().out == "x is 1.0 None\nx is 2.0 None\n"
+
+
+class Node:
+    def __init__(self, others):
+        self.others, self.row = others, np.ones(2)
+
+
+def test_what_attributes_of_a_class_share_is_looked_at_once_for_each_block():
+    """A registry that every class refers to: thousands of objects, and some attributes by which each is reached."""
+    nodes = [Node([]) for _ in range(50)]
+    for node in nodes:
+        node.others = nodes
+    kind = type("Registered", (), {f"of_{number}": node for number, node in enumerate(nodes)})
+    parts = list(outside.contents_of(kind))
+    assert sum(isinstance(part, np.ndarray) for part in parts) == 50
+    assert len({id(part) for part in parts}) == len(parts)

@@ -444,7 +444,8 @@ class _Recorder:
         if self._apart.objects:
             apart = self._apart.at(key)
             older += [part for part in reach.everything(value) if id(part) in apart]
-        older += [part for part in reach.everything(value) if id(part) in self._pytrees]
+        if self._pytrees:
+            older += [part for part in reach.everything(value) if id(part) in self._pytrees]
         return older
 
     def _note_objects(self, key: Any, value: Any, found: dict[int, Any]) -> None:

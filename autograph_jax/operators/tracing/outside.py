@@ -50,16 +50,21 @@ def holder(
 def contents(function: types.FunctionType) -> Iterator[Any]:
     """What is in the globals that a function names. What other functions name, these are asked for.
 
-    Of ported code only those that are globals themselves: a write to any other is refused in it.
+    Of ported code only those that are globals themselves, and of classes the attributes themselves: a write to any other is
+    refused in it.
     """
-    for _, value in _of_names(function.__globals__, function.__code__):
-        yield from [value] if hooks.is_porting() else _everything(value, function.__code__)
+    return _inside(_of_names(function.__globals__, function.__code__), function.__code__)
 
 
 def contents_of(owner: type | types.FunctionType) -> Iterator[Any]:
     """What is in the attributes of a class, or of a function."""
-    pairs = _of_class(owner) if isinstance(owner, type) else _attributes(owner)
-    return (part for _, value in pairs for part in _everything(value, _NO_NAMES))
+    return _inside(_of_class(owner) if isinstance(owner, type) else _attributes(owner), _NO_NAMES)
+
+
+def _inside(pairs: Iterable[tuple[str, Any]], code: types.CodeType) -> Iterator[Any]:
+    known = set[int]()
+    for _, value in pairs:
+        yield from [value] if hooks.is_porting() else _everything(value, code, known=known)
 
 
 _NO_NAMES = (lambda: None).__code__
@@ -98,13 +103,22 @@ def _named(code: types.CodeType) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(name for one in codes(code) for name in one.co_names), *texts]))
 
 
-def _everything(value: Any, code: types.CodeType, skip: reach.Skip | None = None, *, named: bool = False) -> Iterator[Any]:
+def _everything(
+    value: Any,
+    code: types.CodeType,
+    skip: reach.Skip | None = None,
+    *,
+    named: bool = False,
+    known: set[int] | None = None,
+) -> Iterator[Any]:
     """A value and what is in it; of modules that which the code of a function names, and of functions the same if `named`.
 
-    Numbers and texts are left out. A global may be a large table, and this is asked for each block.
+    Numbers and texts are left out, and what is `known` by its id, to which this is added. A global may be a large table, and
+    this is asked for each block.
     """
-    pending, known = collections.deque([(value, code)]), set[int]()
-    while pending and len(known) < _MOST_PARTS:
+    pending, known = collections.deque([(value, code)]), set[int]() if known is None else known
+    most = len(known) + _MOST_PARTS
+    while pending and len(known) < most:
         value, code = pending.popleft()
         if id(value) in known or reach.is_no_content(value):
             continue

@@ -37,6 +37,9 @@ class Older:
     def __contains__(self, number: int) -> bool:
         return number in self._own or self._around is not None and number in self._around
 
+    def __bool__(self) -> bool:
+        return bool(self._own) or bool(self._around)
+
     def update(self, numbers: Iterable[int]) -> None:
         self._own.update(numbers)
 

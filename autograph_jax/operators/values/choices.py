@@ -21,7 +21,7 @@ import jax
 import jax.core
 import jax.numpy as jnp
 
-from autograph_jax.errors import ChoiceError, UnboundError, user_location
+from autograph_jax.errors import ChoiceError, user_location
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.porting.numbers import bounded
 
@@ -393,17 +393,15 @@ _TREES = ("jax._src.tree", "jax._src.tree_util")
 
 def _flatten(choice: Choice) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     if choice._may_be_unbound() and not _is_ours(sys._getframe(1)):
-        raise UnboundError(
-            "JAX is handed an attribute that one path leaves without a value",
-            location=user_location(),
-            help="give it a value before the `if`; a function that returns it needs `ag.jit`, which raises if there is none",
-        )
+        return (choice._bound(),), (_ALONE,)  # JAX is handed an attribute, which in Python is an error where it is not set
     dynamic = tuple(option for option in choice._options if _is_dynamic(option))
     static = tuple(_DYNAMIC if _is_dynamic(option) else option for option in choice._options)
     return (choice._index, *dynamic), static
 
 
 def _unflatten(static: tuple[Any, ...], children: tuple[Any, ...]) -> Any:
+    if static == (_ALONE,):
+        return children[0]
     index, *dynamic = children
     remaining = iter(dynamic)
     return Choice(index, tuple(next(remaining) if option is _DYNAMIC else option for option in static))
@@ -413,7 +411,7 @@ class _Dynamic:
     """Stands in a Choice's static description where an option has traced parts."""
 
 
-_DYNAMIC = _Dynamic()
+_DYNAMIC, _ALONE = _Dynamic(), _Dynamic()
 
 
 def _is_dynamic(option: Any) -> bool:
