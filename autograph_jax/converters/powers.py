@@ -6,7 +6,7 @@ Before:
 After:
     h = ag__.inverse_power(2, n)
 
-And `2 ** n` is `ag__.power(2, n)`.
+And `2 ** n` is `ag__.power(2, n)`, `b **= n` is `b = ag__.power_in_place(b, n)`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from __future__ import annotations
 import gast
 
 from autograph_jax.converters.base import Pass
+from autograph_jax.syntax import template
 from autograph_jax.syntax.template import Template
 
 _POWER = Template("ag__.power(BASE, EXPONENT)")
+_IN_PLACE = Template("ag__.power_in_place(BASE, EXPONENT)")
 _INVERSE = Template("ag__.inverse_power(BASE, EXPONENT)")
 
 
@@ -32,6 +34,13 @@ class _Powers(Pass):
         if isinstance(node.right, gast.UnaryOp) and isinstance(node.right.op, gast.USub):
             return _INVERSE.expression(at=node, BASE=node.left, EXPONENT=node.right.operand)
         return _POWER.expression(at=node, BASE=node.left, EXPONENT=node.right)
+
+    def visit_AugAssign(self, node: gast.AugAssign) -> gast.stmt:
+        self.generic_visit(node)
+        if not isinstance(node.op, gast.Pow) or not isinstance(node.target, gast.Name) or _is_number(node.value):
+            return node
+        base = template.name(node.target.id, at=node)
+        return template.assign([node.target], _IN_PLACE.expression(at=node, BASE=base, EXPONENT=node.value), at=node)
 
 
 def _is_number(node: gast.expr) -> bool:

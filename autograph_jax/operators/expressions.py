@@ -10,8 +10,8 @@ import jax
 import jax.core
 import jax.numpy as jnp
 
-from autograph_jax.errors import StagingError, UnboundError, user_location
-from autograph_jax.operators import chosen_objects, comparisons, comprehensions, hooks, jax_private
+from autograph_jax.errors import UnboundError, user_location
+from autograph_jax.operators import chosen_objects, comparisons, comprehensions, jax_private
 from autograph_jax.operators.builtins import found_in
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import checks
@@ -21,10 +21,9 @@ from autograph_jax.operators.tracing import positions, same_containers
 from autograph_jax.operators.tracing.cells import cells_of, standing_for
 from autograph_jax.operators.values import bools, facts, objects, selection
 from autograph_jax.operators.values.choices import UNBOUND, Choice, answered
-from autograph_jax.operators.values.containers import array_form
 from autograph_jax.operators.values.narrowed import narrowed
 from autograph_jax.operators.values.traced import is_traced, truth
-from autograph_jax.porting import numbers, products
+from autograph_jax.porting import products
 from autograph_jax.porting.selections import Selection
 
 Thunk = Callable[[], Any]
@@ -206,41 +205,6 @@ def _compares_traced(value: Any, container: Any) -> bool:
         return False
     parts = [value, *(container if issubclass(kind, list | tuple) else ())]  # what is traced has no hash
     return any(map(comparisons.may_answer_traced, parts))
-
-
-def power(base: Any, exponent: Any) -> Any:
-    """`base ** exponent`. Of a Python integer and a traced one it is a float in ported code, which Python's may be.
-
-    Elsewhere it is an integer, and a negative exponent an error at run time.
-    """
-    if is_traced(exponent) and _is_pythons(base) and _is_pythons(exponent):
-        if hooks.is_porting():
-            return float(base) ** exponent if type(base) is int else base**exponent
-        if not numbers.is_natural(exponent):
-            checks.raise_where(exponent < 0, _float_error())
-    return base**exponent
-
-
-def inverse_power(base: Any, exponent: Any) -> Any:
-    """`base ** -exponent`: of Python's integers a float, as it is in Python but for an exponent of zero or less."""
-    if is_traced(exponent) and _is_pythons(base) and _is_pythons(exponent):
-        base = base * 1.0
-    return base**-exponent
-
-
-def _is_pythons(number: Any) -> bool:
-    """Is this an integer of Python's, or a traced one in its place? In ported code any traced one may be."""
-    if not isinstance(number, jax.Array):
-        return type(number) is int
-    return number.dtype.kind in "iu" and not number.ndim and (hooks.is_porting() or array_form(number).weak)
-
-
-def _float_error() -> StagingError:
-    return StagingError(
-        "an integer is raised to a negative power, which in Python gives a float",
-        location=user_location(),
-        help="make it a float throughout: `2.0 ** n`",
-    )
 
 
 def rounded(product: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from autograph_jax.errors import StagingError, user_location
+from autograph_jax.operators import powers
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences.bounded import as_python_int
 from autograph_jax.operators.values.traced import is_traced
@@ -19,7 +21,7 @@ from autograph_jax.operators.values.traced import is_traced
 def pow_(base: Any, exp: Any, mod: Any = None) -> Any:
     """`pow(base, exp, mod)`, by repeated squaring in the modulus."""
     if mod is None:
-        return builtins.pow(base, exp)
+        return powers.power(base, exp)
     if not any(map(_is_integer, (base, exp, mod))):  # JAX's arrays have no such `pow`, known or not
         return builtins.pow(base, exp, mod)
     if not isinstance(mod, int) or (abs(mod) - 1) ** 2 > _largest():
@@ -95,6 +97,8 @@ def _refusal(what: str) -> StagingError:
 
 OVERRIDES: dict[Any, Callable[..., Any]] = {
     builtins.pow: pow_,
+    operator.pow: powers.power,
+    operator.ipow: powers.power_in_place,
     math.factorial: factorial,
     math.isqrt: isqrt,
     math.comb: _refusing(math.comb),

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import AliasError, user_location
-from autograph_jax.operators import hooks, subscripts
+from autograph_jax.operators import hooks, powers, subscripts
 from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers, standing, state, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
@@ -126,7 +126,7 @@ def put_path(value: Any, root: Any, *steps: _Attr | _Item) -> None:
 _ARRAYS = (jax.Array, np.ndarray)
 _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv, "//=": operator.ifloordiv,
-    "%=": operator.imod, "**=": operator.ipow, "@=": operator.imatmul, "<<=": operator.ilshift, ">>=": operator.irshift,
+    "%=": operator.imod, "**=": powers.power_in_place, "@=": operator.imatmul, "<<=": operator.ilshift, ">>=": operator.irshift,
     "&=": operator.iand, "|=": operator.ior, "^=": operator.ixor,
 }  # fmt: skip
 

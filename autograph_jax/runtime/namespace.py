@@ -14,6 +14,7 @@ from autograph_jax.operators import (
     for_loops,
     paths,
     patterns,
+    powers,
     subscripts,
     while_loops,
 )
@@ -23,7 +24,7 @@ from autograph_jax.operators.sequences import iterables, limits
 from autograph_jax.operators.tracing import views
 from autograph_jax.operators.values import selection
 
-_MODULES = (attributes, conditionals, while_loops, for_loops, expressions, paths, patterns, subscripts)
+_MODULES = (attributes, conditionals, while_loops, for_loops, expressions, paths, patterns, powers, subscripts)
 
 
 class Operators(types.SimpleNamespace):

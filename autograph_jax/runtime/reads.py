@@ -43,7 +43,8 @@ _ORDER, _IN = ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"), ("__
 _TURNS, _ITEM = ("__iter__", "__next__", "__getitem__"), ("__getitem__", "__missing__")
 # What Python calls by itself: by the operation of the bytecode, by the operator of converted code, by the builtin function.
 _SPECIAL = {
-    **dict.fromkeys(("BINARY_OP", "power", "inverse_power", "rounded", "quotient", "augment", "augment_name", "pow"), _BINARY),
+    **dict.fromkeys(("BINARY_OP", "power", "power_in_place", "inverse_power", "rounded", "quotient"), _BINARY),
+    **dict.fromkeys(("augment", "augment_name", "pow"), _BINARY),
     **dict.fromkeys(("BINARY_SUBSCR", "BINARY_SLICE", "get_item", "item", "item_at", "view"), _ITEM),
     **dict.fromkeys(("COMPARE_OP", "compare", "min", "max", "sorted"), _ORDER),
     **dict.fromkeys(("CONTAINS_OP", "in_", "not_in"), _IN),

@@ -5,6 +5,7 @@ import functools
 import itertools
 import math
 import operator
+import types
 import warnings
 
 import jax
@@ -751,14 +752,42 @@ def test_integers_of_python(function, dtype, values):
         np.testing.assert_allclose(float(got), float(wanted), rtol=1e-6)
 
 
-def test_an_integer_to_a_negative_power_that_is_not_written_so_is_refused_at_run_time():
-    @ag.jit
-    def f(n):
-        return 2 ** (n - 2)
+def power_of_a_variable(n):
+    b = 2
+    b **= n
+    return b
 
-    assert f(3) == 2
+
+def power_of_an_attribute(n):
+    o = types.SimpleNamespace(v=2)
+    o.v **= n
+    return o.v
+
+
+def power_of_an_element(n):
+    values = [2]
+    values[0] **= n
+    return values[0]
+
+
+NEGATIVE_POWERS = {
+    "operator": lambda n: 2**n,
+    "computed": lambda n: 2 ** (n + 1 - 1),
+    "variable": power_of_a_variable,
+    "attribute": power_of_an_attribute,
+    "element": power_of_an_element,
+    "pow": lambda n: pow(2, n),
+    "module operator": lambda n: operator.pow(2, n),
+    "map": lambda n: sum(map(pow, [2, 3], [n, n])) - 3**n,
+}
+
+
+@pytest.mark.parametrize("spelling", NEGATIVE_POWERS)
+def test_an_integer_to_a_negative_power_that_is_not_written_so_is_refused_at_run_time(spelling):
+    f = ag.jit(NEGATIVE_POWERS[spelling])
+    assert f(3) == 8 and jnp.issubdtype(f(3).dtype, jnp.integer)
     with pytest.raises(ag.StagingError, match="negative power"):
-        f(1)
+        f(-1)
 
 
 def in_lists_by_small_indices(i):

@@ -77,3 +77,18 @@ def test_negative_integer_powers(x64: None):
     assert power(np.array([2, 3]), np.array([1, 2])).tolist() == [2, 9]
     with pytest.raises(ValueError, match="negative integer powers"):
         power(np.array([2, 3]), np.array([1, -2]))
+
+
+def raised_in_place(a, n):
+    a **= n
+    return a
+
+
+@pytest.mark.parametrize("power", [lambda a, n: a**n, raised_in_place, lambda a, n: pow(a, n)])
+def test_a_whole_number_to_a_negative_power_is_numpys_error(power):
+    ported = ag.jit(ag.port(power))
+    assert ported(np.int64(3), np.int64(4)) == 81
+    with pytest.raises(ValueError, match="Integers to negative integer powers are not allowed"):
+        power(np.int64(3), np.int64(-1))
+    with pytest.raises(ValueError, match="Integers to negative integer powers are not allowed"):
+        ported(np.int64(3), np.int64(-1))
