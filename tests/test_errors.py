@@ -379,23 +379,6 @@ ROWS = {
           help: test for the other case first (`if value is None: ...`), or give both paths the same kind of value
         """,  # noqa: E501 - the text as it is shown
     ),
-    "None or an array": Row(
-        """
-        def f(x):
-            best = None
-            if x > 0:
-                best = x
-            return best + 1
-        """,
-        "jit(f)(1.0)",
-        """
-        ChoiceError: a value that may be an array or None, depending on traced data, is used as one of them: `add`  [AG0205]
-          model.py:5, in f
-            return best + 1
-                   ^^^^^^^^
-          help: test for the other case first (`if value is None: ...`), or give both paths the same kind of value
-        """,  # noqa: E501 - the text as it is shown
-    ),
     "the number of elements": Row(
         """
         def f(n):

@@ -10,6 +10,7 @@ slice, becomes `ag__.get_item(x, i)` where
 - x is a variable that the function assigns an array of NumPy's, `np.linspace(0, 1, n)[i]`;
 - x is NumPy's `r_` or `c_`, which make an array of what stands in the brackets;
 - x is a parameter that is declared to be one, `table: list[float]`;
+- i is a variable that the function assigns None, or what `next(..., None)` gives, or has one in it;
 - x, or i, is a variable that the function assigns such a thing: a tuple, list or dict, a comprehension, a string,
   one of several of these (`'a' if x > 0 else 'b'`), what `+` or `*` makes of them, a part or copy of one, or another such
   variable; or what a function gives that is not of NumPy's or JAX's arrays.
@@ -65,6 +66,7 @@ class Tables:
         self._given = closure(pairs, self._is_given)
         self._keys = closure(pairs, _is_string)
         self._numpys = closure(pairs, _is_numpys)
+        self._nones = closure(pairs, _is_none)
 
     def is_lookup(self, node: gast.Subscript) -> bool:
         """Does this read an element of a table, or may it?"""
@@ -73,7 +75,7 @@ class Tables:
             return False
         if _concatenates(container) or self._ported and not isinstance(node.slice, gast.Constant):
             return True
-        if _has_list(node.slice):
+        if _has_list(node.slice) or any(_is_none(part, self._nones) for part in _places(node.slice)):
             return True
         is_table = isinstance(container, gast.Name) and container.id not in self._bound or _is_numpys(container, self._numpys)
         if _is_fixed(node.slice):
@@ -134,6 +136,23 @@ def _root(node: gast.AST) -> str | None:
 
 def _is_string(node: gast.AST, known: Names) -> bool:
     return isinstance(node, gast.Constant) and isinstance(node.value, str | bytes) or _one_of(node, known, _is_string)
+
+
+def _is_none(node: gast.AST, known: Names) -> bool:
+    """Is this a variable that is None on some path?"""
+    match node:
+        case gast.Constant(value=None):
+            return True
+        case gast.Call(func=gast.Name(id="next"), args=[_, default]):
+            return _is_none(default, known)
+    return _one_of(node, known, _is_none)
+
+
+def _places(index: gast.AST) -> list[gast.AST]:
+    """The parts of an index that may be numbers, but for constants: None as such is an axis."""
+    parts = index.elts if isinstance(index, gast.Tuple) else [index]
+    bounds = [bound for part in parts if isinstance(part, gast.Slice) for bound in (part.lower, part.upper, part.step)]
+    return [part for part in (*parts, *bounds) if part is not None and not isinstance(part, gast.Constant | gast.Slice)]
 
 
 def _is_numpys(node: gast.AST, known: Names) -> bool:

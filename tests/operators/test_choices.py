@@ -34,11 +34,28 @@ OPERATIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+OF_NUMBERS = "+ r+ - r- * r* / // % ** @ neg abs < >= r// r% r** +c round divmod".split()
+
+
+@pytest.mark.parametrize("name", OPERATIONS.keys() - set(OF_NUMBERS))
 def test_nothing_is_done_with_it_silently(name: str):
     """What Python would do with `object` (compare by identity, say) is not what the option would do."""
     with pytest.raises((ChoiceError, TypeError, AttributeError)):
         OPERATIONS[name](maybe)
+
+
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_none_or_a_number_is_a_number_or_an_error_at_run_time(name: str):
+    def chosen(x):
+        value = None
+        if x[0] > 0:
+            value = x + 2
+        return OPERATIONS[name](value)
+
+    x = jnp.ones(2)
+    assert jnp.all(jnp.asarray(ag.jit(chosen)(x)) == jnp.asarray(OPERATIONS[name](x + 2)))
+    with pytest.raises(TypeError, match="NoneType"):
+        ag.jit(chosen)(-x)
 
 
 def test_where():
@@ -194,8 +211,12 @@ def test_attributes_of_what_may_be_none_are_not_written():
 
 
 def test_what_is_called_has_to_be_a_function():
-    with pytest.raises(ChoiceError, match="the function sin or None.*it is called"):
-        jax.jit(autograph(lambda x: (math.sin if x > 0 else None)(x)))(1.0)
+    function = ag.jit(lambda x: (jnp.sin if x > 0 else None)(x))
+    assert function(1.0) == jnp.sin(1.0)
+    with pytest.raises(TypeError, match="'NoneType' object is not callable"):
+        function(-1.0)
+    with pytest.raises(ChoiceError, match="the function sin or 'sin'.*it is called"):
+        ag.jit(lambda x: (math.sin if x > 0 else "sin")(x))(1.0)
 
 
 # ------------------------------------------------------------------ elements
@@ -208,7 +229,8 @@ def test_elements_are_joined():
     assert len(Choice(index, ("ab", "c"))) == 1
     with pytest.raises(ChoiceError):
         len(Choice(index, ("ab", 3)))
-    with pytest.raises(ChoiceError):
+    assert list(Choice(jnp.int32(0), ((1, 2), None))) == [1, 2]
+    with pytest.raises(jax.errors.JaxRuntimeError, match="NoneType"):
         list(Choice(index, ((1, 2), None)))
 
 

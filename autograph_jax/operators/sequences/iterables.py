@@ -39,6 +39,7 @@ from autograph_jax.operators.sequences.rows import (
 )
 from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.tracing import state
+from autograph_jax.operators.values.selection import not_none
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.porting import numbers
 from autograph_jax.porting.arrays import MutableArray
@@ -186,6 +187,7 @@ def _python_int(bound: Any) -> Any:
 
 def _plain_integer(bound: Any) -> Any:
     """A bound as a Python int where it has a value; under an eager `jax.grad` a tracer has one too."""
+    bound = not_none(bound)
     return bound if is_traced(bound) else operator.index(bound)
 
 

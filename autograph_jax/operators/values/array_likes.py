@@ -7,6 +7,8 @@ from typing import Any
 import jax
 import jax.core
 
+from autograph_jax.operators.values.choices import Choice
+
 
 def is_array_like(value: Any) -> bool:
     """Does this object stand for an array? Arrays themselves don't, nor do our lists, whose `__jax_array__` refuses."""
@@ -16,11 +18,16 @@ def is_array_like(value: Any) -> bool:
 
 
 def opened_index(index: Any) -> Any:
-    """An index of arrays and lists, with the arrays in place of objects that stand for one."""
+    """An index of arrays and lists, with the arrays in place of objects that stand for one.
+
+    What is None on another path is a place where it is none: at run time an error, if it is the None.
+    """
     if isinstance(index, tuple):
         return tuple(map(opened_index, index))
     if isinstance(index, slice):
         return slice(*map(opened_index, (index.start, index.stop, index.step)))
+    if type(index) is Choice:
+        return index._not_none()
     return index.__jax_array__() if is_array_like(index) else index
 
 

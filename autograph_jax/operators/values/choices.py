@@ -142,6 +142,10 @@ class Choice:
         """The value, where it is used: at run time an error, if there is none."""
         return _selection().bound(self)
 
+    def _not_none(self) -> Any:
+        """The value, where None is of no use: at run time an error, if it is that."""
+        return _selection().not_none(self)
+
     def _is_array_or_none(self) -> bool:
         others = [option for option in self._options if option is not None and option is not UNBOUND]
         return len(others) == 1 < len(self._options) and isinstance(others[0], jax.Array)
@@ -150,6 +154,8 @@ class Choice:
         """An integer, traced where the options have several lengths."""
         if self._may_be_unbound():
             return len(self._bound())
+        if not isinstance(self := self._not_none(), Choice):
+            return len(self)
         if not all(isinstance(option, tuple | list | dict | str) for option in self._options):
             raise refusal(self, "`len`")
         lengths = list(map(len, self._options))
@@ -161,6 +167,8 @@ class Choice:
     def __iter__(self) -> Iterator[Any]:
         if self._may_be_unbound():
             return iter(self._bound())
+        if not isinstance(self := self._not_none(), Choice):
+            return iter(self)
         first, *others = self._options
         if type(first) is dict and all(type(other) is dict and list(other) == list(first) for other in others):
             return iter(list(first))
@@ -247,6 +255,8 @@ def answered(choice: Choice, answers: list[Any]) -> Any:
     """The answer of the option taken: True or False itself where all options agree."""
     if all(isinstance(answer, bool) and answer is answers[0] for answer in answers):
         return answers[0]
+    if len({jnp.shape(answer) for answer in answers}) > 1:
+        raise refusal(choice, "`==`, which of an array is one too")
     result = jnp.stack([jnp.asarray(answer) for answer in answers])[choice._index]
     return _facts().tell(result, _facts().by_option(choice, answers))
 
@@ -292,7 +302,7 @@ def _refusing(name: str) -> Callable[..., Any]:
             return self._map(lambda option: _OPERATORS[name](option, *others))
         if name in _OPERATORS and all(isinstance(_method(option, name), types.FunctionType) for option in self._options):
             return _by_methods(self, name, *others)
-        number = _selection().not_none(self) if name in _OPERATORS and hooks.is_porting() else self
+        number = self._not_none() if name in _OPERATORS else self
         if isinstance(number, Choice):
             raise refusal(self, f"`{name}`")
         return _OPERATORS[name](number, *others)
@@ -302,7 +312,7 @@ def _refusing(name: str) -> Callable[..., Any]:
 
 def _in_place(name: str) -> Callable[..., Any]:
     def operation(self: Choice, other: Any) -> Any:
-        value = _selection().not_none(self) if hooks.is_porting() else self  # SciPy's cg begins with `p = None`
+        value = self._not_none()  # `p = None` before a loop
         if not isinstance(value, Choice):
             return getattr(operator, f"i{name}")(value, other)
         own = [isinstance(_method(option, f"i{name}"), types.FunctionType) for option in value._options]
@@ -334,19 +344,20 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     name: getattr(operator, f"__{name}__")
     for name in "add sub mul truediv floordiv mod pow matmul and or xor neg pos abs invert lt le gt ge".split()
 }
+_OPERATORS |= {"divmod": divmod, "rdivmod": _turned(divmod), "round": round}
 _TWO_SIDED = "add sub mul truediv floordiv mod pow matmul and or xor".split()
 _OPERATORS |= {f"r{name}": _turned(_OPERATORS[name]) for name in _TWO_SIDED}
 
 _OF_FLAGS = ("and", "or", "xor", "rand", "ror", "rxor", "invert")
-for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg pos abs
-    lt le gt ge and rand or ror xor rxor invert setitem setattr delattr call bool float int index contains enter
-    exit""".split():
+for _name in """add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow divmod rdivmod matmul
+    rmatmul neg pos abs round lt le gt ge and rand or ror xor rxor invert setitem setattr delattr call bool float int index
+    contains enter exit""".split():
     setattr(Choice, f"__{_name}__", _refusing(_name))
 for _name in _TWO_SIDED:
     setattr(Choice, f"__i{_name}__", _in_place(_name))
 
 
-_OWN = ("_index", "_options", "_where", "_only", "_map", "_may_be_unbound", "_bound", "_is_array_or_none", "_has_keys")
+_OWN = tuple("_index _options _where _only _map _may_be_unbound _bound _not_none _is_array_or_none _has_keys".split())
 
 
 _OF_DICTS = ("keys", "values", "items")

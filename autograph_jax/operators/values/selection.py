@@ -333,8 +333,6 @@ def not_none(value: Any) -> Any:
 
 def callable_of(choice: Choice) -> Any:
     """A Choice that is about to be called: None, or a number, is no function."""
-    if not hooks.is_porting() and any(option is None for option in choice._options):
-        raise refusal(choice, "it is called")
     return choice if all(map(callable, choice._options)) else of_choice(choice, _function, "it is called")
 
 
