@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.core
 import jax.numpy as jnp
+import numpy as np
 
 from autograph_jax.errors import UnboundError, user_location
 from autograph_jax.operators import chosen_objects, comparisons, comprehensions, jax_private
@@ -185,6 +186,8 @@ def in_(value: Any, container: Any) -> Any:
         return selection.of_choice(container, lambda option: in_(value, option), "`in`", by_code=by_code)
     if jax_private.tracing() and not hasattr(type(container), "__contains__") and _is_pythons_iterator(container):
         return found_in(container, value)
+    if type(container) is np.ndarray and container.dtype.kind in "biufc" and is_traced(value) and jnp.ndim(value) == 0:
+        container = jnp.asarray(container).ravel()
     comparisons.check_members(container, value)
     if _compares_traced(value, container):
         return comparisons.contains(container, value)

@@ -984,3 +984,21 @@ def test_what_is_iterated_and_what_is_not():
         compare(function, jnp.array([[1.0, 2.0], [4.0, 3.0]]))
     cube = jnp.arange(8.0).reshape(2, 2, 2)
     compare(lambda c: max(c[0], c[1], key=lambda one: one.sum()), cube)
+
+
+# ------------------------------------------------------------------ tables of NumPy's
+TABLE, GRID = np.array([1.0, 2.0, 5.0]), np.arange(12.0).reshape(3, 4)
+OF_TABLES = {
+    "in": lambda i: i + 0.5 in TABLE or i in TABLE,
+    "not in": lambda i: i not in np.array([1, 2]),
+    "in a grid": lambda i: i * 6 in GRID,
+    "list": lambda i: TABLE[[0, i]],
+    "lists": lambda i: GRID[[0, i], [i, 1]] + GRID[[i]][0, 0],
+    "list of lists": lambda i: TABLE[[[i, 0], [1, i]]],
+}
+
+
+@pytest.mark.parametrize("name", OF_TABLES)
+def test_tables_of_numpys_and_traced_numbers(name):
+    for i in range(3):
+        np.testing.assert_array_equal(ag.jit(OF_TABLES[name])(i), OF_TABLES[name](i))

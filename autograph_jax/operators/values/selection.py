@@ -21,7 +21,7 @@ from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import lists
 from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.staging.mismatches import joined
-from autograph_jax.operators.tracing import aliasing, same_containers, standing, views
+from autograph_jax.operators.tracing import aliasing, reach, same_containers, standing, views
 from autograph_jax.operators.values import open_keys
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, refusal, renumbered
@@ -99,7 +99,8 @@ def _has_traced(index: Any) -> bool:
     """Is there anything in it that NumPy's arrays cannot look at?"""
     parts = index if type(index) is tuple else (index,)
     bounds = [bound for part in parts if isinstance(part, slice) for bound in (part.start, part.stop, part.step)]
-    return any(isinstance(part, jax.core.Tracer) for part in (*parts, *bounds))
+    listed = [element for part in parts if isinstance(part, list) for element in reach.everything(part)]
+    return any(isinstance(part, jax.core.Tracer) for part in (*parts, *bounds, *listed))
 
 
 def _of_numpys(array: np.ndarray, index: Any) -> jax.Array:
