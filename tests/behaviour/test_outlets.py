@@ -275,3 +275,20 @@ def test_warnings_that_are_ignored():
     with pytest.warns(RuntimeWarning, match="larger") as caught:
         run(f, 1.0)
     assert len(caught) == 1
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_standard_stream_is_the_one_of_the_call(stream, monkeypatch):
+    """A compiled program keeps none that was there when it was traced."""
+
+    @ag.jit
+    def f(x):
+        print("v", x, file=getattr(sys, stream))
+        return x
+
+    for x in (1.0, 2.0):
+        text = io.StringIO()
+        monkeypatch.setattr(sys, stream, text)
+        jax.block_until_ready(f(x))
+        jax.effects_barrier()
+        assert text.getvalue() == f"v {x}\n"

@@ -6,6 +6,7 @@ Under vmap a branch runs for every lane; only lanes that took it print.
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,13 +29,20 @@ def print_(*values: Any, **options: Any) -> None:
     in_memory.written_later(others.get("file"))
     managers.refuse_if_redirected(others.get("file"))
     open_ = {name: value for name, value in options.items() if name not in others}  # `end` and `sep`
+    stream = _standard(others.get("file"))
 
     def write(known: Any) -> None:
         values, own = known
         options: dict[str, Any] = others | {name: str(text) for name, text in own.items()}
+        options |= {"file": getattr(sys, stream)} if stream is not None else {}
         builtins.print(*values, **options)
 
     at_run_time(write, (values, open_))
+
+
+def _standard(file: Any) -> str | None:
+    """`file=sys.stdout` is asked for anew in each call: by then it may be another one."""
+    return next((name for name in ("stdout", "stderr") if file is not None and file is getattr(sys, name)), None)
 
 
 def at_run_time(action: Any, values: Sequence[Any]) -> None:
