@@ -33,11 +33,16 @@ import gast
 from autograph_jax.analysis import writes
 from autograph_jax.converters import exits
 from autograph_jax.converters.base import Pass
+from autograph_jax.converters.guarding import may_fail
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
 from autograph_jax.syntax.template import Template
 from autograph_jax.syntax.walk import walk
 
+_WITH_TOLD = Template("""
+    with ag__.Told():
+        BODY
+""")
 _RAISED = Template("ag__.raised(ERROR, CAUGHT)")
 _RAISED_HERE = Template("ag__.raised_here(ERROR)")
 _CAUSE = Template("ag__.cause(ERROR)")
@@ -90,6 +95,8 @@ class _Raising(Pass):
             self._asserting = [*self._asserting, False]
         node.body = self._suite(node.body)
         self._tries, self._asserting = around
+        if may_fail(node.finalbody) and self._names.attempt_of(node.body[0]) is None:
+            node.body = _WITH_TOLD(at=node.body[0], BODY=node.body)
         for handler in node.handlers:
             # An exception of a staged block, or one of ours, must not be taken for one that the program raised.
             first = handler.body[0]

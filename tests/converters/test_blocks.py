@@ -719,13 +719,14 @@ ROWS = {
                 nonlocal total
                 exit = None
                 try:
-                    def otherwise_2():
-                        nonlocal total
-                        def otherwise_3():
+                    with ag__.Told():
+                        def otherwise_2():
                             nonlocal total
-                            total = ag__.augment_name(total, '+=', 6 / (x - 2))
-                        return ag__.if_stmt(x == 1, lambda: ag__.continue_, otherwise_3, 'total')
-                    exit = ag__.if_stmt(x == 0, lambda: ag__.break_, otherwise_2, 'total')
+                            def otherwise_3():
+                                nonlocal total
+                                total = ag__.augment_name(total, '+=', 6 / (x - 2))
+                            return ag__.if_stmt(x == 1, lambda: ag__.continue_, otherwise_3, 'total')
+                        exit = ag__.if_stmt(x == 0, lambda: ag__.break_, otherwise_2, 'total')
                 except ZeroDivisionError:
                     ag__.caught()
                     total = ag__.augment_name(total, '+=', 100)

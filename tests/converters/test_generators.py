@@ -77,7 +77,8 @@ ROWS = {
                     elif ag__.decided(x < 0):
                         continue
                     try:
-                        yield x
+                        with ag__.Told():
+                            yield x
                     except Failure:
                         ag__.caught()
                         y = ag__.if_expr(x, lambda: 1, lambda: 2)

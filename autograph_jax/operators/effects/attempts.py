@@ -145,6 +145,10 @@ class Attempt:
             around = trace.jax_trace
         return jax_private.current_trace() is around
 
+    def noted(self) -> int:
+        """How many errors and loops that may have failed it has noted."""
+        return len(self._handler_of) + len(self.loops)
+
     def has_failed(self) -> Any:
         """False, or where traced data decides a traced bool."""
         code = self.errors.code.read()

@@ -27,7 +27,7 @@ from autograph_jax.errors import (
     user_location,
 )
 from autograph_jax.operators import hooks, jax_private
-from autograph_jax.operators.effects import attempts, ended, handlers, ordered, printing, progress_bars, swallowed
+from autograph_jax.operators.effects import attempts, cleanups, ended, handlers, ordered, printing, progress_bars, swallowed
 from autograph_jax.operators.effects.attempts import Raised
 from autograph_jax.operators.effects.failures import CheckText, Error, Failure, Failures, errors_are_values
 from autograph_jax.operators.tracing import state
@@ -43,6 +43,7 @@ class _Here(threading.local):
 
 
 _here = _Here()
+_RAISES = "an exception is raised"
 
 
 def result_of(function: Callable[..., Any], *values: Any) -> Any:
@@ -50,8 +51,17 @@ def result_of(function: Callable[..., Any], *values: Any) -> Any:
 
     `assert x > 0` before `raise Stop`: which of the two the caller gets is only known at run time.
     """
-    before, around = made(), _here.program
+    around = _here.program
     _here.program = jax_private.program_of(jax_private.current_trace())
+    try:
+        with cleanups.Hearing():
+            return _unless_raised(function, *values)
+    finally:
+        _here.program = around
+
+
+def _unless_raised(function: Callable[..., Any], *values: Any) -> Any:
+    before = made()
     try:
         return function(*values)
     except Raised:
@@ -60,8 +70,6 @@ def result_of(function: Callable[..., Any], *values: Any) -> Any:
         if made() == before or not jax_private.is_outermost() or not raised_later(error):
             raise
         return None
-    finally:
-        _here.program = around
 
 
 def raised(error: Error, caught: bool = False, by_python: bool = False) -> BaseException | type[BaseException]:
@@ -74,6 +82,7 @@ def raised(error: Error, caught: bool = False, by_python: bool = False) -> BaseE
         return refusal
     if not jax_private.tracing():
         return error
+    cleanups.refuse_if_lost(_RAISES)
     if isinstance(error, Choice):
         for chosen, one in attempts.each(error):
             raise_where(chosen, one)
@@ -95,6 +104,7 @@ def raised_here(error: Error) -> BaseException | type[BaseException]:
         return refusal
     if not jax_private.tracing():
         return error
+    cleanups.refuse_if_lost(_RAISES)
     error = error() if isinstance(error, type) else error
     _here.error = id(error), type(error)
     return error
@@ -263,11 +273,13 @@ def raise_where(condition: Any, error: Error, location: Location | None = None, 
     if (reached := state.speculated()) is not None:
         condition = jnp.logical_and(condition, reached)
     if not isinstance(error, AutographError):  # those are nobody's to catch
+        cleanups.refuse_if_lost(_RAISES)
         if (found := attempts.catching(error, by_python)) is not None:
             handlers.refuse_if_caught(error, found[0])
             found[0].note(condition, Failure(error), found[1])
             return
         handlers.refuse_if_caught(error)
+        cleanups.note()
     _checks_made[0] += 1
     failure, loop = Failure(error, location or user_line()), state.failures()
     if loop is not None:

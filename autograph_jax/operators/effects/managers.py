@@ -12,9 +12,10 @@ import inspect
 import itertools
 import sys
 import textwrap
+import time
 import types
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autograph_jax.errors import StagingError, frame_location, is_jax_frame, user_location
@@ -32,9 +33,10 @@ _FROM_GENERATOR = type(contextlib.contextmanager(lambda: iter(()))())
 def refuse_if_told(error: Error, attempt: Any = None, running: Sequence[Running] | None = None) -> None:
     """The exception leaves the `with` statements around, up to those around the attempt that handles it."""
     kind = error if isinstance(error, type) else type(error)
-    for frame, later in functions_of_the_program() if running is None else running:
+    running = functions_of_the_program() if running is None else running
+    for number, (frame, later) in enumerate(running):
+        variables = _variables([frame for frame, _ in running[number:]]) if later.managers else {}
         for manager in later.managers:
-            variables = _variables(frame, attempt)
             if any(variables.get(name) is attempt for name in manager.inside) and attempt is not None:
                 continue
             if _is_told(_given(manager, frame.f_globals, variables), kind, is_handled=attempt is not None):
@@ -99,10 +101,13 @@ def functions_of_the_program() -> list[Running]:
     return [(frame, later) for frame in found if (later := hooks.read_later(frame)) is not None]
 
 
-def _variables(frame: types.FrameType, attempt: Any) -> dict[str, Any]:
-    """A frame's variables; of a block, those of the function around too, as far as it is that of the attempt."""
-    around = attempt.frame if attempt is not None and hooks.is_block(frame.f_code) else None
-    return (frame_variables(around) if around is not None else {}) | frame_variables(frame)
+def _variables(frames: Sequence[types.FrameType]) -> dict[str, Any]:
+    """The variables of the first of these frames; of a block, those of the blocks and of the function around it, too."""
+    around = next((number for number, frame in enumerate(frames) if not hooks.is_block(frame.f_code)), 0)
+    known: dict[str, Any] = {}
+    for frame in reversed(frames[: around + 1]):
+        known |= frame_variables(frame)
+    return known
 
 
 def _given(manager: Any, namespace: dict[str, Any], variables: dict[str, Any]) -> Any:
@@ -134,12 +139,46 @@ def _is_told(manager: Any, kind: type[BaseException], *, is_handled: bool) -> bo
     if isinstance(manager, _FROM_GENERATOR):
         manager = _Made(getattr(manager, "func", None))
     by = manager.by if isinstance(manager, _Made) else type(manager)
-    if not isinstance(by, type):
-        return _has_handler(inspect.unwrap(by))
+    if isinstance(by, type):
+        return _class_is_told(by, is_handled)
+    return any(_class_is_told(p, is_handled) if isinstance(p, type) else _has_handler(p) for p in _named_by(by))
+
+
+def _class_is_told(by: type, is_handled: bool) -> bool:
     if issubclass(by, _HOLDING_OTHERS):
         return True
     ending = inspect.getattr_static(by, "__exit__", None)
-    return isinstance(ending, types.FunctionType) and (_may_end(ending) or is_handled and _reads_error(ending))
+    if not isinstance(ending, types.FunctionType):
+        return False
+    return _may_end(ending) or _reads_error(ending) and (is_handled or _acts(ending))
+
+
+def _named_by(function: Any) -> Iterator[Any]:
+    """A user's function, the functions and classes that it names, and what these functions name: one may be the manager."""
+    known, waiting = set[int](), [inspect.unwrap(function)]
+    while waiting:
+        part = waiting.pop()
+        part = part.__func__ if isinstance(part, types.MethodType) else part
+        part = inspect.unwrap(part) if isinstance(part, types.FunctionType) else part
+        if id(part) in known or not isinstance(part, type | types.FunctionType):
+            continue
+        known.add(id(part))
+        yield part
+        if isinstance(part, types.FunctionType) and not _is_of_library(part):
+            waiting += _named(part)
+
+
+def _is_of_library(function: types.FunctionType) -> bool:
+    root = str(function.__module__).partition(".")[0]
+    return root in sys.stdlib_module_names and root != "__main__" or "-packages" in function.__code__.co_filename
+
+
+def _named(function: types.FunctionType) -> list[Any]:
+    """What the names in a function stand for, also `module.name`."""
+    variables = inspect.getclosurevars(function)
+    values = [*variables.nonlocals.values(), *variables.globals.values()]
+    modules = [vars(value) for value in values if isinstance(value, types.ModuleType)]
+    return values + [module[name] for module in modules for name in function.__code__.co_names if name in module]
 
 
 def _has_handler(generator: Any) -> bool:
@@ -182,6 +221,34 @@ def _reads_error(ending: types.FunctionType) -> bool:
     loads = [one.argval for one in instructions(code) if one.opname.startswith("LOAD")]
     names = (name for load in loads for name in (load if isinstance(load, tuple) else (load,)))
     return any(isinstance(name, str) and name in told for name in names)
+
+
+def _acts(ending: types.FunctionType) -> bool:
+    """May a user's `__exit__` raise, or call what somebody sees? One of a library's runs while the code is traced."""
+    of_user = vars(ending).get("__autograph_jax_original__")
+    if of_user is None:
+        return False
+    original = of_user[1]
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(original)))
+    except (OSError, TypeError, SyntaxError):
+        return True
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    raises = any(isinstance(node, ast.Raise | ast.Assert) for node in ast.walk(tree))
+    return raises or not all(_is_quiet(call, original.__globals__) for call in calls)
+
+
+_QUIET = frozenset({"isinstance", "issubclass", "type", "len", "bool", "getattr", "hasattr", "setattr", "str", "repr"})
+
+
+def _is_quiet(function: ast.expr, namespace: dict[str, Any]) -> bool:
+    """Is it one of Python's functions that only look, or the clock?"""
+    match function:
+        case ast.Name(id=name):
+            return name in _QUIET and name not in namespace
+        case ast.Attribute(value=ast.Name(id=name)):
+            return namespace.get(name) is time
+    return False
 
 
 def _told(kind: type[BaseException], frame: types.FrameType) -> StagingError:

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.operators.effects import ended, in_memory, managers, ordered, texts
+from autograph_jax.operators.effects import cleanups, ended, in_memory, managers, ordered, texts
 from autograph_jax.operators.tracing import kept, state
 from autograph_jax.operators.values.choices import Choice, taken
 
@@ -47,6 +47,7 @@ def _standard(file: Any) -> str | None:
 
 def at_run_time(action: Any, values: Sequence[Any]) -> None:
     """Call `action` with the values that traced ones have at run time, if the code that asks is really reached."""
+    cleanups.refuse_if_lost("something is printed, logged or written")
     leaves, tree = jax.tree.flatten(values, is_leaf=lambda value: value is None)
     traced = [position for position, leaf in enumerate(leaves) if isinstance(leaf, jax.Array)]
     operands = [leaves[position] for position in traced]

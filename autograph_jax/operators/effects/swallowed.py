@@ -16,6 +16,7 @@ import jax
 
 from autograph_jax.errors import AutographError, StagingError, line_of
 from autograph_jax.operators import jax_private
+from autograph_jax.operators.effects import cleanups
 from autograph_jax.operators.tracing import state
 
 _ABOUT_TRACERS = (jax.errors.ConcretizationTypeError, jax.errors.TracerIntegerConversionError)
@@ -32,13 +33,18 @@ _local = _Local()
 
 
 class Told:
-    """The innermost manager of a user's `with`: hears of a refusal before the others, which may end it."""
+    """The innermost manager of a user's `with`: hears of a refusal before the others, which may end it.
+
+    So does it in a `try` whose `finally` Python runs. It knows whether traced data decides about an error in the body.
+    """
 
     def __enter__(self) -> None:
         self._frame = id(sys._getframe(1))
         _local.told.pop(self._frame, None)
+        self._errors = cleanups.begin(self._frame)
 
     def __exit__(self, _: Any, error: BaseException | None, __: Any) -> None:
+        cleanups.leave(self._frame, self._errors)
         if error is not None and (refusal := refusal_of(error)) is not None:
             _local.told[self._frame] = refusal
             state.mark(error, _LEFT, refusal)
@@ -46,7 +52,9 @@ class Told:
 
 def ended() -> None:
     """Follows every `with` of the user's: raises the refusal that has left its body, and that one of its managers has ended."""
-    if (refusal := _local.told.pop(id(sys._getframe(1)), None)) is not None:
+    frame = id(sys._getframe(1))
+    cleanups.end(frame)
+    if (refusal := _local.told.pop(frame, None)) is not None:
         raise refusal
 
 
