@@ -98,10 +98,10 @@ def _left_by() -> types.FrameType | None:
 def _leaves_with(frame: types.FrameType) -> bool:
     """Does it call an `__exit__` now, with three times None, or with the error? The id may be that of an earlier frame."""
     done = [one for one in instructions(frame.f_code) if one.offset <= frame.f_lasti and one.opname != "PRECALL"]
-    *_, first, second, third, call = done
-    if call.opname == "WITH_EXCEPT_START":
-        return True
-    return call.opname == "CALL" and all(one.opname == "LOAD_CONST" and one.argval is None for one in (first, second, third))
+    if not done or done[-1].opname == "WITH_EXCEPT_START":
+        return bool(done)
+    *given, call = done[-4:]
+    return len(given) == 3 and call.opname == "CALL" and all(one.opname == "LOAD_CONST" and one.argval is None for one in given)
 
 
 def _is_in_finally(frame: types.FrameType) -> bool:
