@@ -63,6 +63,8 @@ _SINGLE = {gast.Is: "is_", gast.IsNot: "is_not", gast.In: "in_", gast.NotIn: "no
 _TEXT = Template("ag__.text(PARTS)")
 _FIELD = Template("ag__.field(VALUE, CONVERSION, SPEC)")
 _PERCENT = Template("ag__.percent(TEMPLATE, VALUES)")
+_PERCENT_IN_PLACE = Template("ag__.percent_in_place(TEMPLATE, VALUES)")
+_FORMS = (gast.Name, gast.Attribute, gast.BinOp, gast.Subscript, gast.Call)  # what may give the form of a text
 _OF_OBJECT = {
     "__class__": Template("ag__.class_of(VALUE)"),
     "__dict__": Template("ag__.dict_of(VALUE)"),
@@ -278,20 +280,27 @@ class _Expressions(Pass):
         return _FIELD.expression(at=node, VALUE=node.value, CONVERSION=conversion, SPEC=spec)
 
     def visit_BinOp(self, node: gast.BinOp) -> gast.AST:
-        """`"%d turns" % n`; in ported code also `form % n`, where the form may be a text."""
+        """`"%d turns" % n`, and `form % n`, where the form may be a text."""
         self.generic_visit(node)
         template = node.left
         is_text = isinstance(template, gast.Constant) and isinstance(template.value, str)
-        may_be_text = self._ported and isinstance(template, gast.Name | gast.Attribute | gast.BinOp)
+        may_be_text = isinstance(template, _FORMS) and (self._ported or not _is_number(node.right))
         if not isinstance(node.op, gast.Mod) or not (is_text or may_be_text):
             return node
         return _PERCENT.expression(at=node, TEMPLATE=template, VALUES=node.right)
 
     def visit_AugAssign(self, node: gast.AugAssign) -> list[gast.AST]:
         self.generic_visit(node)
-        if not isinstance(node.target, gast.Name) or node.target not in self._unbound:
+        if not isinstance(node.target, gast.Name):
             return [node]
         target = template.name(node.target.id, at=node.target, store=True)
+        if isinstance(node.op, gast.Mod) and not _is_number(node.value):
+            old = template.name(node.target.id, at=node.target)
+            old = self._bound(node.target) if node.target in self._unbound else old
+            new = _PERCENT_IN_PLACE.expression(at=node, TEMPLATE=old, VALUES=node.value)
+            return [template.assign([target], new, at=node)]
+        if node.target not in self._unbound:
+            return [node]
         return [template.assign([target], self._bound(node.target), at=node), node]
 
     def visit_Delete(self, node: gast.Delete) -> list[gast.AST]:
@@ -351,3 +360,7 @@ def _stand_at_method(call: gast.Call) -> None:
 
 def _is_super(function: gast.expr) -> bool:
     return isinstance(function, gast.Name) and function.id == "super"
+
+
+def _is_number(node: gast.expr) -> bool:
+    return isinstance(node, gast.Constant) and isinstance(node.value, int | float)

@@ -26,6 +26,7 @@ returned: Callable[[types.FrameType], Any] = lambda frame: []  # noqa: E731 - wh
 deciding_names: Callable[[types.FrameType], Names | None] = _nothing_known  # of the while loop that a frame is at
 meet: Callable[[type], None] = lambda kind: None  # noqa: E731 - a class that converted code comes to know
 is_porting: Callable[[], bool] = lambda: False  # noqa: E731 - is it NumPy code that is traced, with NumPy's arrays?
+is_array_library: Callable[[str | None], bool] = lambda module: False  # noqa: E731 - does it show tracers in ways of its own?
 shown_as: Callable[[Any], Any] = lambda value: value  # noqa: E731 - a value of the type that code takes it for
 is_strict: Callable[[types.CodeType], bool] = lambda code: False  # noqa: E731 - of a function that may not fall back?
 is_users: Callable[[types.FrameType, str], bool] = lambda frame, name: True  # noqa: E731 - a name that the user wrote?

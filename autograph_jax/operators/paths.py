@@ -14,6 +14,7 @@ import numpy as np
 
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import hooks, powers, subscripts
+from autograph_jax.operators.effects import texts
 from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers, standing, state, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
@@ -126,8 +127,8 @@ def put_path(value: Any, root: Any, *steps: _Attr | _Item) -> None:
 _ARRAYS = (jax.Array, np.ndarray)
 _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv, "//=": operator.ifloordiv,
-    "%=": operator.imod, "**=": powers.power_in_place, "@=": operator.imatmul, "<<=": operator.ilshift, ">>=": operator.irshift,
-    "&=": operator.iand, "|=": operator.ior, "^=": operator.ixor,
+    "%=": texts.percent_in_place, "**=": powers.power_in_place, "@=": operator.imatmul, "<<=": operator.ilshift,
+    ">>=": operator.irshift, "&=": operator.iand, "|=": operator.ior, "^=": operator.ixor,
 }  # fmt: skip
 
 

@@ -39,7 +39,7 @@ from autograph_jax.operators import (
 )
 from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators.conditionals import if_expr
-from autograph_jax.operators.effects import outlets, printing, texts
+from autograph_jax.operators.effects import library_texts, outlets, printing, texts
 from autograph_jax.operators.effects.progress import bar_maker
 from autograph_jax.operators.sequences import iterables, lists, moved, taking
 from autograph_jax.operators.tracing import cached, foreign, holders, impure, state, views
@@ -80,6 +80,7 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.print: printing.print_,
     builtins.str: texts.str_,
     builtins.repr: texts.repr_,
+    builtins.ascii: texts.ascii_,
     builtins.format: texts.format_,
     **outlets.OVERRIDES,
     builtins.iter: iterables.iter_,
@@ -106,7 +107,7 @@ _ALWAYS: dict[Any, Function] = {
 }
 # Under an eager `jax.grad`, whose tracers have values: what they are shown as, and what keeps their derivatives.
 _OF_NUMBERS: dict[Any, Function] = {
-    function: _OVERRIDES[function] for function in (print, str, repr, format, float, int, complex, round)
+    function: _OVERRIDES[function] for function in (print, str, repr, ascii, format, float, int, complex, round)
 }
 # Methods of these that change nothing; not `__getitem__`, since a defaultdict makes what is missing.
 _READING = frozenset(
@@ -126,12 +127,14 @@ def call(function: Any) -> Function:
     if kind is types.FunctionType:
         return _function(function)
     if kind is types.MethodType:
+        owner = function.__self__
+        if texts.is_tracer(owner) and (ours := texts.special(function, owner)) is not None:
+            return functools.partial(ours, owner)
         impure.check(function)
         if (bar := bar_maker(function)) is not None:
             return bar
         if isinstance(function.__self__, outlets.OWNERS) and (ours := outlets.method(function)) is not None:
             return ours
-        owner = function.__self__
         if (ours := discarded.of_sort(function)) is not None:
             return ours
         if writes_polynomials(getattr(function.__func__, "__module__", None)):
@@ -145,6 +148,8 @@ def call(function: Any) -> Function:
             return types.MethodType(_function(function.__func__), function.__self__)
         return numpy_writes.guarded(function) if not is_porting() and numpy_writes.may_write(function) else function
     if issubclass(kind, types.BuiltinMethodType):  # methods in C that are handed their class have a class of their own
+        if (ours := texts.special(function, function.__self__)) is not None:
+            return functools.partial(ours, function.__self__)
         impure.check(function)
         if function.__self__ is builtins:
             return _in_place_of(function) or function
@@ -303,6 +308,8 @@ def _builtin(function: types.BuiltinMethodType) -> Function:
         return numpy_writes.guarded(function)
     if is_numeric_function(function):
         return _numeric(function)
+    if (ours := library_texts.of_method(function)) is not None:
+        return ours
     return foreign.guarded(function) if state.traces() else function
 
 
@@ -372,6 +379,7 @@ def _with_arrays(function: types.FunctionType) -> Function:
 
 
 hooks.call = call
+hooks.is_array_library = is_array_library
 
 
 _SLOT_KINDS = (types.WrapperDescriptorType, types.MethodWrapperType, types.MethodDescriptorType)
@@ -387,6 +395,8 @@ def _slot(function: Any) -> Function:
             subscripts.note_attr(target, rest[0])
         elif function.__name__ in ("__setitem__", "__delitem__") or _changes_content(target, function):
             subscripts.note_content(target)
+        if (ours := texts.special(function, target)) is not None:
+            return ours(target, *rest)
         foreign.check_method(target, function.__name__)
         numpy_writes.check_slot(function, target)
         return function(*arguments, **keywords)
@@ -423,7 +433,7 @@ def _function(function: types.FunctionType) -> Function:
             if is_array_library(function.__module__):
                 return _taking_functions(function)
             impure.check(function)
-            return foreign.guarded(function)
+            return library_texts.of_function(function, foreign.guarded(function))
         converted = convert_function(function)
         if converted is function:
             strict.check_callee(sys._getframe(2).f_code, function)

@@ -89,6 +89,7 @@ def watched(function: Any) -> Iterator[Watch]:
         yield watch
     except Exception as error:
         annotate(error)
+        watch.result = error.args, vars(error)  # what it holds is raised at run time, or refused
         raise
     finally:
         state.swap_written(around)

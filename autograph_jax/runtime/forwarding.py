@@ -110,6 +110,7 @@ def recover(error: Exception) -> None:
         raise explained(error) from error
     if isinstance(error, jax.errors.JaxRuntimeError) and (raised := checks.take_raised()) is not None:
         raise raised.with_traceback(_innermost(raised.__traceback__)) from None
+    checks.refuse_if_lost(error)
 
 
 def _innermost(entry: types.TracebackType | None) -> types.TracebackType | None:

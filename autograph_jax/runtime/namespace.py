@@ -59,6 +59,7 @@ def operators() -> Operators:
     names |= {"live": iterables.live, "growing": limits.growing}
     names |= {name: getattr(comprehensions, name) for name in ("kept", "kept_list", "kept_ones", "each_there", "ones_there")}
     names |= {"number": operator_builtins.number, "text": texts.text, "field": texts.field, "percent": texts.percent}
+    names |= {"percent_in_place": texts.percent_in_place}
     names |= {"view": views.view, "rows": views.rows, "view_at": selection.view_at, "get_item": selection.get_item}
     return Operators(**names, **exit_values, call=call)
 

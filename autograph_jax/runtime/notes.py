@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.core
 
-from autograph_jax.errors import Location, frame_location, is_user_frame
+from autograph_jax.errors import AutographError, Location, frame_location, is_user_frame
 from autograph_jax.runtime.libraries import is_left_alone
 
 _UNCONVERTED = "decorate the function that branches: `@autograph`; a builtin or a library cannot be"
@@ -51,7 +51,8 @@ _MARK = "autograph_jax: "
 
 def annotate(error: BaseException) -> None:
     """Add the note to an error that leaves a traced function, unless it has one."""
-    ways = [help for kind, part, help in _WAYS_OUT if isinstance(error, kind) and part in str(error)]
+    said = _said(error)
+    ways = [help for kind, part, help in _WAYS_OUT if isinstance(error, kind) and part in said]
     if not ways or any(note.startswith(_MARK) for note in getattr(error, "__notes__", ())):
         return
     frame = _users_frame(error)
@@ -65,6 +66,13 @@ def annotate(error: BaseException) -> None:
     what = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} only known at run time" if names else "it was raised here"
     way = _ELEMENT if isinstance(error, jax.errors.TracerArrayConversionError) and _is_element(tree) else ways[0]
     error.add_note("\n".join([_MARK + what, *location.lines(), f"  help: {way}"]))
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return str(error)
+    except AutographError:  # a text of the user's that holds traced values, which JAX has never written
+        return ""
 
 
 def _users_frame(error: BaseException) -> Any:

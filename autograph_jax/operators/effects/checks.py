@@ -30,7 +30,7 @@ from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import attempts, cleanups, ended, handlers, ordered, printing, progress_bars, swallowed
 from autograph_jax.operators.effects.attempts import Raised
 from autograph_jax.operators.effects.failures import CheckText, Error, Failure, Failures, errors_are_values
-from autograph_jax.operators.tracing import state
+from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced, truth
@@ -67,7 +67,8 @@ def _unless_raised(function: Callable[..., Any], *values: Any) -> Any:
     except Raised:
         return None
     except Exception as error:
-        if made() == before or not jax_private.is_outermost() or not raised_later(error):
+        is_known = made() == before and not reach.holds_traced((error.args, vars(error)))
+        if is_known or not jax_private.is_outermost() or not raised_later(error):
             raise
         return None
 
@@ -169,6 +170,19 @@ def raised_later(error: Exception) -> bool:
         raise raised_by_itself() from None
     raise_where(jnp.asarray(True), error, _line_taken(error))
     return True
+
+
+def refuse_if_lost(error: Exception) -> None:
+    """Refuse an exception of the user's that leaves all of JAX's traces and shows a value of one of them."""
+    if isinstance(error, AutographError) or type(error).__module__.startswith("jax") or jax_private.tracing():
+        return
+    if any(map(jax_private.is_lost, reach.everything((error.args, vars(error))))):
+        raise StagingError(
+            f"this {type(error).__name__} holds a traced value, and is raised while JAX traces",
+            location=line_of(error),
+            details=["The value is known at run time only, when the exception is long gone."],
+            help="leave the value out of it, or compile the whole with `ag.jit`, which raises at run time",
+        ) from None
 
 
 def _line_taken(error: Error) -> Location | None:

@@ -16,9 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import Location
-from autograph_jax.operators.effects import texts
-from autograph_jax.operators.tracing import state
+from autograph_jax.operators.effects import rebuilt, texts
+from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.tracing.places import Aside
+from autograph_jax.operators.values.choices import Choice
 
 Error = BaseException | type[BaseException]
 
@@ -41,7 +42,7 @@ class Failure:
     def __init__(self, error: Error, location: Location | None = None) -> None:
         self.error, self.location = error, location
         self.kind, kept = (error, ((), {})) if isinstance(error, type) else (type(error), (error.args, vars(error)))
-        leaves, self._tree = jax.tree.flatten(kept, is_leaf=lambda value: value is None)
+        leaves, self._tree = jax.tree.flatten(_taken_apart(kept), is_leaf=lambda value: value is None)
         self.values = [_numbers(leaf) for leaf in leaves if isinstance(leaf, jax.Array)]
         self._leaves = [_TRACED if isinstance(leaf, jax.Array) else leaf for leaf in leaves]
         self._is_made_anew = bool(self.values) or bool(kept[1]) and bool(state.traces())
@@ -62,7 +63,8 @@ class Failure:
 
     def _filled(self, values: Iterable[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         known = iter(values)
-        return jax.tree.unflatten(self._tree, [next(known) if leaf is _TRACED else leaf for leaf in self._leaves])
+        filled = jax.tree.unflatten(self._tree, [next(known) if leaf is _TRACED else leaf for leaf in self._leaves])
+        return jax.tree.map(rebuilt.built, filled, is_leaf=rebuilt.is_rebuilt)
 
     def text(self, given: Sequence[Any]) -> str:
         """The error as text: its type, what it says, and where."""
@@ -86,6 +88,17 @@ def _made(kind: type[BaseException], arguments: tuple[Any, ...], attributes: dic
     error.args = arguments
     error.__dict__.update(attributes)
     return error
+
+
+def _taken_apart(kept: Any) -> Any:
+    """The arguments and attributes of an error, without the objects that hold something else when the program runs."""
+    return jax.tree.map(_parts_of, kept, is_leaf=lambda value: isinstance(value, texts.Text | Choice))
+
+
+def _parts_of(value: Any) -> Any:
+    if isinstance(value, jax.Array | texts.Text | Choice | types.FunctionType) or not reach.holds_traced(value):
+        return value
+    return rebuilt.taken_apart(value)
 
 
 def _plain_text(value: Any) -> Any:

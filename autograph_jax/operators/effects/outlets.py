@@ -71,6 +71,7 @@ def _logging(log: Function, logger: logging.Logger | logging.LoggerAdapter[Any])
 
     def apply(*arguments: Any, **keywords: Any) -> None:
         level = _LEVELS.get(log.__name__) or (arguments[0] if arguments else keywords.get("level"))
+        arguments = tuple(map(texts.both, arguments))
         if not _is_later(arguments):
             log(*arguments, **keywords)
         elif not hooks.is_porting() and (not isinstance(level, int) or logger.isEnabledFor(level)):
@@ -81,11 +82,12 @@ def _logging(log: Function, logger: logging.Logger | logging.LoggerAdapter[Any])
 
 def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:
     """`warnings.warn`; in a staged block at run time, with the line that asks for it."""
+    kind = category or (type(message) if isinstance(message, Warning) else UserWarning)
+    message = texts.of_objects(message, "s")
     if not _is_later((message,)):
         impure.warn(message, category, stacklevel + 1, source, **options)
         return
     place = user_location()
-    kind = category or (type(message) if isinstance(message, Warning) else UserWarning)
     if managers.is_ignored(kind):
         return
     file, line = (place.filename, place.line) if place is not None else ("<unknown>", 1)

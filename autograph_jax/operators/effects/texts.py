@@ -6,8 +6,10 @@ Until then they can be printed, raised, returned and put together. Who asks for 
 from __future__ import annotations
 
 import builtins
+import collections
 import dataclasses
 import itertools
+import operator
 import re
 import string
 import types
@@ -20,25 +22,34 @@ import numpy as np
 
 from autograph_jax.errors import StagingError, user_location
 from autograph_jax.operators import hooks, jax_private
+from autograph_jax.operators.effects import standard_texts
 from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.values import objects
-from autograph_jax.operators.values.choices import Choice, taken
+from autograph_jax.operators.values.choices import VIEWS, Choice, is_leaf, taken
 from autograph_jax.operators.values.traced import is_traced
 
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """`{value!conversion:spec}` of an f-string; with the conversion `%`, the spec is one of `spec % value`."""
+    """`{value!conversion:spec}` of an f-string; with the conversion `%`, the spec is one of `spec % value`.
+
+    A conversion that is a function makes the text of the value, when the program runs.
+    """
 
     value: Any
-    conversion: str = ""
+    conversion: str | Callable[[Any], str] = ""
     spec: Any = ""
 
     def text(self) -> str:
+        if callable(self.conversion):
+            return self.conversion(taken(self.value))
         if self.conversion == "%":
             return self.spec % (taken(self.value),)
-        value = {"s": str, "r": repr, "a": ascii}.get(self.conversion, lambda v: v)(taken(self.value))
+        value = _CONVERSIONS.get(self.conversion, lambda v: v)(taken(self.value))
         return format(value, str(self.spec))
+
+
+_CONVERSIONS: dict[Any, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
 
 
 def _refusing(name: str) -> Callable[..., Any]:
@@ -70,6 +81,8 @@ class Text:
         return Text((other, *self.parts))
 
     def __str__(self) -> str:
+        if is_open(*self.parts):  # Python, or a library, asks for it
+            raise _unknown("str")
         return "".join(part.text() if isinstance(part, Field) else str(part) for part in self.parts)
 
     def __repr__(self) -> str:
@@ -128,7 +141,32 @@ class Items:
         return repr(dict(zip(self.keys, self.values, strict=True)))
 
 
+@dataclasses.dataclass(frozen=True)
+class Counted(Items):
+    """What stands for what is in a Counter: the largest count comes first, and which one that is, is seen at run time."""
+
+    def __repr__(self) -> str:
+        counts = dict(zip(self.keys, self.values, strict=True))
+        return repr(dict(collections.Counter(counts).most_common()))
+
+
+@dataclasses.dataclass(frozen=True)
+class Both:
+    """What stands for an object in a message that has yet to be formatted: its two texts."""
+
+    of_str: Any
+    of_repr: Any
+
+    def __str__(self) -> str:
+        return str(self.of_str)
+
+    def __repr__(self) -> str:
+        return repr(self.of_repr)
+
+
 jax.tree_util.register_dataclass(Items, ["values"], ["keys"])
+jax.tree_util.register_dataclass(Counted, ["values"], ["keys"])
+jax.tree_util.register_dataclass(Both, ["of_str", "of_repr"], [])
 jax.tree_util.register_dataclass(Shown, ["text"], [])
 jax.tree_util.register_dataclass(Field, ["value", "spec"], ["conversion"])
 jax.tree_util.register_dataclass(Text, ["parts"], [])
@@ -172,12 +210,30 @@ def plain(value: Any) -> Any:
 
 
 def _with_texts(part: Field) -> str | Field | Text:
-    if part.conversion not in ("", "s", "r") or part.spec != "":
+    if part.conversion == "%" or callable(part.conversion):
         return part
-    value = of_objects(part.value, part.conversion or "s")
-    if value is not part.value and isinstance(value, str | Text | Choice):
-        return Field(value) if isinstance(value, Choice) else value
-    return Field(value, part.conversion)
+    if part.conversion == "" and (own := _own_format(part.value)) is not None:
+        return _as_part(own(part.value, part.spec))
+    if part.conversion == "" and part.spec != "":
+        return part
+    value = of_objects(part.value, "s" if part.conversion in ("", "s") else "r")
+    if value is part.value or not isinstance(value, str | Text | Choice):
+        return Field(value, part.conversion, part.spec)
+    if part.conversion == "a":
+        return Field(Shown(value), "a", part.spec)
+    return _as_part(value) if part.spec == "" else Field(value, "", part.spec)
+
+
+def _as_part(value: Any) -> Any:
+    return value if isinstance(value, str | Text) else Field(value)
+
+
+def _own_format(value: Any) -> Callable[..., Any] | None:
+    """The `__format__` that a class has in Python, of an object that holds something else when the program runs."""
+    function = type(value).__format__
+    if not isinstance(function, types.FunctionType) or _is_shown_later(value) or not _is_shown_now(value):
+        return None
+    return hooks.call(function)
 
 
 def of_objects(value: Any, conversion: str) -> Any:
@@ -185,15 +241,28 @@ def of_objects(value: Any, conversion: str) -> Any:
     value = known(value)
     if _is_choice(value) and any(map(_is_error, value._options)):
         return value._map(lambda option: of_objects(option, conversion))
-    if _is_error(value) and (state.traces() or reach.holds_traced((value.args, vars(value)))):
+    if _is_error(value) and (state.traces() or reach.holds((value.args, vars(value)), is_tracer)):
         return _text_of_error(value, conversion)
-    if _is_shown_later(value) or not (state.traces() or reach.holds_traced(value)):
+    if isinstance(value, np.ndarray) and value.dtype.hasobject and any(map(is_tracer, value.flat)):
+        raise not_shown("the text of an array of objects shows a traced value")
+    if _is_shown_later(value) or not _is_shown_now(value):
         return value
     if type(value) in (list, tuple):
-        return type(value)(map(_in_container, value))
+        parts = map(_in_container, value)
+        return list(parts) if type(value) is list else tuple(parts)
     if type(value) is dict:
         return Items(tuple(value), list(map(_in_container, value.values())))
-    return _text_of(value, conversion) if jax.tree_util.all_leaves([value]) else value
+    return _text_of(value, conversion)
+
+
+def _is_shown_now(value: Any) -> bool:
+    """Is the text of this object made while it is traced? In a staged block it may change later; tracers are gone then."""
+    return bool(state.traces()) or reach.holds(value, is_tracer)
+
+
+def is_tracer(value: Any) -> bool:
+    """Is this what JAX or we show in a way of our own: also a tracer of an eager `jax.grad`, which has a value."""
+    return issubclass(type(value), jax.core.Tracer) or is_traced(value)
 
 
 def _is_error(value: Any) -> bool:
@@ -212,15 +281,88 @@ def _in_container(value: Any) -> Any:
 def _text_of(value: Any, conversion: str) -> Any:
     kind = type(value)
     of_str = conversion == "s" and kind.__str__ is not object.__str__
-    function = kind.__str__ if of_str else kind.__repr__
-    if not isinstance(function, types.FunctionType) or not reach.is_record(value):
-        return value
+    return by_method(kind.__str__ if of_str else kind.__repr__, value)
+
+
+def by_method(function: Any, value: Any) -> Any:
+    """What `function` shows a value as, a `__repr__` or `__str__`; the value itself where Python may ask for that later."""
+    if (parts := standard_texts.parts(function, value)) is not None:
+        return text(*map(_part, parts))
+    if not jax.tree_util.all_leaves([value]):
+        return _with_shown_leaves(value)
+    if not isinstance(function, types.FunctionType) or not (reach.is_record(value) or reach.holds(value, is_tracer)):
+        return _checked(value, function)
     made_by = getattr(function, "__wrapped__", function).__code__.co_filename
-    if dataclasses.is_dataclass(kind) and made_by == "<string>":  # as dataclasses makes it
-        fields = [field for field in dataclasses.fields(kind) if field.repr]
+    if dataclasses.is_dataclass(value) and made_by == "<string>":  # as dataclasses makes it
+        fields = [field for field in dataclasses.fields(value) if field.repr]
         texts = [text(f"{field.name}=", Field(getattr(value, field.name), "r")) for field in fields]
-        return text(f"{kind.__qualname__}(", joined(", ", texts), ")")
-    return hooks.call(function)(value)
+        return text(f"{type(value).__qualname__}(", joined(", ", texts), ")")
+    shown = hooks.call(function)(value)
+    if isinstance(shown, str) and not hooks.is_array_library(function.__module__):
+        refuse_tracers(shown, value)
+    return shown
+
+
+def shown_by(function: Any, value: Any) -> Any:
+    """What `function`, a `__repr__` or `__str__` in C or of a library, gives for a value."""
+    shown = by_method(function, known(value))
+    return shown if isinstance(shown, str | Text) else function(value)
+
+
+def both(value: Any) -> Any:
+    """A value, or what stands for an object in a message that is formatted at run time."""
+    of_str = of_objects(value, "s")
+    if of_str is value or not isinstance(of_str, str | Text):
+        return of_str
+    return Both(Shown(of_str), Shown(of_objects(value, "r")))
+
+
+def _part(part: str | standard_texts.Asked | standard_texts.Counts) -> str | Field:
+    if isinstance(part, standard_texts.Asked):
+        return Field(part.value, part.conversion)
+    return Field(_counted(part.value)) if isinstance(part, standard_texts.Counts) else part
+
+
+def _counted(counts: dict[Any, Any]) -> Any:
+    """Numbers are in an order that the program knows when it runs; of objects the user's `__lt__` would have to know it."""
+    shown = list(map(_in_container, counts.values()))
+    if not is_open(shown):
+        counts = dict(collections.Counter(counts).most_common())
+        return Items(tuple(counts), list(map(_in_container, counts.values())))
+    if any(isinstance(count, Shown | Items | list | tuple) for count in shown):
+        raise not_shown("a Counter shows counts in an order that is not known")
+    return Counted(tuple(counts), shown)
+
+
+def _with_shown_leaves(value: Any) -> Any:
+    """A value that JAX takes apart, and that is put together again when the program runs."""
+    leaves, tree = jax.tree.flatten(value)
+    shown = list(map(_in_container, leaves))
+    is_same = all(one is other for one, other in zip(leaves, shown, strict=True))
+    return value if is_same else jax.tree.unflatten(tree, shown)
+
+
+def _checked(value: Any, function: Any) -> Any:
+    """A value with a text of Python's own, or of a class in C, in which there may be no tracer's."""
+    if function is not object.__repr__ and reach.holds(value, is_tracer):
+        refuse_tracers(function(value), value)
+    return value
+
+
+def refuse_tracers(shown: str, value: Any, made_by: str = "") -> None:
+    """Refuse a text in which a traced value is shown that this one holds."""
+    if any(is_tracer(part) and not _is_choice(part) and repr(part) in shown for part in reach.everything(value)):
+        what = f"what `{made_by}` makes" if made_by else f"the text of an object of class {type(value).__name__}"
+        raise not_shown(f"{what} shows a traced value")
+
+
+def not_shown(what: str) -> StagingError:
+    return StagingError(
+        f"{what}, which has its text at run time only",
+        location=user_location(),
+        details=["The text is made by code that is not converted, while JAX traces."],
+        help="show the value itself, `print(x)`; or show it at run time, by a callback: `jax.debug.callback`",
+    )
 
 
 def _text_of_error(error: BaseException, conversion: str) -> str | Text | Choice:
@@ -250,10 +392,16 @@ def _is_choice(value: Any) -> bool:
 def is_open(*values: Any) -> bool:
     """Is there a traced value among these, or in a list, tuple, dict or text among them?"""
     try:
-        leaves = jax.tree.leaves(values, is_leaf=_is_choice)
+        leaves = jax.tree.leaves(values, is_leaf=is_leaf)
     except ValueError:  # a dict whose keys have no order
         return reach.holds_traced(values)
-    return any(is_traced(leaf) or isinstance(leaf, BaseException) and reach.holds_traced(leaf.args) for leaf in leaves)
+    return any(map(_is_open_leaf, leaves))
+
+
+def _is_open_leaf(leaf: Any) -> bool:
+    if isinstance(leaf, BaseException):
+        return reach.holds_traced(leaf.args)
+    return is_traced(leaf) or type(leaf) in VIEWS and reach.holds_traced(leaf)
 
 
 # Python's own of the same names
@@ -277,20 +425,48 @@ def repr_(value: Any, /) -> Any:
     return text(Field(shown, "r")) if is_open(shown) else objects.asked(value, "__repr__", builtins.repr)
 
 
+def ascii_(value: Any, /) -> Any:
+    return text(Field(value, "a"))
+
+
 def format_(value: Any, spec: Any = "", /) -> Any:
-    return text(Field(value, "", spec)) if is_open(value, spec) else builtins.format(known(value), spec)
+    if not isinstance(spec, str | Text | Choice):
+        return builtins.format(value, spec)
+    return text(Field(value, "", spec))
+
+
+def special(function: Any, target: Any) -> Callable[..., Any] | None:
+    """What stands for `x.__repr__`, `object.__str__` or `"%d".__mod__`; None where this is no such method."""
+    name = function.__name__
+    if name not in _SPECIAL or not (jax_private.tracing() or jax_private.transforming()):
+        return None
+    if name == "__mod__":
+        return percent if isinstance(target, str) else None
+    if is_tracer(target):
+        return {"__repr__": repr_, "__str__": str_, "__format__": format_}[name]
+    if _is_shown_later(target) or not _is_shown_now(target):
+        return None
+    if name == "__format__":
+        return lambda value, spec: str_(value) if spec == "" else function(spec)
+    owner = getattr(function, "__objclass__", None)
+    if owner is object:
+        return repr_ if name == "__str__" else None
+    return lambda value: shown_by(getattr(owner, name), value)
+
+
+_SPECIAL = ("__repr__", "__str__", "__format__", "__mod__")
 
 
 def method(function: Callable[..., Any]) -> Callable[..., Any] | None:
     """What stands for `"{}".format` or `", ".join`, given traced values; None for other methods of a str."""
-    own = {"format": _formatted, "join": joined}.get(function.__name__)
+    own = _METHODS.get(function.__name__)
     if own is None:
         return None
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
         if function.__name__ == "join" and len(arguments) == 1:
             arguments = (list(arguments[0]),)
-        if not is_open(arguments, keywords):
+        if not is_open(arguments, keywords) and not _is_shown_now((arguments, keywords)):
             arguments = tuple(map(known, arguments))
             return function(*arguments, **{name: known(value) for name, value in keywords.items()})
         return own(function.__self__, *arguments, **keywords)
@@ -299,6 +475,10 @@ def method(function: Callable[..., Any]) -> Callable[..., Any] | None:
 
 
 def _formatted(template: str, /, *arguments: Any, **keywords: Any) -> Any:
+    return _filled(template, arguments, keywords)
+
+
+def _filled(template: str, arguments: Any, keywords: Any) -> Any:
     numbers = itertools.count()
 
     def made(template: str) -> Any:
@@ -325,13 +505,25 @@ def joined(separator: str, values: Iterable[Any]) -> Any:
     return text(*parts)
 
 
+def percent_in_place(template: Any, values: Any) -> Any:
+    """What `template %= values` leaves in the variable."""
+    return percent(template, values) if issubclass(type(template), str | Text) else operator.imod(template, values)
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "format": _formatted,
+    "format_map": lambda template, mapping: _filled(template, (), mapping),
+    "join": joined,
+}
 _PERCENT = re.compile(r"%(?:\((?P<key>[^)]*)\))?(?P<how>[#0\- +]*\d*(?:\.\d*)?)[hlL]?(?P<kind>[diouxXeEfFgGcrsa%])")
 
 
 def percent(template: Any, values: Any) -> Any:
     """`"%5.2f of %s" % values`; of what is no str, what Python's operator gives."""
+    if not issubclass(type(template), str):
+        return template % values
     values = tuple(map(known, values)) if type(values) is tuple else known(values)
-    if not isinstance(template, str) or not is_open(values):
+    if not (is_open(values) or _is_shown_now(values)):
         return template % values
     given = iter(values if isinstance(values, tuple) else (values,))
     parts: list[Any] = []
@@ -343,7 +535,9 @@ def percent(template: Any, values: Any) -> Any:
             parts.append("%")
             continue
         value = values[found["key"]] if found["key"] is not None and isinstance(values, Mapping) else next(given)
-        shown = of_objects(value, found["kind"]) if found["kind"] in "rs" else value
-        kind = found["kind"] if shown is value else "s"
+        shown = of_objects(value, "s" if found["kind"] == "s" else "r") if found["kind"] in "rsa" else value
+        kind = found["kind"]
+        if shown is not value and isinstance(shown, str | Text | Choice):
+            shown, kind = (Shown(shown), "a") if kind == "a" else (shown, "s")
         parts.append(Field(shown, "%", f"%{found['how']}{kind}"))
     return text(*parts, template[end:])

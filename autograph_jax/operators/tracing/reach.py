@@ -16,7 +16,7 @@ import jax
 import jax.core
 import numpy as np
 
-from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.choices import VIEWS, Choice
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.porting.arrays import Buffer, MutableArray, Picked, arrays_made
 
@@ -245,8 +245,11 @@ _PARTS: dict[type, Parts] = {
     MutableArray: lambda value: (("_buffer", value._buffer),),
     Buffer: lambda value: (("value", value.value),),
     Picked: lambda value: (("index", value.index), *enumerate(value.arrays)),
-    **dict.fromkeys((*_ITERATORS, types.CellType), lambda value: enumerate(gc.get_referents(value))),
+    **dict.fromkeys(
+        (*_ITERATORS, *VIEWS, types.MappingProxyType, types.CellType), lambda value: enumerate(gc.get_referents(value))
+    ),
     np.flatiter: lambda value: (("base", value.base),),
+    slice: lambda value: (("start", value.start), ("stop", value.stop), ("step", value.step)),
     memoryview: lambda value: _of_released(lambda: [value.obj]),
     np.nditer: lambda value: _of_released(lambda: value.operands),
 }

@@ -7,6 +7,7 @@ None on one path and an array on the other is a Choice of None and that array. `
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import dis
 import enum
@@ -201,10 +202,19 @@ def taken(value: Any) -> Any:
         return isinstance(part, Choice)
 
     try:
-        found = any(map(is_choice, jax.tree.leaves(value, is_leaf=is_choice)))
+        found = any(map(is_choice, jax.tree.leaves(value, is_leaf=is_leaf)))
     except ValueError:  # a dict whose keys have no order: no traced value is in it
         return value
-    return jax.tree.map(lambda part: part.value if is_choice(part) else part, value, is_leaf=is_choice) if found else value
+    return jax.tree.map(lambda part: part.value if is_choice(part) else part, value, is_leaf=is_leaf) if found else value
+
+
+# The views of a dict, which JAX does not look into, and warns of.
+VIEWS = tuple({type(view) for kind in ({}, collections.OrderedDict()) for view in (kind.keys(), kind.values(), kind.items())})
+
+
+def is_leaf(value: Any) -> bool:
+    """Is this a Choice or a view of a dict, which `jax.tree` takes as a whole?"""
+    return isinstance(value, Choice) or type(value) in VIEWS
 
 
 def unpacked_to(frame: types.FrameType) -> int | None:
