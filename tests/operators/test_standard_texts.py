@@ -173,15 +173,17 @@ def test_prints(program):
 def by_library(x):
     return (
         pprint.pformat([x, {"b": x, "a": (1, x)}]), pprint.pformat({"b": x, "a": 1}, sort_dicts=False),
-        pprint.pformat([1]), string.Template("$a, $b").substitute(a=x, b="c"), string.Template("$a $c").safe_substitute({"a": x}),
+        pprint.pformat([1]), string.Template("$a, $b").substitute(a=x, b="c"),
+        string.Template("$a $c").safe_substitute({"a": x}),
         reprlib.repr([x, 1]), string.Formatter().format("{:.2f} {a}", x, a=x),
     )  # fmt: skip
 
 
 def by_special_methods(x):
     return (
-        x.__repr__(), x.__str__(), x.__format__(".2f"), [x].__repr__(), Point(x).__str__(), Point(x).__repr__(), "%s".__mod__(x),
-        list.__repr__([x]), "{a}".format_map({"a": x}), collections.UserList([x]).__repr__(), object.__str__(Point(x)),
+        x.__repr__(), x.__str__(), x.__format__(".2f"), [x].__repr__(), Point(x).__str__(), Point(x).__repr__(),
+        "%s".__mod__(x), list.__repr__([x]), "{a}".format_map({"a": x}), collections.UserList([x]).__repr__(),
+        object.__str__(Point(x)),
     )  # fmt: skip
 
 

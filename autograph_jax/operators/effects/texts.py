@@ -210,7 +210,7 @@ def plain(value: Any) -> Any:
 
 
 def _with_texts(part: Field) -> str | Field | Text:
-    if part.conversion == "%" or callable(part.conversion):
+    if type(part.value) in _ATOMS or part.conversion == "%" or callable(part.conversion):
         return part
     if part.conversion == "" and (own := _own_format(part.value)) is not None:
         return _as_part(own(part.value, part.spec))
@@ -222,6 +222,9 @@ def _with_texts(part: Field) -> str | Field | Text:
     if part.conversion == "a":
         return Field(Shown(value), "a", part.spec)
     return _as_part(value) if part.spec == "" else Field(value, "", part.spec)
+
+
+_ATOMS = frozenset(reach.ATOMS)
 
 
 def _as_part(value: Any) -> Any:
