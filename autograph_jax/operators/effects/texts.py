@@ -52,6 +52,14 @@ class Field:
 _CONVERSIONS: dict[Any, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
 
 
+def _is_unknown(parts: Any) -> bool:
+    try:
+        leaves = jax.tree.leaves(parts, is_leaf=lambda value: type(value) in VIEWS)
+    except ValueError:  # a dict whose keys have no order
+        return False
+    return any(issubclass(type(leaf), jax.core.Tracer) and is_traced(leaf) for leaf in leaves)
+
+
 def _refusing(name: str) -> Callable[..., Any]:
     def operation(self: Text, *_: Any) -> Any:
         raise _unknown(name)
@@ -81,7 +89,7 @@ class Text:
         return Text((other, *self.parts))
 
     def __str__(self) -> str:
-        if is_open(*self.parts):  # Python, or a library, asks for it
+        if _is_unknown(self.parts):  # Python, or a library, asks for it
             raise _unknown("str")
         return "".join(part.text() if isinstance(part, Field) else str(part) for part in self.parts)
 
