@@ -75,7 +75,7 @@ class Tables:
             return False
         if _concatenates(container) or self._ported and not isinstance(node.slice, gast.Constant):
             return True
-        if _has_list(node.slice) or any(_is_none(part, self._nones) for part in _places(node.slice)):
+        if _has_list(node.slice) or not self._nones.isdisjoint(_variables_in(node.slice)):
             return True
         is_table = isinstance(container, gast.Name) and container.id not in self._bound or _is_numpys(container, self._numpys)
         if _is_fixed(node.slice):
@@ -148,11 +148,11 @@ def _is_none(node: gast.AST, known: Names) -> bool:
     return _one_of(node, known, _is_none)
 
 
-def _places(index: gast.AST) -> list[gast.AST]:
-    """The parts of an index that may be numbers, but for constants: None as such is an axis."""
+def _variables_in(index: gast.AST) -> list[str]:
+    """The variables that are indexes, or bounds of slices."""
     parts = index.elts if isinstance(index, gast.Tuple) else [index]
     bounds = [bound for part in parts if isinstance(part, gast.Slice) for bound in (part.lower, part.upper, part.step)]
-    return [part for part in (*parts, *bounds) if part is not None and not isinstance(part, gast.Constant | gast.Slice)]
+    return [part.id for part in (*parts, *bounds) if isinstance(part, gast.Name)]
 
 
 def _is_numpys(node: gast.AST, known: Names) -> bool:

@@ -208,3 +208,16 @@ def test_an_error_of_the_program_comes_before():
 def test_an_array_is_not_compared_with_one_of_both():
     with pytest.raises(ag.ChoiceError, match="which of an array is one too"):
         ag.jit(lambda x: jnp.arange(3) == only_where_positive(x))(1)
+
+
+def test_a_bound_that_may_be_none_is_refused():
+    @ag.jit
+    def tail(v):
+        first = None
+        for i, x in enumerate(v):
+            if x > 0:
+                first = i
+        return v[first:]
+
+    with pytest.raises(ag.ChoiceError, match="as the bound of a slice"):
+        tail(jnp.arange(3.0))

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.core
 
-from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.choices import Choice, refusal
 
 
 def is_array_like(value: Any) -> bool:
@@ -25,10 +25,17 @@ def opened_index(index: Any) -> Any:
     if isinstance(index, tuple):
         return tuple(map(opened_index, index))
     if isinstance(index, slice):
-        return slice(*map(opened_index, (index.start, index.stop, index.step)))
+        return slice(*map(_opened_bound, (index.start, index.stop, index.step)))
     if type(index) is Choice:
         return index._not_none()
     return index.__jax_array__() if is_array_like(index) else index
+
+
+def _opened_bound(bound: Any) -> Any:
+    """A slice may have no bound, and then takes another number of elements."""
+    if type(bound) is Choice:
+        raise refusal(bound, "as the bound of a slice")
+    return opened_index(bound)
 
 
 _OURS = "autograph_jax.operators."

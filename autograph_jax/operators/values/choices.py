@@ -404,12 +404,12 @@ _KNOWN = ("builtins", "jax", "jaxlib", "numpy", "autograph_jax", "functools", "e
 
 def _is_ours(frame: types.FrameType | None) -> bool:
     """Does code of this package look through a tree, with functions of JAX's for that?"""
-    while frame is not None and (name := frame.f_globals.get("__name__", "")) in _TREES:
+    while frame is not None and any(frame.f_globals is own for own in _OF_TREES):
         frame = frame.f_back
-    return frame is not None and name.startswith("autograph_jax.")
+    return frame is not None and str(frame.f_globals.get("__name__")).startswith("autograph_jax.")
 
 
-_TREES = ("jax._src.tree", "jax._src.tree_util")
+_OF_TREES = [getattr(function, "__globals__", None) for function in (jax.tree.leaves, jax.tree_util.tree_leaves)]
 
 
 def _flatten(choice: Choice) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -421,7 +421,7 @@ def _flatten(choice: Choice) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
 
 
 def _unflatten(static: tuple[Any, ...], children: tuple[Any, ...]) -> Any:
-    if static == (_ALONE,):
+    if static[0] is _ALONE:
         return children[0]
     index, *dynamic = children
     remaining = iter(dynamic)
