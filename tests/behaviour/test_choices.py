@@ -516,6 +516,31 @@ def or_takes_none_away(x):
 row(or_takes_none_away, [3.0], [0.5], staged="cond", batch=True)
 
 
+def word_of_branches(xs):
+    word = ""
+    for x in xs:
+        if x < 3:
+            word += "l"
+        else:
+            word += "r"
+    return 1.0 if word == "lr" else 2.0
+
+
+def word_that_grows(x):
+    word = ""
+    while x > 0:
+        if x < 3:
+            word += "l"
+        else:
+            word += "r"
+        x = x - 2
+    return 1.0 if word == "rrl" else 2.0
+
+
+row(word_of_branches, [np.array([1.0, 5.0])], [np.array([5.0, 1.0])])
+row(word_that_grows, [5.0], want="error")
+
+
 def call_of_none(x):
     act = jnp.sin if x > 0 else None
     return act(x)

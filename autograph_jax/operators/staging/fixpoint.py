@@ -105,7 +105,7 @@ class _Settling:
         self._aliases = Aliases()
         self._apart = NOT_APART
         self._longer = collections.Counter[Any]()  # by key: how often an array has become longer
-        self._sizes = collections.Counter[Any]()  # by key: of how many leaves a place is
+        self._sizes = collections.Counter[Any]()  # by key: of how many leaves and options a place is
         self._doubled = collections.Counter[Any]()  # in how many rounds one after the other it has become twice as many
         self._turns = may_grow
         self._growing: dict[Any, lists.Growth] | None = {} if may_grow else None
@@ -163,7 +163,7 @@ class _Settling:
     def explodes(self) -> bool:
         """Has something become twice as large in each of the last rounds: `s += "a" if x > i else "b"`?"""
         for place, form in zip(self.places, self._forms, strict=True):
-            before, self._sizes[place.key] = self._sizes[place.key], len(array_forms(form))
+            before, self._sizes[place.key] = self._sizes[place.key], _size(form)
             is_twice = self._sizes[place.key] >= 2 * before > 0
             self._doubled[place.key] = self._doubled[place.key] + 1 if is_twice else 0
         return max(self._doubled.values(), default=0) >= _MOST_DOUBLINGS
@@ -337,6 +337,16 @@ def _grows(place: Place, form: Form, end: Form) -> bool:
 def _numbers(form: Form) -> int:
     """Of how many lengths a list may be."""
     return len(form.forms) if isinstance(form, Options) else 1
+
+
+def _size(form: Form) -> int:
+    """Of how many leaves and options something is."""
+    match form:
+        case Tree(_, children):
+            return sum(map(_size, children))
+        case Options(options):
+            return 1 + sum(map(_size, options))
+    return 1
 
 
 def _next_forms(
