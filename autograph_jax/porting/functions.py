@@ -42,7 +42,7 @@ from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
 from .names import MATH, jax_function, lacking
 from .refusals import about_traced_values, is_of_jax, not_made_by_ported_code
-from .spelling import spelt
+from .spelling import spelt, with_out_by_name
 from .ufuncs import stored
 from .views import is_static
 from .writing import WRITING
@@ -265,6 +265,7 @@ def _first_name(function: Function) -> str | None:
 
 
 def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
+    args, kwargs = with_out_by_name(function, tuple(args), kwargs)
     out = kwargs.pop("out", None)
     out = out[0] if isinstance(out, tuple) else out
     if not (out is None or isinstance(out, MutableArray)):
