@@ -28,21 +28,35 @@ def tangents(ufunc: np.ufunc, given: Any, found: Sequence[Any], changes: Sequenc
         return None
     total = [jnp.zeros_like(part) for part in found]
     for n in ways:
-        parts = slopes[n](lambda name, *args: apply(getattr(sys.modules["scipy.special"], name))(*args), *found, *given)
+        parts = slopes[n](lambda name, *args: apply(_named(name))(*args), *found, *given)
         parts = parts if isinstance(parts, tuple) else (parts,)
         total = [one + (jnp.asarray(part) * changes[n]).astype(one.dtype) for one, part in zip(total, parts, strict=True)]
     return total
 
 
+def _named(name: str) -> Any:
+    return getattr(sys.modules["scipy.special._ufuncs"], name)
+
+
 def of_ufunc(ufunc: np.ufunc) -> Sequence[Any] | None:
     """The derivatives by each argument; None where none is known."""
-    is_of_scipy = getattr(sys.modules.get("scipy.special"), ufunc.__name__, None) is ufunc or ufunc.__name__ in _PRIVATE
-    return _SLOPES.get(ufunc.__name__) if is_of_scipy else None
+    theirs = sys.modules.get("scipy.special._ufuncs")
+    return _SLOPES.get(ufunc.__name__) if getattr(theirs, ufunc.__name__, None) is ufunc else None
 
 
 def _bessel(name: str, before: float, after: float) -> tuple[Any, Slope]:
     """Of a function of an order and a number, by its neighbours (NIST 10.6.1 and 10.29.1)."""
     return None, lambda f, y, v, x: before * f(name, v - 1.0, x) + after * f(name, v + 1.0, x)
+
+
+def _spherical(kind: str) -> tuple[Any, Slope]:
+    """Of a spherical Bessel function, by SciPy's own derivative."""
+    return None, lambda f, y, n, x: f(f"_spherical_{kind}_d", n, x)
+
+
+def _spherical_slope(kind: str, sign: int) -> tuple[Any, Slope]:
+    """Of that derivative, by the differential equation (NIST 10.47.1 and 10.47.2)."""
+    return None, lambda f, y, n, x: sign * (1 + sign * n * (n + 1.0) / x**2) * f(f"_spherical_{kind}", n, x) - 2 * y / x
 
 
 def _scaled(name: str, sign: float) -> tuple[Any, Slope]:
@@ -67,7 +81,7 @@ def _students_density(df: Any, t: Any) -> Any:
     return jnp.exp(jsp.gammaln(half) - jsp.gammaln(df / 2) - half * jnp.log1p(t**2 / df)) / jnp.sqrt(df * jnp.pi)
 
 
-_PRIVATE = {"_lambertw"}
+_SPHERICAL = {"jn": -1, "yn": -1, "in": 1, "kn": 1}
 _SLOPES: dict[str, Sequence[Any]] = {
     "j0": [lambda f, y, x: -f("j1", x)], "j1": [lambda f, y, x: (f("j0", x) - f("jv", 2.0, x)) / 2],
     "y0": [lambda f, y, x: -f("y1", x)], "y1": [lambda f, y, x: (f("y0", x) - f("yv", 2.0, x)) / 2],
@@ -76,6 +90,8 @@ _SLOPES: dict[str, Sequence[Any]] = {
     **{name: _bessel("jv", 0.5, -0.5) for name in ("jv", "jn")}, **{name: _bessel("yv", 0.5, -0.5) for name in ("yv", "yn")},
     "iv": _bessel("iv", 0.5, 0.5), **{name: _bessel("kv", -0.5, -0.5) for name in ("kv", "kn")},
     "hankel1": _bessel("hankel1", 0.5, -0.5), "hankel2": _bessel("hankel2", 0.5, -0.5),
+    **{f"_spherical_{kind}": _spherical(kind) for kind in _SPHERICAL},
+    **{f"_spherical_{kind}_d": _spherical_slope(kind, sign) for kind, sign in _SPHERICAL.items()},
     "ive": _scaled("ive", 1.0), "kve": _scaled("kve", -1.0),
     "airy": [lambda f, a, da, b, db, x: (da, x * a, db, x * b)],
     "_lambertw": (lambda f, w, z, *_: jnp.exp(-w) / (1 + w), None, None), "wrightomega": [lambda f, w, z: w / (1 + w)],

@@ -72,6 +72,8 @@ def test_place_of_nothing_is_numpys_error():
         return out
 
     assert ag.jit(ag.port(f))(-jnp.ones(4)).tolist() == [0.0] * 4
+    assert ag.port(f)(-jnp.ones(4)).tolist() == [0.0] * 4
+    assert jax.grad(lambda x: ag.port(f)(x).sum())(-jnp.ones(4)).tolist() == [0.0] * 4
     with pytest.raises(ValueError, match="Cannot insert from an empty array"):
         ag.jit(ag.port(f))(jnp.ones(4))
 
