@@ -20,7 +20,7 @@ def in_while(params: dict[str, Any], known: Ranges) -> tuple[Ranges, Ranges]:
     What the test gets of the carry, the loop may leave.
     """
     first, second = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
-    guards = _guards(params["cond_jaxpr"], known[:first])
+    guards = of_test(params["cond_jaxpr"], known[:first])
     carry, inside = _settled(params["body_jaxpr"], known[first:second], known[second:], guards)
     return (*known[:first], *carry), (*known[first:second], *inside)
 
@@ -134,7 +134,7 @@ _LIMITS: dict[str, Callable[[Range], tuple[int | None, int | None]]] = {
 }
 
 
-def _guards(cond: Any, consts: Ranges) -> list[Guard]:
+def of_test(cond: Any, consts: Ranges) -> list[Guard]:
     """What holds of the carry where the test holds."""
     jaxpr = cond.jaxpr
     inputs = [*map(of_literal, cond.consts), *consts]

@@ -6,6 +6,7 @@ An index that is known to be in bounds is not looked at again: neither whether i
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from autograph_jax.loops.evaluation import IDENTITIES, called, is_call
 Range = tuple[int, int]  # the least and the largest value, both included; of an array, of all its elements
 Ranges = tuple[Range | None, ...]
 _TRUE, _FALSE = (1, 1), (0, 0)
-_SAME = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "copy", "slice", "transpose"} | IDENTITIES
+_SAME = IDENTITIES.union("broadcast_in_dim reshape squeeze expand_dims copy slice transpose reduce_max reduce_min".split())
 
 
 def of_literal(value: Any) -> Range | None:
@@ -43,6 +44,8 @@ def of_result(equation: Any, given: Sequence[Range | None]) -> Range | None:
     if name == "rem" and given[1] is not None:
         return _of_remainder(given[0], given[1])
     found = _computed(equation, given)
+    if found is None and aval.dtype == bool:
+        return 0, 1
     return found if found is not None and fits(found, aval.dtype) else None
 
 
@@ -55,6 +58,8 @@ def _computed(equation: Any, given: Sequence[Range | None]) -> Range | None:
         return _LOGIC[name](*given)
     if name == "concatenate" and given:
         return union(given)
+    if name == "reduce_sum" and given[0] is not None:
+        return _of_sum(equation, given[0])
     if name == "integer_pow":
         return _power(given[0], equation.params["y"]) if given[0] is not None else None
     return _RULES[name](*given) if name in _RULES else given[0] if name in _SAME | {"convert_element_type"} else None
@@ -148,6 +153,11 @@ def cases(given: Sequence[Any], which: Range | None) -> Sequence[Any]:
 def _of_places(equation: Any) -> Range | None:
     shape = equation.invars[0].aval.shape
     return 0, max(shape[axis] for axis in equation.params["axes"]) - 1
+
+
+def _of_sum(equation: Any, each: Range) -> Range:
+    shape = equation.invars[0].aval.shape
+    return _products(each, (count := math.prod(shape[axis] for axis in equation.params["axes"]), count))
 
 
 def _of_remainder(value: Range | None, by: Range) -> Range | None:

@@ -19,7 +19,7 @@ import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from ..errors import PortingError, user_location
-from . import hooks, trials
+from . import hooks, slopes, trials
 from .arrays import MutableArray, result, value_of
 from .casting import canonical
 from .copies import Copies
@@ -259,14 +259,17 @@ def _without_derivative(function: Any, run: Function, shapes: Any, arrays: Seque
         return jax.pure_callback(run, shapes, *numbers, vmap_method="broadcast_all")
 
     def derivative(primals: Any, tangents: Any) -> Any:
-        if not all(isinstance(tangent, SymbolicZero) for tangent in tangents):
+        found = call(*primals)
+        if all(isinstance(tangent, SymbolicZero) for tangent in tangents):
+            return found, [SymbolicZero.from_primal_value(part) for part in found]
+        changes = slopes.tangents(function, primals, found, tangents, of_ufunc) if isinstance(function, np.ufunc) else None
+        if changes is None:
             raise PortingError(
                 f"`{_name(function)}`, a function in C without a counterpart in JAX, has no derivative",
                 location=place,
                 help="give the solver's result a derivative of its own, by `jax.custom_jvp`",
             )
-        found = call(*primals)
-        return found, [SymbolicZero.from_primal_value(part) for part in found]
+        return found, changes
 
     place = user_location()
     call.defjvp(derivative, symbolic_zeros=True)

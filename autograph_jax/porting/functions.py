@@ -23,6 +23,7 @@ from ..errors import AutographError, PortingError, user_location
 from . import (
     casting,
     distances,
+    filters,
     foreign,
     hooks,
     known_calls,
@@ -34,15 +35,16 @@ from . import (
     polynomials,
     repeating,
     selecting_functions,
+    slopes,
     splines,
     ufuncs,
 )
 from .arrays import MutableArray, result, static, value_of, widened, wrap
 from .casting import canonical, kind_of
 from .creating import array, as_canonical, asarray, diag, full_like, layouts, values
-from .names import MATH, jax_function, lacking
+from .names import MATH, is_numeric_function, jax_function, lacking
 from .refusals import about_traced_values, is_of_jax, not_made_by_ported_code
-from .spelling import spelt
+from .spelling import spelt, with_out_by_name
 from .ufuncs import stored
 from .views import is_static
 from .writing import WRITING
@@ -50,7 +52,8 @@ from .writing import WRITING
 Function = Callable[..., Any]
 Way = Literal[
     "arrays that share memory or are written", "known without the values", "by jax.numpy or jax.scipy",
-    "by the library's own Python code, converted", "by the library itself at run time, without a derivative",
+    "by the library's own Python code, converted", "by the library itself at run time, with a derivative",
+    "by the library itself at run time, without a derivative",
 ]  # fmt: skip
 
 _MOVES = (
@@ -91,6 +94,7 @@ _BY_UFUNC = {
     np.sum: np.add.reduce, np.prod: np.multiply.reduce, np.max: np.maximum.reduce, np.min: np.minimum.reduce,
     np.all: np.logical_and.reduce, np.any: np.logical_or.reduce,
 }  # fmt: skip
+_CALLING = (np.apply_along_axis, np.piecewise)
 _ALONG = {np.cumsum: np.add.accumulate, np.cumprod: np.multiply.accumulate}
 
 
@@ -111,7 +115,8 @@ def ported(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         return function(*layouts(args), **layouts(kwargs))
     if linear_algebra.is_fortran(function):
         return _of_fortran(function, args, kwargs)
-    if function in _OWN or not is_static((values(args), values(kwargs))) or _has_array((args, kwargs)):
+    is_known = is_static((values(args), values(kwargs))) and not _calls_traced(function, args)
+    if function in _OWN or not is_known or _has_array((args, kwargs)):
         return call(function, args, kwargs)
     found = function(*args, **kwargs)
     return _results(found, found)
@@ -121,6 +126,12 @@ def _of_ufunc(ufunc: np.ufunc, method: str, args: Any, kwargs: dict[str, Any]) -
     writes_numpys = method == "at" and isinstance(args[0], np.ndarray)
     found = NotImplemented if writes_numpys else ufuncs.call(ufunc, method, args, dict(kwargs))
     return _by_numpy_itself(getattr(ufunc, method), args, kwargs) if found is NotImplemented else found
+
+
+def _calls_traced(function: Function, args: Any) -> bool:
+    """Is NumPy to call a function that knows traced values from elsewhere: `np.apply_along_axis(lambda v: v * x, 0, TABLE)`?"""
+    given = jax.tree.leaves(args) if function in _CALLING else ()
+    return any(callable(part) and hooks.holds_traced(part) for part in given)
 
 
 def _by_numpy_itself(function: Function, args: Any, kwargs: Any) -> Any:
@@ -159,7 +170,7 @@ def _refusing_callbacks(function: Function, args: Any, kwargs: Any) -> Iterator[
 
 
 def _by_its_library(function: Function, args: Any, kwargs: Any) -> Any:
-    if (ours := splines.routine(function) or distances.routine(function)) is not None:
+    if (ours := splines.routine(function) or distances.routine(function) or filters.routine(function)) is not None:
         hooks.mapped(function)
         return ours(*args, **kwargs)
     if not foreign.may_be_called(function, args, kwargs):
@@ -265,13 +276,14 @@ def _first_name(function: Function) -> str | None:
 
 
 def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
+    args, kwargs = with_out_by_name(function, tuple(args), kwargs)
     out = kwargs.pop("out", None)
     out = out[0] if isinstance(out, tuple) else out
     if not (out is None or isinstance(out, MutableArray)):
         raise refuse("a traced result in `out=` of a NumPy array", "leave `out` out")
     given, options = args, kwargs
     args, kwargs = values(args), values(kwargs)
-    known = is_static((args, kwargs))
+    known = is_static((args, kwargs)) and not _calls_traced(function, args)
     if known:
         found = like = function(*args, **kwargs)
     else:
@@ -313,6 +325,8 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     if function in _PROMOTING:
         operands = 1 if function in (*_JOINING, np.block) else 2
         args = (*_promoted(args[:operands], numbers_adapt=False), *args[operands:])
+    if function in _CALLING:
+        args = jax.tree.map(_on_values, args)
     if function in (np.take, np.take_along_axis):
         args, kwargs = jax.tree.map(widened, (args, kwargs))
     if function is np.where and len(args) == 3:
@@ -343,6 +357,14 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         refusal = refuse(f"what `{function.__name__}` gives ({reason})", "compute it from functions that JAX has")
         refusal.lacks = function
         raise refusal from error
+
+
+def _on_values(x: Any) -> Any:
+    """A function of NumPy's or in C that JAX calls for NumPy: `np.apply_along_axis(np.linalg.norm, 0, x)`."""
+    if not callable(x) or isinstance(x, types.FunctionType) and not is_numeric_function(x):
+        return x
+    run = ported if is_numeric_function(x) else of_compiled
+    return lambda *args, **kwargs: values(run(x, args, kwargs))
 
 
 def _sorting(function: Function, counterpart: Function) -> Function:
@@ -535,5 +557,8 @@ def way_of(function: Any) -> Way | None:
     inner = getattr(function, "_implementation", function)
     if isinstance(inner, types.FunctionType):
         return "by the library's own Python code, converted"
-    is_called = isinstance(function, np.ufunc) and not function.signature
-    return "by the library itself at run time, without a derivative" if is_called else None
+    if not isinstance(function, np.ufunc) or function.signature:
+        return None
+    if slopes.of_ufunc(function) is not None:
+        return "by the library itself at run time, with a derivative"
+    return "by the library itself at run time, without a derivative"

@@ -45,3 +45,6 @@ holds_traced: Callable[[Any], bool] = lambda value: False  # noqa: E731
 
 # Python's functions of whole numbers, such as `math.factorial`, of traced ones.
 of_integers: dict[Any, Callable[..., Any]] = {}
+
+# What is known of the integers that an equation gives, of what is known of its operands: each the least and the largest value.
+spans_left_by: Callable[[Any, Any], Any] = lambda equation, known: ()  # noqa: E731

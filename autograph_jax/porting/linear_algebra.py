@@ -19,7 +19,7 @@ import jax.scipy.linalg as jsl
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import banded, hooks, least_squares, selected_routines
+from . import banded, hooks, least_squares, matrix_equations, selected_routines
 from .arrays import MutableArray, value_of, wrap
 
 Function = Callable[..., Any]
@@ -154,7 +154,9 @@ def _polar(a: Any, side: str = "right") -> tuple[jax.Array, jax.Array]:
 
 _OURS: dict[str, Function] = {
     "pinv": _pinv, "lstsq": least_squares.scipys, "eigh": _scipys_eigh, "eigvalsh": _scipys_eigvalsh, "solve": _scipys_solve,
-    "lu_solve": _lu_solve, "polar": _polar,
+    "lu_solve": _lu_solve, "polar": _polar, "sqrtm": matrix_equations.sqrtm,
+    "solve_sylvester": matrix_equations.solve_sylvester,
+    "solve_continuous_lyapunov": matrix_equations.solve_continuous_lyapunov,
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import jax.core
 import jax.numpy as jnp
 import numpy as np
 
-from . import hooks, selecting
+from . import counts, hooks, selecting
 from .arrays import MutableArray, static, value_of, wrap
 from .computing import by_element, together
 from .creating import as_canonical, asarray
@@ -31,8 +31,8 @@ def made(function: Function, shape: Any, args: Any, kwargs: Any) -> Any:
     for own in rows.values():
         hooks.raise_where(own.count < 0, ValueError("negative dimensions are not allowed"))
     capacities = tuple(static(size) if isinstance(size, int) else _capacity(size) for size in sizes)
-    found = function(capacities, *args, **kwargs)
-    return Selection(wrap(as_canonical(found)), rows) if rows else found
+    found = wrap(as_canonical(function(capacities, *args, **kwargs)))
+    return Selection(found, rows) if rows else found
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **_: Any) -> Any:
@@ -58,10 +58,12 @@ def identity(function: Function, size: Any, columns: Any = None, *rest: Any, **k
 def _capacity(count: Any) -> int:
     capacity = bound_of(count)
     if capacity is None:
-        capacity = hooks.max_len()
+        computed, most = counts.most_of(count), hooks.max_len()
+        capacity = computed if most is None or computed is not None and computed <= most else most
         if capacity is None:
             raise refusal("an array of that length is made")
-        hooks.raise_where(count > capacity, ValueError(f"an array longer than max_len={capacity}"))
+        if capacity is not computed:
+            hooks.raise_where(count > capacity, ValueError(f"an array longer than max_len={capacity}"))
     return max(capacity, 0)
 
 

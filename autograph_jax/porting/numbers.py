@@ -22,11 +22,15 @@ def bounded(count: Any, bound: int) -> Any:
     return count
 
 
+def noted_bound(count: Any) -> int | None:
+    known = _bounds.get(id(count))
+    return known[1] if known is not None and known[0]() is count else None
+
+
 def bound_of(count: Any) -> int | None:
     """What a traced number never exceeds, if that is known: of `k + 1`, if it is known of k."""
-    known = _bounds.get(id(count))
-    if known is not None and known[0]() is count:
-        return known[1]
+    if (known := noted_bound(count)) is not None:
+        return known
     if (value := literal(count)) is not None:
         return value
     number = staged(count)
@@ -90,9 +94,13 @@ def natural(number: Any) -> Any:
     return number
 
 
+def is_noted_natural(number: Any) -> bool:
+    return (known := _natural.get(id(number))) is not None and known() is number
+
+
 def is_natural(number: Any, depth: int = 8) -> bool:
     """Is a traced integer known to be never negative?"""
-    if (known := _natural.get(id(number))) is not None and known() is number:
+    if is_noted_natural(number):
         return True
     if not isinstance(number, jax.Array) or (value := literal(number)) is not None:
         return isinstance(number, int) and number >= 0 or isinstance(number, jax.Array) and value >= 0

@@ -64,6 +64,12 @@ def parent_of(value: Any) -> Any:
     return getattr(value, "parent", None)
 
 
+def outside(value: Any) -> Any:
+    """What a block has taken from around, as it is there; None of what is not, or comes as an argument."""
+    frame: Any = getattr(getattr(value, "_trace", None), "frame", None)
+    return None if frame is None or hasattr(value.val, "val") else frame.constvar_to_val.get(value.val)
+
+
 def literal(value: Any) -> int | None:
     """The integer that a traced value is, where the program has it as a constant."""
     known: Any = getattr(getattr(value, "val", None), "val", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -31,3 +32,20 @@ def spelt(theirs: Callable[..., Any], ours: Callable[..., Any], args: tuple[Any,
         value = kwargs.pop(one.name, one.default)
         args = (*args, None if value is np._NoValue else value)
     return args, kwargs
+
+
+def with_out_by_name(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The arguments of `np.clip(x, 0, 1, y)` as those of `np.clip(x, 0, 1, out=y)`."""
+    names = _places(function) if len(args) > 1 else ()
+    if "out" not in names[: len(args)]:
+        return args, kwargs
+    place = names.index("out")
+    return args[:place], kwargs | dict(zip(names[place:], args[place:], strict=False))
+
+
+@functools.cache
+def _places(function: Callable[..., Any]) -> tuple[str, ...]:
+    try:
+        return tuple(one.name for one in inspect.signature(function).parameters.values() if one.kind in _BY_PLACE)
+    except (TypeError, ValueError):
+        return ()

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import casting as casts
+from . import hooks
 from .arrays import MutableArray, result, value_of
 from .creating import asarray
 from .views import is_static
@@ -58,7 +59,8 @@ def _place(arr: MutableArray, mask: Any, vals: Any) -> None:
     """The elements where the mask holds, one after the other, and from the first again where there are no more."""
     mask, given = asarray(mask).astype(bool).value, asarray(vals).value.ravel()
     if not given.size:
-        raise ValueError("Cannot insert from an empty array!")
+        hooks.raise_where(mask.any(), ValueError("Cannot insert from an empty array!"))
+        return
     places = (mask.ravel().cumsum() - 1) % given.size
     taken = np.take(given, places) if is_static((given, places)) else jnp.take(given, places)
     _copyto(arr, result(taken.reshape(mask.shape)), "unsafe", result(mask))

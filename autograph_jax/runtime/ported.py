@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 
 import jax
 
+from autograph_jax.loops import increments
 from autograph_jax.operators import hooks, integers
 from autograph_jax.operators.sorting import sorting
 from autograph_jax.operators.tracing import buffers as buffers  # sets the arrays' hook
@@ -28,10 +29,11 @@ hooks.is_porting = is_porting
 hooks.shown_as = ported_builtins.shown_as
 hooks.max_len = porting_hooks.max_len = libraries.max_len
 porting_hooks.number = selection.not_none
-porting_hooks.holds_traced = reach.holds_traced
+porting_hooks.holds_traced = reach.holds_tracer
 porting_hooks.sorting = sorting
 porting_hooks.of_integers |= integers.OVERRIDES
 porting_hooks.python_number = ported_builtins.python_number
+porting_hooks.spans_left_by = increments.left_by
 porting_hooks.as_list = ported_builtins.as_list
 _DEPTH = 5_000  # of calls: a solver's early returns are functions inside each other while they are traced
 

@@ -77,6 +77,13 @@ def out(x):
     return x, y
 
 
+def out_by_its_place(x):
+    y, z, m = np.empty_like(x), np.empty_like(x[0]), np.empty_like(x[:, :1])
+    x.clip(1, np.inf, y)
+    np.take(x[0], [3, 1, 0], None, z, "wrap")
+    return x.round(1, x[:]), y, z, x.mean(1, None, m, True), np.dot(x, x.T, np.empty_like(x[:, :2])), x.sum(1, None, m[:, 0]), m
+
+
 def where(x):
     y = np.zeros_like(x)
     np.divide(1, x, out=y, where=x > 2)
@@ -141,7 +148,7 @@ def ravelled_as_in_memory(x):
 
 ROWS: list[Callable[[Any], Any]] = [
     a_view_is_the_array, a_view_of_a_view, a_copy_is_not, overlapping, overlapping_backwards, in_place_keeps_the_type,
-    float32_stays, integers, out, where, reductions, at, functions, writers, complex_parts, rows_of_an_array,
+    float32_stays, integers, out, out_by_its_place, where, reductions, at, functions, writers, complex_parts, rows_of_an_array,
     assigned_through_a_list, swapped, ravelled_as_in_memory,
 ]  # fmt: skip
 

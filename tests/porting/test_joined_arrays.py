@@ -216,3 +216,15 @@ def test_parts_of_one_array_are_written(cut: Any, x64: None):
             np.testing.assert_allclose(ported(x, least), _parts_of_one_array(x, least, cut), rtol=1e-12)
     except ag.AliasError:
         assert cut is OVERLAPPING
+
+
+def test_arrays_of_objects(x64: None):
+    def solve(x: Any) -> Any:
+        hessian = np.atleast_2d(np.asarray(None))
+        if x > 1:
+            hessian = np.atleast_2d(np.asarray(None))
+            x = x + 1
+        return x if hessian[0, 0] is None else x - 1
+
+    for x in (0.5, 2.0):
+        assert ag.jit(ag.port(solve))(x) == solve(x)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.linalg.blas
+import scipy.ndimage
 import scipy.signal
 
 import autograph_jax as ag
@@ -71,6 +72,8 @@ def test_place_of_nothing_is_numpys_error():
         return out
 
     assert ag.jit(ag.port(f))(-jnp.ones(4)).tolist() == [0.0] * 4
+    assert ag.port(f)(-jnp.ones(4)).tolist() == [0.0] * 4
+    assert jax.grad(lambda x: ag.port(f)(x).sum())(-jnp.ones(4)).tolist() == [0.0] * 4
     with pytest.raises(ValueError, match="Cannot insert from an empty array"):
         ag.jit(ag.port(f))(jnp.ones(4))
 
@@ -397,3 +400,28 @@ def test_options_of_blas_that_are_not_ported_are_refused(function, x64):
 )
 def test_options_that_numpy_and_jax_read_otherwise(function):
     compare(function, X)
+
+
+TABLE = np.arange(6.0).reshape(2, 3) + 1
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda b: np.apply_along_axis(lambda row: row / b.sum(), 0, TABLE),
+        lambda b: np.apply_along_axis(lambda row: np.convolve(b, row), 1, TABLE),
+        lambda b: np.apply_along_axis(np.linalg.norm, 0, np.outer(b, b), ord=1),
+        lambda b: np.apply_along_axis(np.sort, 1, np.outer(b, b)),
+        lambda b: np.apply_along_axis(scipy.ndimage.gaussian_filter1d, 1, np.outer(b, b), sigma=1.0),
+        lambda b: np.apply_along_axis(math.dist, 0, TABLE[:2, :2] * b[0], (1.0, 2.0)),
+        lambda b: np.piecewise(TABLE[0], [TABLE[0] < 2, TABLE[0] >= 2], [lambda x: x * b[0], lambda x: x - b[1]]),
+    ],
+)  # fmt: skip
+def test_functions_that_numpy_calls(function, x64):
+    b = np.array([1.2, 0.8, 0.9])
+    np.testing.assert_allclose(jax.jit(ag.port(function))(b), function(b), rtol=1e-12)
+
+
+def test_functions_that_numpy_calls_without_jit(x64):
+    total = ag.port(lambda b: np.apply_along_axis(lambda row: np.convolve(b, row), 1, TABLE).sum())
+    np.testing.assert_allclose(jax.grad(total)(np.ones(3)), TABLE.sum() * np.ones(3))

@@ -161,3 +161,19 @@ def test_a_text_that_a_branch_makes_longer(x64: None):
         with pytest.raises(ValueError) as found:
             f(x)
         assert str(found.value) == text
+
+
+def test_a_function_that_knows_what_a_branch_has_computed_does_not_leave_it(x64):
+    """As SciPy's projections by QR factors, which give those by singular values where the factors are singular."""
+
+    def by_sums(x):
+        total = x.sum() * 2
+        return lambda y: total + y, 1
+
+    def projections(x):
+        if x[0] < 0:
+            return by_sums(x)
+        return lambda y: y * x[1], 2
+
+    with pytest.raises(ag.StructureError, match="the value that a block returns is a function that holds a traced value"):
+        jax.jit(ag.port(lambda x: projections(x)[0](2.0)))(np.ones(3))

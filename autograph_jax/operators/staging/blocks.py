@@ -471,6 +471,7 @@ class _Recorder:
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
         heap = [p for p, _ in trace.log.values() if p.found and not references.is_made_since(p.target, trace.serial)]
         kept_inside = KeptInside(self._functions, _written(trace))
+        kept_inside.check_result(self.result)
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
             if self.raised and not self.handled and not isinstance(place, Carried):
                 continue

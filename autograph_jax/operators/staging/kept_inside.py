@@ -6,7 +6,7 @@ JAX hands on arrays. Inside an object that cannot be taken apart they would be o
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 from autograph_jax.errors import StructureError, user_location
@@ -27,12 +27,19 @@ class KeptInside:
 
     def check(self, place: Place, form: Form) -> None:
         """Raise StructureError if a variable is left with a traced value of the block inside an object."""
-        if not isinstance(place, Cell):
-            return
-        for value in statics(form):
+        if isinstance(place, Cell):
+            self._check(shown(place), statics(form))
+
+    def check_result(self, form: Form) -> None:
+        """Raise StructureError if the block returns a function that closes over a traced value of it."""
+        functions = (value for value in statics(form) if isinstance(value, types.FunctionType | types.MethodType))
+        self._check("the value that a block returns", functions)
+
+    def _check(self, name: str, values: Iterable[Any]) -> None:
+        for value in values:
             if self._holds_own(value):
                 raise StructureError(
-                    f"{shown(place)} is a {type(value).__name__} that holds a traced value of a branch or of a loop's turn",
+                    f"{name} is a {type(value).__name__} that holds a traced value of a branch or of a loop's turn",
                     location=user_location(),
                     details=[
                         "JAX hands on arrays, also in lists, dicts and objects, but not what is inside of such an object."

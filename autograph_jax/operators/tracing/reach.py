@@ -193,6 +193,11 @@ def holds_traced(value: Any) -> bool:
     return holds(value, is_traced)
 
 
+def holds_tracer(value: Any) -> bool:
+    """Also one of an eager `jax.grad`, whose value is known."""
+    return holds(value, lambda part: is_traced(part) or issubclass(type(part), jax.core.Tracer))
+
+
 def parts(value: Any) -> Iterable[tuple[Any, Any]]:
     """What a value holds directly, with the key, attribute or variable."""
     return _parts_of(type(value))(value)

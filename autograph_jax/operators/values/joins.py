@@ -58,6 +58,8 @@ def join(first: Form, second: Form) -> Form:
         return _join_arrays(_in_its_type(one, other), _in_its_type(other, one))
     if isinstance(first, Static) and isinstance(second, Static):
         return _join_statics(first, second)
+    if references.are_same_objects(first, second):
+        return Tree(references.Fresh(), (Static(references.objects_of(first)),))
     if (_is_reference(first) or _is_reference(second)) and (one := _array_for(first)) and (other := _array_for(second)):
         if selected.are_of_two_shapes(one, other):
             return selected.joined(first, second)
@@ -200,6 +202,8 @@ def _is_reference(form: Form) -> bool:
 def _as_array(form: Form) -> Array | None:
     if isinstance(form, Array):
         return form
+    if references.objects_of(form) is not None:
+        return None
     if isinstance(form, Tree) and isinstance(form.kind, references.View):
         return Array(*references.shape_and_dtype(form.kind.array))
     if isinstance(form, Tree) and isinstance(form.kind, references.Fresh):

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph_jax.operators.values.forms import Form, Options, Tree
+from autograph_jax.operators.values.forms import Form, Options, Static, Tree, same_static
 from autograph_jax.porting.arrays import Buffer, MutableArray, Picked, wrap
 from autograph_jax.porting.casting import canonical
 from autograph_jax.porting.views import Index, Step
@@ -79,6 +79,21 @@ def viewed(form: Form) -> Iterator[Buffer]:
 
 def is_kind(kind: Any) -> bool:
     return isinstance(kind, Fresh | View)
+
+
+def objects_of(form: Form) -> np.ndarray | None:
+    """The array of Python objects that it is: `np.atleast_2d(None)`. JAX has no such arrays."""
+    match form:
+        case Tree(View() as kind, _) if kind.array.dtype == object:
+            return kind.array.value
+        case Tree(Fresh(), (Static(np.ndarray() as value),)) if value.dtype == object:
+            return value
+    return None
+
+
+def are_same_objects(first: Form, second: Form) -> bool:
+    one, other = objects_of(first), objects_of(second)
+    return one is not None and other is not None and one.shape == other.shape and all(map(same_static, one.flat, other.flat))
 
 
 def is_older(value: Any, serial: int) -> bool:
