@@ -48,7 +48,7 @@ def may_change(function: Any) -> bool:
         return True
     reads = reads_of(function.__code__)
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    return bool(reads.free or reads.globals or reads.imports) or not all(map(is_constant, defaults))
+    return bool(reads.free or reads.globals or reads.state or reads.imports) or not all(map(is_constant, defaults))
 
 
 def captures(function: Callable[..., Any], /) -> list[Capture]:

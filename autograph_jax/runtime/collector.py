@@ -66,6 +66,7 @@ class Collector:
             set[str](),
         )  # of attributes that the functions read, and assign
         self._looked_for = set[str]()  # of those that may not be there
+        self._over: list[bool] = []  # of variables that are state
         self._supers = False
         self.traced, self.holds, self.shared, self.foreign = False, False, True, False
         self._known: dict[Any, int] = {}  # functions and objects that have been visited, by id
@@ -100,7 +101,7 @@ class Collector:
         foreign = self.foreign or type(function) is types.FunctionType and not is_converted(function)
         flags = (self.traced, self.holds, shared, foreign)
         watched = [each for each in self._contents.values() if each.key is not None]
-        return Snapshot((key, tuple(self.lifted), *self.keys), *parts, *flags, self.lifted, watched)
+        return Snapshot((key, tuple(self.lifted), tuple(self._over), *self.keys), *parts, *flags, self.lifted, watched)
 
     def read_objects(self) -> None:
         """What a function may read of an object that it is handed: `helper(model, x)` reads `model.rate`."""
@@ -345,13 +346,23 @@ class Collector:
             if name in reads.free:
                 text = f"{self.root(cell)}.cell_contents"
                 self.read(content(cell), reads.free[name], prefix + name, text, Cell(cell, name))
+            elif name in reads.state:
+                self._state(content(cell), f"{self.root(cell)}.cell_contents")
         space = function.__globals__
+        for name in sorted(reads.state.intersection(space).difference(function.__code__.co_freevars)):
+            self._state(space[name], f"{self.root(space)}[{name!r}]")
         for name, attributes in reads.globals.items():
             text = self.root(space)
             if name in space:
                 self.read(space[name], attributes, prefix + name, f"{text}[{name!r}]", Global(space, name))
             else:  # a builtin function, which a variable of this name would hide
                 self._holds(f"{name!r} not in {text}")
+
+    def _state(self, value: Any, text: str) -> None:
+        """A variable that the function assigns is not compared. But a value of a trace that is over is none to go on with."""
+        is_over = type(value) is Escaped
+        self._over.append(is_over)
+        self._holds(f"type({text}) is {'' if is_over else 'not '}{self.root(Escaped)}")
 
     def _imports(self, function: types.FunctionType, reads: Reads, prefix: str) -> None:
         """Modules that are imported in the function are read by the names of attributes, as objects are that it is handed."""

@@ -21,6 +21,7 @@ class Reads:
     stored: frozenset[str]  # of all that are assigned
     looked_for: frozenset[str]  # of all that may not be there: `hasattr(x, "rate")`, `except AttributeError`
     imports: frozenset[str]  # modules that it imports itself
+    state: frozenset[str]  # variables around and globals that are read, and assigned
     stores: bool  # does it assign variables of functions around?
     stores_globals: bool
 
@@ -32,9 +33,10 @@ def reads_of(code: types.CodeType) -> Reads:
     finder.visit(code)
     free = {name: found for name, found in finder.free.items() if name not in finder.assigned}
     globals_ = {name: found for name, found in finder.globals.items() if name not in finder.assigned_globals}
+    state = finder.free.keys() & finder.assigned | finder.globals.keys() & finder.assigned_globals
     assigns = bool(finder.assigned), bool(finder.assigned_globals)
-    names, stored, looked_for = map(frozenset, (finder.names, finder.stored, finder.looked_for))
-    return Reads(free, globals_, finder.own, names, stored, looked_for, frozenset(finder.imports), *assigns)
+    sets = map(frozenset, (finder.names, finder.stored, finder.looked_for, finder.imports, state))
+    return Reads(free, globals_, finder.own, *sets, *assigns)
 
 
 _ARITHMETIC = "add sub mul matmul truediv floordiv mod pow lshift rshift and or xor".split()

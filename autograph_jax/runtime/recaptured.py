@@ -80,7 +80,7 @@ class Recaptured:
         found = snapshot(self.target, lift=self.mode == "argument")
         names = tuple(found.lifted)
         self.arguments = found.arguments
-        if self._last is not None and found.key != self._last.key and self.mode in ("warn", "error"):
+        if self._last is not None and found.captured != self._last.captured and self.mode in ("warn", "error"):
             self._tell(self._last, found)
         if found.traced:  # a tracer ends with its trace, and must not be kept
             return self.make(_apart(copied(self.target), found), names)

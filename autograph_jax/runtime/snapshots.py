@@ -70,6 +70,12 @@ class Snapshot:
     lifted: dict[str, Place]  # by name: what holds values that are arguments of the program
     contents: list[Contents]  # of lists and dicts that are compared by them
 
+    @property
+    def captured(self) -> tuple[Any, ...]:
+        """The key without what it says of variables that the function assigns."""
+        function, lifted, _, *keys = self.key
+        return function, lifted, *keys
+
     def arguments(self) -> tuple[Any, ...]:
         """The values of now that are arguments of the program."""
         return tuple(place.read() for place in self.lifted.values())

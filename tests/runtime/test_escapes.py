@@ -279,3 +279,48 @@ def test_the_attributes_of_an_object_are_given_back(look):
         return look(held)
 
     assert ag.jit(f)(2.0) == {"y": 4.0} == jax.jit(ag.autograph(f))(2.0)
+
+
+counted = 0
+
+
+def counts_in_a_global(x):
+    global counted
+    if x > 0:
+        counted += 1
+    return x * counted
+
+
+def counter():
+    count = 0
+
+    def counts_around(x):
+        nonlocal count
+        if x > 0:
+            count += 1
+        return x * count
+
+    return counts_around
+
+
+@pytest.mark.parametrize("make", [lambda: counts_in_a_global, counter], ids=["global", "nonlocal"])
+def test_a_traced_counter_is_not_counted_on_with_by_a_cached_program(make):
+    global counted
+    counted = 0
+    f = ag.jit(make())
+    assert f(1.0) == 1.0
+    for _ in range(2):
+        with pytest.raises(ag.EscapedTracerError, match="holds a value of a trace that is over"):
+            f(1.0)
+
+
+def test_what_is_assigned_anew_in_each_call_is_no_reason_to_refuse():
+    last = 0.0
+
+    @ag.jit(captures="error")
+    def f(x):
+        nonlocal last
+        last = x * 2
+        return last
+
+    assert [f(1.0), f(2.0), f(3.0)] == [2.0, 4.0, 6.0]
