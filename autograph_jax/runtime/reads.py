@@ -35,8 +35,8 @@ def reads_of(code: types.CodeType) -> Reads:
     globals_ = {name: found for name, found in finder.globals.items() if name not in finder.assigned_globals}
     state = finder.free.keys() & finder.assigned | finder.globals.keys() & finder.assigned_globals
     assigns = bool(finder.assigned), bool(finder.assigned_globals)
-    sets = map(frozenset, (finder.names, finder.stored, finder.looked_for, finder.imports, state))
-    return Reads(free, globals_, finder.own, *sets, *assigns)
+    names, stored, looked_for, imports = map(frozenset, (finder.names, finder.stored, finder.looked_for, finder.imports))
+    return Reads(free, globals_, finder.own, names, stored, looked_for, imports, frozenset(state), *assigns)
 
 
 _ARITHMETIC = "add sub mul matmul truediv floordiv mod pow lshift rshift and or xor".split()
