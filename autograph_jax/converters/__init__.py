@@ -18,6 +18,7 @@ from autograph_jax.converters import (
     growing,
     live_loops,
     local_variables,
+    masks,
     matches,
     open_lengths,
     plain,
@@ -84,6 +85,8 @@ def convert_tree(
         facts = analyse(tree)
     if has.any(gast.Tuple, gast.List):
         tree = unpacking.convert(tree, facts, names)
+    if not ported and has.any(gast.Subscript):
+        tree = masks.convert(tree)
     tree = views.convert(tree, facts)
     tree = stores.convert(tree, facts, names, ported=ported)
     if has.any(gast.Yield, gast.YieldFrom):

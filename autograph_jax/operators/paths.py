@@ -20,7 +20,7 @@ from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.spans import Spanned
 from autograph_jax.operators.values.traced import is_traced
-from autograph_jax.operators.values.updated import Masked, applied, part_of
+from autograph_jax.operators.values.updated import Masked, applied, check_same_mask, part_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,6 +166,9 @@ def augment_name(old: Any, symbol: str, value: Any) -> Any:
 def _in_place(value: Any, masked: Masked) -> Any:
     """The elements for `x[mask] += elements`, each where it belongs; that takes a mask that is known."""
     mask = masked.mask
+    if isinstance(value, Masked):
+        check_same_mask(value, mask)
+        return value.values
     if is_traced(mask) or jnp.ndim(value) == 0 or jnp.shape(value)[0] != int(mask.sum()):
         return value
     value = jnp.asarray(value)

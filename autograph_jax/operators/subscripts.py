@@ -28,7 +28,7 @@ from autograph_jax.operators.values import open_keys, selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, Unbound, refusal
 from autograph_jax.operators.values.traced import is_traced
-from autograph_jax.operators.values.updated import updated
+from autograph_jax.operators.values.updated import is_mask, masked, updated
 from autograph_jax.porting.refusals import not_made_by_ported_code
 
 
@@ -64,6 +64,13 @@ def replaced_meanwhile() -> AliasError:
         location=user_location(),
         help="evaluate the right side first, in a statement of its own: `v = f(); x.a[i] += v`",
     )
+
+
+def marked(array: Any, mask: Any) -> Any:
+    """`array[mask]`, on the right of a write by the same mask."""
+    if is_traced(mask) and is_mask(mask) and isinstance(array, jax.Array | np.ndarray):
+        return masked(array, mask)
+    return selection.get_item(array, mask)
 
 
 def changed(value: Any, target: Any, index: Any) -> Any:

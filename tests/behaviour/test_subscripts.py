@@ -1,7 +1,9 @@
 """Writes to items of arrays: y[i] = v, slices, masks, chains, swaps, augmented, and aliases."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import autograph_jax as ag
 
@@ -398,6 +400,40 @@ def alias_of_an_array_whose_tail_is_set(v, i):
 
 
 row(alias_of_an_array_whose_tail_is_set, [VECTOR, 1], [VECTOR, 0])
+
+
+def copied_by_a_mask(v, w):
+    smaller = w < v
+    v[smaller] = w[smaller]
+    return v
+
+
+def computed_by_a_mask(v, w):
+    m = w < v
+    v[m] = 2 * w[m] + v[m] / w[m] - 1
+    v[m] += w[m] ** 2
+    v[m] = -v[m] * (w[0] - 0.5)
+    return v
+
+
+def rows_by_a_mask(m, w):
+    rows = m[:, 0] > 0
+    n = m * 3
+    n[rows] = m[rows] * w - 1
+    return n
+
+
+def inverse_by_a_mask(v, w):
+    m = w > 0
+    v[m] = 1 / w[m]
+    return v
+
+
+OTHER = np.array([0.5, 1.5, 7.0])
+for program in (copied_by_a_mask, computed_by_a_mask):
+    row(program, [VECTOR, OTHER], [-VECTOR, OTHER], grad=True, batch=True)
+row(rows_by_a_mask, [MATRIX, MATRIX[0]], [-MATRIX, MATRIX[0]], batch=True)
+row(inverse_by_a_mask, [VECTOR, OTHER], [VECTOR, np.array([2.0, -1.0, -4.0])], grad=True, batch=True)
 
 
 def mask_augmented(v):
@@ -1255,3 +1291,30 @@ def test_elements_of_a_known_mask_are_added_where_they_belong():
     ]:
         want = function(arguments[0].copy(), arguments[1])
         np.testing.assert_allclose(ag.autograph(function)(*map(jnp.asarray, arguments)), want)
+
+
+def test_what_a_mask_does_not_pick_has_no_part_in_the_derivative():
+    def loss(w):
+        return jnp.sum(ag.autograph(inverse_by_a_mask)(jnp.ones(3), w))
+
+    np.testing.assert_allclose(jax.grad(loss)(jnp.array([1.0, 0.0, -2.0])), [-1.0, 0.0, 0.0])
+
+
+def test_elements_of_a_mask_meet_no_others():
+    def of_an_array(v, w):
+        m = v > 0
+        v[m] = w[m] * w
+        return v
+
+    def of_two_masks(v, w):
+        m = v > 0
+        n = m
+        m = w > 0
+        v[m] = w[m] + 0
+        w[n] = v[n]
+        v[m] = w[m] + w[n]
+        return v
+
+    for function, text in ((of_an_array, "are computed with an array"), (of_two_masks, "must be concrete")):
+        with pytest.raises((ag.StagingError, IndexError), match=text):
+            ag.jit(function)(jnp.arange(3.0), jnp.ones(3))

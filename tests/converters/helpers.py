@@ -34,6 +34,7 @@ from autograph_jax.converters import (
     generators,
     growing,
     live_loops,
+    masks,
     matches,
     open_lengths,
     plain,
@@ -51,7 +52,7 @@ from autograph_jax.syntax import emit
 from autograph_jax.syntax.names import Names
 
 PASSES = tuple(
-    """plain growing matches yielding attempts live_loops unpacking views stores generators blocks debugged open_lengths
+    """plain growing matches yielding attempts live_loops unpacking masks views stores generators blocks debugged open_lengths
     comprehensions products powers truths raising expressions""".split()
 )
 _numbers = itertools.count()
@@ -113,6 +114,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 tree = unpacking.convert(tree, analyse(tree), names)
             case "views":
                 tree = views.convert(tree, analyse(tree))
+            case "masks":
+                tree = masks.convert(tree)
             case "stores":
                 tree = stores.convert(tree, analyse(tree), names, ported=last == "products")
             case "generators":

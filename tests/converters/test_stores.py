@@ -16,6 +16,23 @@ ROWS = {
         """,
         [([1, 2], 0, 5), ([1], 3, 5), ({}, "a", 1), (1, 0, 0)],
     ),
+    "elements by the same mask": Row(
+        """
+        def f(y, x, m, i):
+            small = x < 3
+            y[small] = 2 * x[small] + x[i]
+            y[i] = x[i]
+            return y
+        """,
+        """
+        def f(y, x, m, i):
+            small = x < 3
+            y = ag__.set_item(2 * ag__.marked(x, small) + x[i], y, small)
+            y = ag__.set_item(ag__.view(x[i], x), y, i)
+            return y
+        """,
+        [],
+    ),
     "value, then container, then index": Row(
         """
         def f(o):

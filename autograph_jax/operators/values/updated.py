@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from autograph_jax.errors import StagingError, user_location
 from autograph_jax.operators.values.spans import Spanned, spanned
 from autograph_jax.porting.replacing import replaced
 
@@ -26,6 +28,7 @@ def updated(target: Any, index: Any, value: Any) -> jax.Array:
     elif array.dtype == bool:
         value = bool(value)
     if isinstance(value, Masked):
+        check_same_mask(value, index)
         return jnp.where(_over(value.mask, array), value.values, array)
     if isinstance(value, Written):
         return value.place.written(array, value.values)
@@ -54,10 +57,59 @@ def index_of(index: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class Masked:
-    """`x[mask]` on the way to being written back: `values` where the mask holds. How many they are is not known."""
+    """`x[mask]` on the way to being written: `values` where the mask holds. How many they are is not known.
+
+    It can be computed with: `a[m] = b[m] * 2 + c[m]`. Where the mask does not hold, a 1 stands in, of which nothing is left.
+    """
 
     values: jax.Array
     mask: jax.Array
+
+
+def masked(array: Any, mask: jax.Array) -> Masked:
+    """`array[mask]`, on the right of a write by the same mask."""
+    array = jnp.asarray(array)
+    return Masked(_or_one(_over(mask, array), array), mask)
+
+
+def check_same_mask(value: Masked, mask: Any) -> None:
+    if value.mask is not mask:
+        raise StagingError(
+            "elements that one mask picks meet those of another one, and how many they are is only known at run time",
+            location=user_location(),
+            help="choose among whole arrays: `a = jnp.where(mask, b, a)`",
+        )
+
+
+def _operation(name: str) -> Callable[..., Any]:
+    operation = getattr(operator, f"__{name}__")
+
+    def apply(self: Masked, *others: Any) -> Masked:
+        return dataclasses.replace(self, values=operation(self.values, *(_beside(self, other) for other in others)))
+
+    def apply_turned(self: Masked, other: Any) -> Masked:
+        return dataclasses.replace(self, values=operation(_beside(self, other), self.values))
+
+    setattr(Masked, f"__r{name}__", apply_turned)
+    return apply
+
+
+def _beside(masked: Masked, other: Any) -> Any:
+    """What an operation meets: elements of the same mask, or something that is repeated for each."""
+    if isinstance(other, Masked):
+        check_same_mask(other, masked.mask)
+        return other.values
+    if jnp.ndim(other) > masked.values.ndim - masked.mask.ndim:
+        raise StagingError(
+            "elements that a mask picks are computed with an array, and how many they are is only known at run time",
+            location=user_location(),
+            help="pick those of the array by the same mask, `b[m] * c[m]`, or choose among whole arrays by `jnp.where`",
+        )
+    return other
+
+
+for _name in "add sub mul truediv floordiv mod pow and or xor neg pos abs invert".split():
+    setattr(Masked, f"__{_name}__", _operation(_name))
 
 
 @dataclasses.dataclass(frozen=True)
