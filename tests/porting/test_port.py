@@ -775,3 +775,22 @@ def test_beside_the_function_that_is_compiled_nothing_is_looked_at():
 
     compiled = Compiled(halved_until_below_one)
     np.testing.assert_allclose(jax.jit(lambda x: ag.port(solve)(x, compiled))(6.0), 3.0)
+
+
+def checked_with_a_text(x):
+    x = np.asarray(x) * 2
+    if np.any(x < 0):
+        raise ValueError(f"bad x = {x}, {x[0]} in {[x]}")
+    print(f"good x = {x}")
+    return x.sum()
+
+
+def test_an_array_in_a_text_is_the_one_of_the_run(capsys):
+    ported = ag.jit(ag.port(checked_with_a_text))
+    for values in (np.array([1.0, 2.0]), np.array([3.0, 0.5])):
+        assert ported(values) == checked_with_a_text(values)
+        jax.effects_barrier()
+        shown = capsys.readouterr().out.splitlines()
+        assert len(shown) == 2 and shown[0] == shown[1]
+    with pytest.raises(ValueError, match=r"bad x = \[-2\.  4\.\], -2\.0 in \[array\(\[-2\.,  4\.\]"):
+        ported(np.array([-1.0, 2.0]))

@@ -27,6 +27,7 @@ from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.choices import VIEWS, Choice, is_leaf, taken
 from autograph_jax.operators.values.traced import is_traced
+from autograph_jax.porting.arrays import MutableArray
 
 
 @dataclasses.dataclass(frozen=True)
@@ -249,7 +250,7 @@ def _own_format(value: Any) -> Callable[..., Any] | None:
 
 def of_objects(value: Any, conversion: str) -> Any:
     """The value, where objects are what they are shown as, a Text: when the program runs they hold something else."""
-    value = known(value)
+    value = known(value.value if isinstance(value, MutableArray) else value)
     if _is_choice(value) and any(map(_is_error, value._options)):
         return value._map(lambda option: of_objects(option, conversion))
     if _is_error(value) and (state.traces() or reach.holds((value.args, vars(value)), is_tracer)):
