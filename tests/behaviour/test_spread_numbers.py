@@ -599,6 +599,18 @@ def smoothed(m):
     return jnp.sum(s) + jnp.sum(jnp.mean(kept))
 
 
+def with_errors(m, n):
+    s, i = 0.0, 0
+    while i < n:
+        assert m[i, 0] > -5
+        if m[i, 1] > 100:
+            raise ValueError("large")
+        s = s + m[i]
+        i = i + 1
+    return jnp.sum(s)
+
+
+row(with_errors, [LONG, 3], [LONG, 5], staged="loop", batch=True)
 for program in (counted_by_size, with_ones_of_its_shape, counted_by_its_rank):
     row(program, [LONG], [LONG * 2], staged="loop", batch=True)
     row(program, [LONG[:1]])

@@ -256,8 +256,11 @@ class _Settling:
     def _is_told_by_shape(self, begun: Sequence[bool]) -> bool:
         """Does a turn do something else with numbers for the arrays of the state that have `begun` as such?
 
-        Not known, and not asked further, where branches or loops in it cannot join such a number, which is traced here.
+        Not known, and not asked further, where branches or loops in it cannot join such a number, which is traced here, and where
+        it notes errors, whose numbers in the program are those of one trace.
         """
+        if self._memory.failures is not None and self._memory.failures.known:
+            return False
         leaves = iter(begun)
         inputs = [(place, _with_numbers(form, leaves)) for place, form in zip(self.places, self._forms, strict=True)]
         numbers = {place.key for (place, form), before in zip(inputs, self._forms, strict=True) if form != before}
