@@ -22,9 +22,8 @@ from autograph_jax.syntax.template import Template
 from autograph_jax.syntax.walk import walk
 
 _MARKED = Template("ag__.marked(ARRAY, MASK)")
-_ELEMENTWISE = (gast.BinOp, gast.UnaryOp, gast.Constant, gast.Name, gast.Attribute, gast.Subscript, gast.operator, gast.unaryop)
-
-
+_BITWISE = (gast.BitAnd, gast.BitOr, gast.BitXor)
+_ELEMENTWISE = (gast.Add, gast.Sub, gast.Mult, gast.Div, gast.FloorDiv, gast.Mod, gast.Pow, *_BITWISE)
 _ASKING = frozenset("isnan isinf isfinite isclose isin less less_equal greater greater_equal equal not_equal".split())
 _ASKING |= {"logical_and", "logical_or", "logical_not", "logical_xor"}
 
@@ -63,9 +62,25 @@ class _Masks(Pass):
     def _with_marked(self, value: gast.expr, target: gast.expr) -> gast.expr:
         if not isinstance(target, gast.Subscript) or not isinstance(target.slice, gast.Name):
             return value
-        parts = [part for part in walk(value) if not isinstance(part, gast.expr_context)]
-        is_elementwise = target.slice.id in self._masks and all(isinstance(part, _ELEMENTWISE) for part in parts)
-        return _Marked(target.slice.id).visit(value) if is_elementwise else value
+        is_mask = target.slice.id in self._masks and _is_by_element(value, target.slice.id)
+        return _Marked(target.slice.id).visit(value) if is_mask else value
+
+
+def _is_by_element(node: gast.expr, mask: str) -> bool:
+    """Is what a mask picks computed with element by element, and not summed, indexed or handed on?"""
+    match node:
+        case gast.BinOp(left=left, op=operation, right=right):
+            return isinstance(operation, _ELEMENTWISE) and _is_by_element(left, mask) and _is_by_element(right, mask)
+        case gast.UnaryOp(op=gast.USub() | gast.UAdd() | gast.Invert(), operand=inner):
+            return _is_by_element(inner, mask)
+        case gast.Subscript(value=whole, slice=gast.Name(id=name)) if name == mask:
+            return not _picks(whole, mask)
+    return not _picks(node, mask)
+
+
+def _picks(node: gast.expr, mask: str) -> bool:
+    subscripts = (part for part in walk(node) if isinstance(part, gast.Subscript))
+    return any(isinstance(part.slice, gast.Name) and part.slice.id == mask for part in subscripts)
 
 
 class _Marked(Pass):

@@ -20,14 +20,18 @@ ROWS = {
         """
         def f(y, x, m, i):
             small = x < 3
-            y[small] = 2 * x[small] + x[i]
+            y[small] = 2 * x[small] + sum(x)
+            y[small] = sum(x[small]) + y[x[small]]
+            y[small] = not x[small]
             y[i] = x[i]
             return y
         """,
         """
         def f(y, x, m, i):
             small = x < 3
-            y = ag__.set_item(2 * ag__.marked(x, small) + x[i], y, small)
+            y = ag__.set_item(2 * ag__.marked(x, small) + ag__.call(sum)(x), y, small)
+            y = ag__.set_item(ag__.call(sum)(ag__.view(x[small], x)) + y[x[small]], y, small)
+            y = ag__.set_item(ag__.not_(x[small]), y, small)
             y = ag__.set_item(ag__.view(x[i], x), y, i)
             return y
         """,

@@ -256,8 +256,8 @@ class _Settling:
     def _is_told_by_shape(self, begun: Sequence[bool]) -> bool:
         """Does a turn do something else with numbers for the arrays of the state that have `begun` as such?
 
-        Not known, and not asked further, where branches or loops in it cannot join such a number, which is traced here, and where
-        it notes errors, whose numbers in the program are those of one trace.
+        Not known, and not asked further, where branches or loops in it cannot join such a number, which is traced here, and
+        where it notes errors, whose numbers in the program are those of one trace.
         """
         if self._memory.failures is not None and self._memory.failures.known:
             return False
