@@ -169,7 +169,8 @@ def _string(value: Any) -> Any:
     return str(jax.tree.map(_in_text, value, is_leaf=_is_in_text))
 
 
-def _set(value: Any) -> Any:
+def _checked(value: Any) -> Any:
+    """A value that is returned, if it has one: an attribute may not have been set."""
     if value is UNBOUND:
         raise AttributeError("an attribute is returned that has no value: traced data took a path that does not set it")
     return value
@@ -177,10 +178,10 @@ def _set(value: Any) -> Any:
 
 def _value(value: Any) -> Any:
     if isinstance(value, Kept) or is_made(value):
-        return _set(value.value)
+        return _checked(value.value)
     if isinstance(value, Text):
         return _string(value)
     if not isinstance(value, Choice):
         return value
-    option = _set(decided(value._index, value._options))
+    option = _checked(decided(value._index, value._options))
     return option if isinstance(option, Choice) and option._index is value._index else unpacked(option)
