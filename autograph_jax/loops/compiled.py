@@ -17,7 +17,7 @@ from jax.extend import source_info_util
 from jax.extend.core import ClosedJaxpr
 from jax.interpreters import partial_eval
 
-from autograph_jax.loops import factors, guards, nests, ranges, selects, shifts, sorts, told
+from autograph_jax.loops import factors, guards, nests, ranges, selects, shifts, small_products, sorts, told
 from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.evaluation import IDENTITIES, bound, called, evaluated, is_written_out
 from autograph_jax.loops.noted import left_by
@@ -64,6 +64,8 @@ def _changes(equation: Any, chosen: Chosen) -> bool:
     if name == "custom_linear_solve":
         return _may_change(equation.params["jaxprs"].solve.jaxpr, chosen)
     if "factors" in chosen and factors.is_small(equation) or "sorts" in chosen and sorts.is_small(equation):
+        return True
+    if "products" in chosen and small_products.is_small(equation):
         return True
     if name == "cond" and any(_may_change(branch.jaxpr, chosen) for branch in equation.params["branches"]):
         return True
@@ -159,6 +161,10 @@ class _Run:
         if "sorts" in self._chosen and sorts.is_small(equation):
             told.tell(equation, "sorts", f"a sort of {equation.invars[0].aval.shape} is written out")
             return sorts.by_counting(*given, **equation.params)
+        if "products" in self._chosen and small_products.is_small(equation):
+            shapes = " and ".join(str(atom.aval.shape) for atom in equation.invars)
+            told.tell(equation, "products", f"products of {shapes} are written out")
+            equation = equation.replace(params=small_products.marked(equation, self._chosen))
         if name in _FIRST_INDEX and "ranges" in self._chosen:
             given = self._unconverted(equation, given)
         if name in ("div", "rem") and "shifts" in self._chosen and (found := self._shifts.truncated(equation)) is not None:

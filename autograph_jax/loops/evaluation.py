@@ -9,7 +9,7 @@ from jax.extend import source_info_util
 from jax.extend.core import ClosedJaxpr
 
 _CALLS = ("jit", "pjit", "closed_call", "turn")
-_WITH_RULES = ("custom_jvp_call", "custom_vjp_call")
+WITH_RULES = ("custom_jvp_call", "custom_vjp_call")
 # They give their first operand, and tell derivatives, vmap or converted code something about it.
 IDENTITIES = frozenset({"index_of_element", "stop_gradient", "taken"})
 Equation = Callable[[Any, list[Any]], Sequence[Any]]
@@ -47,7 +47,7 @@ def is_plain_call(equation: Any) -> bool:
 
 def is_written_out(equation: Any) -> bool:
     """May the called program stand in place of the call, where every transform has been done?"""
-    return is_plain_call(equation) or equation.primitive.name in _WITH_RULES and not equation.effects
+    return is_plain_call(equation) or equation.primitive.name in WITH_RULES and not equation.effects
 
 
 def is_call(equation: Any) -> bool:

@@ -1,34 +1,36 @@
 """Where loops become XLA's: as the programs that `compiled.py` makes of them, with what was chosen and this platform has.
 
 The scans of converted loops are lax's own, so that every transform and every tool knows them. They say what was chosen in their
-`unroll`, a number that transforms hand on; so do sorts in their `num_keys`. Their lowerings are in JAX's table; ours stand
-before them, and hand them all others.
+`unroll`, a number that transforms hand on; so do sorts in their `num_keys` and products in their `precision`. Their lowerings
+are in JAX's table; ours stand before them, and hand them all others.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import jax
 from jax.extend.core import jaxpr_as_fun
-from jax.extend.core.primitives import scan_p, sort_p
+from jax.extend.core.primitives import dot_general_p, scan_p, sort_p
 from jax.interpreters import mlir
 
-from autograph_jax.loops import sorts
+from autograph_jax.loops import small_products, sorts
 from autograph_jax.loops.compiled import compiled
 from autograph_jax.loops.loop import traced
 from autograph_jax.loops.nests import in_blocks
-from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Choosing, Chosen
+from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Choosing, ChoosingPair, Chosen
 from autograph_jax.loops.writes import are_by_a_call, for_its_platform
 
 try:
-    from jax._src.interpreters.mlir import _lowerings
+    from jax._src.interpreters.mlir import _lowerings, _platform_specific_lowerings
 
     _scan_of_lax: Any = _lowerings[scan_p].rule
     _sort_of_lax: Any = _lowerings[sort_p].rule
+    _product_of_lax: Any = _platform_specific_lowerings["cpu"][dot_general_p].rule
 except (ImportError, AttributeError, KeyError):  # pragma: no cover - a JAX that has moved it
-    _scan_of_lax = _sort_of_lax = None
+    _scan_of_lax = _sort_of_lax = _product_of_lax = None
 
 
 def unroll(chosen: Chosen) -> int:
@@ -89,6 +91,18 @@ def _lowered_sort(lowering: Any, *operands: Any, num_keys: int, **params: Any) -
     return mlir.lower_fun(run, multiple_results=True)(lowering, *operands)
 
 
+def _lowered_product(lowering: Any, *operands: Any, precision: Any, **params: Any) -> Any:
+    """On the CPU."""
+    if isinstance(precision, ChoosingPair):
+        is_chosen = "products" in available(lowering, precision.chosen)
+        if is_chosen and small_products.are_small(lowering.avals_in, precision=precision, **params):
+            run = functools.partial(small_products.written_out, **params)
+            return mlir.lower_fun(run, multiple_results=False)(lowering, *operands)
+        precision = None
+    return _product_of_lax(lowering, *operands, precision=precision, **params)
+
+
 if _scan_of_lax is not None:
     mlir.register_lowering(sort_p, _lowered_sort)
     mlir.register_lowering(scan_p, _lowered_scan)
+    mlir.register_lowering(dot_general_p, _lowered_product, platform="cpu")

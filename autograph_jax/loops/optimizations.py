@@ -14,6 +14,7 @@ MEANINGS = {
     "shifts": "`//` and `%` of integers by powers of two are shifts and masks",
     "blocks": "lanes of a mapped while loop run in blocks, each of which ends for itself",
     "factors": "matrices of up to 3x3 are factorised and solved by written-out arithmetic, not by LAPACK",
+    "products": "products of matrices of up to 8x8, a pair for each lane, are written-out arithmetic",
     "sorts": "arrays of up to 8 elements are sorted by written-out comparisons",
     "rows": "of a table of which a loop needs some rows, copies of these are in it",
     "unroll": "of a kernel that computes few numbers, up to 8 turns stand one after the other",
@@ -21,7 +22,7 @@ MEANINGS = {
 }
 ALL: Chosen = frozenset(MEANINGS)
 NONE: Chosen = frozenset()
-ON_CPU_ALONE: Chosen = frozenset({"blocks", "factors", "sorts", "rows", "unroll", "kernel"})
+ON_CPU_ALONE: Chosen = frozenset({"blocks", "factors", "products", "sorts", "rows", "unroll", "kernel"})
 _VARIABLE = "AUTOGRAPH_JAX_OPTIMIZE"
 
 
@@ -71,6 +72,26 @@ class Choosing(int):
 
     def __hash__(self) -> int:
         return hash((int(self), self.chosen))
+
+
+class ChoosingPair(tuple[Any, ...]):
+    """A pair among an equation's parameters, a product's `precision`, which says the same."""
+
+    chosen: Chosen
+
+    def __new__(cls, pair: Iterable[Any], chosen: Chosen) -> ChoosingPair:
+        made = super().__new__(cls, pair)
+        made.chosen = chosen
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == other and getattr(other, "chosen", None) == self.chosen
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((tuple(self), self.chosen))
 
 
 def own_choice(equation: Any) -> Chosen | None:

@@ -9,15 +9,13 @@ transforms hand on, that it is converted code's (`lowering.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
-import jax.core
 import jax.numpy as jnp
 from jax import lax
 
-from autograph_jax.loops.evaluation import bound, inlined
 from autograph_jax.loops.optimizations import Choosing, Chosen
 
 _LONGEST = 8
@@ -41,24 +39,12 @@ def are_few(avals: Sequence[Any], *, dimension: int, num_keys: int, **_: Any) ->
     return has_numbers and is_short and not jnp.issubdtype(key.dtype, jnp.complexfloating)
 
 
-def marked(function: Callable[..., Any], *args: Any, chosen: Chosen, **options: Any) -> Any:
-    """What a function of arrays gives, `jnp.argsort(x)` say, whose short sorts may be compiled to less."""
-    if "sorts" not in chosen or not any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(args)):
-        return function(*args, **options)
-    closed, shape = jax.make_jaxpr(lambda *given: function(*given, **options), return_shape=True)(*args)
-
-    def each(equation: Any, operands: list[Any]) -> Any:
-        if not _is_short(equation):
-            return bound(equation, operands)
-        params = equation.params | {"num_keys": Choosing(equation.params["num_keys"], chosen)}
-        return equation.primitive.bind(*operands, **params)
-
-    return jax.tree.unflatten(jax.tree.structure(shape), inlined(closed, jax.tree.leaves(args), each))
-
-
-def _is_short(equation: Any) -> bool:
-    name, params = equation.primitive.name, equation.params
-    return name == "sort" and 0 < equation.invars[0].aval.shape[params["dimension"]] <= _LONGEST
+def marked(equation: Any, chosen: Chosen) -> dict[str, Any] | None:
+    """The parameters of a short sort that says what it is compiled with; None of anything else."""
+    params = equation.params
+    if equation.primitive.name != "sort" or not 0 < equation.invars[0].aval.shape[params["dimension"]] <= _LONGEST:
+        return None
+    return params | {"num_keys": Choosing(params["num_keys"], chosen)}
 
 
 def by_counting(*operands: jax.Array, dimension: int, **_: Any) -> list[jax.Array]:

@@ -15,8 +15,8 @@ import numpy as np
 from autograph_jax.operators import comparisons, hooks, jax_private
 from autograph_jax.operators.comprehensions import Kept
 from autograph_jax.operators.conditionals import if_expr
+from autograph_jax.operators.outside_loops import marked
 from autograph_jax.operators.sequences import bounded
-from autograph_jax.operators.sorting import sorting
 from autograph_jax.operators.tracing import aliasing, same_containers, views
 from autograph_jax.operators.values import joins, objects, selection
 from autograph_jax.operators.values.choices import Choice
@@ -157,7 +157,7 @@ def sort(values: list[Any], **options: Any) -> None:
 def _places(columns: list[list[Any]], reverse: Any) -> jax.Array:
     """Where the elements in order are found, by numbers: by the first column, then the second where that is equal, ..."""
     stacked = [jnp.stack([jnp.asarray(k) for k in (reversed(column) if reverse else column)]) for column in columns]
-    places = sorting(jnp.lexsort, stacked[::-1])
+    places = marked(jnp.lexsort, stacked[::-1])
     return len(places) - 1 - jnp.flip(places) if reverse else places
 
 
@@ -169,7 +169,7 @@ def _places_by_pairs(keys: list[Any], reverse: Any) -> jax.Array:
         overtakes = jnp.where(truth(overtakes), 1, 0) if is_traced(overtakes) else int(bool(overtakes))
         rank[i] += overtakes
         rank[j] += 1 - overtakes
-    return sorting(jnp.argsort, jnp.stack(list(map(jnp.asarray, rank))))
+    return marked(jnp.argsort, jnp.stack(list(map(jnp.asarray, rank))))
 
 
 def _in_one_piece(element: Any) -> Any:

@@ -370,7 +370,7 @@ def _on_values(x: Any) -> Any:
 def _sorting(function: Function, counterpart: Function) -> Function:
     if function not in _BY_SORTING:
         return counterpart
-    return lambda a, *rest, **options: hooks.sorting(lambda a: counterpart(a, *rest, **options), a)
+    return lambda a, *rest, **options: hooks.marked(lambda a: counterpart(a, *rest, **options), a)
 
 
 def refuse(what: str, way_out: str) -> PortingError:
@@ -461,7 +461,7 @@ def _sort(a: Any, axis: int | None = -1, **options: Any) -> Any:
     a = asarray(a)
     options = {name: option for name, option in options.items() if name == "stable" and option is not None}
     return result(
-        np.sort(a.value, axis, **options) if is_static(a.value) else hooks.sorting(jnp.sort, a.value, axis=axis), a.shadow
+        np.sort(a.value, axis, **options) if is_static(a.value) else hooks.marked(jnp.sort, a.value, axis=axis), a.shadow
     )
 
 
@@ -478,7 +478,7 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, sta
     value = asarray(a).value
     if is_static(value):
         return wrap(np.argsort(value, axis, kind, order, stable=stable))
-    order = hooks.sorting(jnp.argsort, value, axis=axis, stable=bool(stable) or kind in ("stable", "mergesort"))
+    order = hooks.marked(jnp.argsort, value, axis=axis, stable=bool(stable) or kind in ("stable", "mergesort"))
     return wrap(order.astype(canonical(np.intp)))
 
 

@@ -29,8 +29,8 @@ raise_where: Callable[[Any, Exception], None] = _raise_where_known
 # A function of NumPy, math or SciPy is about to be computed by one of JAX's.
 mapped: Callable[[Any], None] = lambda function: None  # noqa: E731
 
-# A function of JAX's that sorts, with its arguments.
-sorting: Callable[..., Any] = lambda function, *args, **options: function(*args, **options)  # noqa: E731
+# What a function of JAX's gives that sorts or multiplies matrices, `marked(jnp.argsort, x)`: it may be compiled to less.
+marked: Callable[..., Any] = lambda function, *args, **options: function(*args, **options)  # noqa: E731
 
 # An operand that traced data has chosen among several, None one of them, as a number.
 number: Callable[[Any], Any] = lambda operand: operand  # noqa: E731

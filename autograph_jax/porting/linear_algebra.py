@@ -153,6 +153,7 @@ def _polar(a: Any, side: str = "right") -> tuple[jax.Array, jax.Array]:
 
 
 _OURS: dict[str, Function] = {
+    "expm": functools.wraps(jsl.expm)(lambda A, **options: hooks.marked(jsl.expm, A, **options)),
     "pinv": _pinv, "lstsq": least_squares.scipys, "eigh": _scipys_eigh, "eigvalsh": _scipys_eigvalsh, "solve": _scipys_solve,
     "lu_solve": _lu_solve, "polar": _polar, "sqrtm": matrix_equations.sqrtm,
     "solve_sylvester": matrix_equations.solve_sylvester,
@@ -329,7 +330,8 @@ def _gemv(alpha: Any, a: Any, x: Any, beta: Any = 0.0, y: Any = None, *, trans: 
 
 
 def _gemm(alpha: Any, a: Any, b: Any, beta: Any = 0.0, c: Any = None, trans_a: int = 0, trans_b: int = 0) -> Any:
-    found = alpha * (_side(jnp.asarray(value_of(a)), trans_a) @ _side(jnp.asarray(value_of(b)), trans_b))
+    left, right = _side(jnp.asarray(value_of(a)), trans_a), _side(jnp.asarray(value_of(b)), trans_b)
+    found = alpha * hooks.marked(jnp.matmul, left, right)
     return wrap(found if c is None else found + beta * jnp.asarray(value_of(c)))
 
 
@@ -342,7 +344,8 @@ def _trmm(
 ) -> Any:
     a = _triangle(jnp.asarray(value_of(a)), lower, diag)
     b = jnp.asarray(value_of(b))
-    return wrap(alpha * (b @ _side(a, trans_a) if side else _side(a, trans_a) @ b))
+    left, right = (b, _side(a, trans_a)) if side else (_side(a, trans_a), b)
+    return wrap(alpha * hooks.marked(jnp.matmul, left, right))
 
 
 def _side(a: jax.Array, trans: int) -> jax.Array:

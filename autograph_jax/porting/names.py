@@ -22,8 +22,27 @@ from .products import rounded
 
 Function = Callable[..., Any]
 
-# Of NumPy's functions those of which jax.numpy computes something else.
+
+def _multiplying(function: Function) -> Function:
+    """A function of jax.numpy's, whose products of matrices may be compiled to less."""
+
+    @functools.wraps(function)
+    def multiply(*args: Any, **kwargs: Any) -> Any:
+        words = [arg for arg in args if isinstance(arg, str)]  # of einsum, before the arrays
+        arrays = args[len(words) :]
+        is_of_matrices = all(np.ndim(leaf) > 1 for leaf in jax.tree.leaves(arrays))
+        marked = hooks.marked if is_of_matrices else lambda function, *arrays: function(*arrays)
+        return marked(lambda *arrays: function(*words, *arrays, **kwargs), *arrays)
+
+    return multiply
+
+
+# Of NumPy's functions those of which jax.numpy computes something else, or in another way.
 _NUMPYS: dict[Function, Function] = {
+    np.matmul: _multiplying(jnp.matmul), np.dot: _multiplying(jnp.dot), np.inner: _multiplying(jnp.inner),
+    np.tensordot: _multiplying(jnp.tensordot), np.einsum: _multiplying(jnp.einsum),
+    np.linalg.multi_dot: _multiplying(jnp.linalg.multi_dot),
+    **({np.linalg.matmul: _multiplying(jnp.linalg.matmul)} if hasattr(np.linalg, "matmul") else {}),  # from NumPy 2.0 on
     **linear_algebra.NUMPYS, np.convolve: integers.convolve, np.correlate: integers.correlate, np.polymul: integers.polymul,
     np.linalg.matrix_power: integers.matrix_power, np.clip: complex_order.clip,
     np.argmax: complex_order.argmax, np.argmin: complex_order.argmin,

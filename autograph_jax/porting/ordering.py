@@ -31,7 +31,7 @@ def unique(
     if axis is not None and (array.ndim != 1 or axis not in (0, -1)):
         raise refusal("`np.unique` is called along an axis")
     flat = jnp.asarray(array.value).reshape(-1)
-    order = hooks.sorting(jnp.argsort, flat, stable=True)
+    order = hooks.marked(jnp.argsort, flat, stable=True)
     ordered = flat[order]
     same = ordered[1:] == ordered[:-1]
     if equal_nan and flat.dtype.kind in "fc":
@@ -73,7 +73,7 @@ def _ordered(selection: Selection) -> tuple[jax.Array, jax.Array]:
     """The elements in order, as floats, and the number of the last one."""
     if selection.dtype.kind != "f":
         selection = selection.astype(float)
-    return hooks.sorting(jnp.sort, selection.compact().filled(last(selection.dtype))), selection.count(0) - 1
+    return hooks.marked(jnp.sort, selection.compact().filled(last(selection.dtype))), selection.count(0) - 1
 
 
 def _unless_nan(found: jax.Array, ordered: jax.Array, end: jax.Array) -> jax.Array:

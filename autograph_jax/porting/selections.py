@@ -108,7 +108,7 @@ class Selection(NDArrayOperatorsMixin):
         found = self.like(self.values)
         for axis in self.rows if axes is None else axes:
             if isinstance(self.rows.get(axis), Mask):
-                order = hooks.sorting(jnp.argsort, jnp.logical_not(self.mask(axis)), stable=True)
+                order = hooks.marked(jnp.argsort, jnp.logical_not(self.mask(axis)), stable=True)
                 found = found.with_rows(taken(found.values, order, axis), axis, Window(0, self.count(axis)))
         return found
 

@@ -17,8 +17,8 @@ from autograph_jax.errors import StagingError, StructureError, user_location
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.comparisons import Comparing
 from autograph_jax.operators.effects import checks
+from autograph_jax.operators.outside_loops import marked
 from autograph_jax.operators.sequences import elements, lists
-from autograph_jax.operators.sorting import sorting
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form, Mismatch, array_forms
@@ -425,7 +425,7 @@ def of(values: Sequence[Any], masks: Sequence[Any], capacity: int) -> Bounded:
     form, columns = columns_of(values)
     mask = jnp.stack([jnp.asarray(m) for m in masks])
     if not all(m is True for m in masks):
-        order = sorting(jnp.argsort, jnp.logical_not(mask), stable=True)
+        order = marked(jnp.argsort, jnp.logical_not(mask), stable=True)
         columns = [column[order] for column in columns]
     missing = capacity - len(values)
     padded = [jnp.concatenate([c, jnp.zeros((missing, *c.shape[1:]), c.dtype)]) if missing else c for c in columns]
