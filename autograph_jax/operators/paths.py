@@ -177,9 +177,13 @@ def _in_place(value: Any, masked: Masked) -> Any:
 
 def read(target: Any, step: _Attr | _Item) -> Any:
     """The element or attribute that an augmented assignment starts from; of a traced mask or slice, all with what it takes."""
-    if isinstance(target, jax.Array) and isinstance(step, _Item):
-        return part_of(target, opened_index(step.index))
-    return step.read(target)
+    if not isinstance(target, _ARRAYS) or not isinstance(step, _Item):
+        return step.read(target)
+    index = opened_index(step.index)
+    if isinstance(target, np.ndarray):
+        becomes_jax = subscripts.has_array(index) and target.dtype.kind in "biufc" and not hooks.is_porting()
+        return part_of(jnp.asarray(target), index) if becomes_jax else step.read(target)
+    return part_of(target, index)
 
 
 def update(target: Any, symbol: str, value: Any, *aliases: Any) -> Any:

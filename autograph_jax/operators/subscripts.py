@@ -87,9 +87,9 @@ def changed(value: Any, target: Any, index: Any) -> Any:
         return copied
     if isinstance(target, np.ndarray):
         holders.check_numpy_write(target)
-    if isinstance(target, np.flatiter) and not _has_array(value, index):
+    if isinstance(target, np.flatiter) and not has_array(value, index):
         holders.check_numpy_write(target.base)
-    elif isinstance(target, np.flatiter | memoryview) and _has_array(value, index):
+    elif isinstance(target, np.flatiter | memoryview) and has_array(value, index):
         raise ImmutableError(
             "an array of NumPy's is written by what shows its memory, with a traced value or index",
             location=user_location(),
@@ -170,10 +170,10 @@ def nobodys_variable() -> ImmutableError:
 
 def _becomes_jax(target: np.ndarray, value: Any, index: Any) -> bool:
     """Does NumPy's array have to become one of JAX's? One of objects can keep an array of JAX's as an element."""
-    return _has_array(index) or target.dtype != object and _has_array(value)
+    return has_array(index) or target.dtype != object and has_array(value)
 
 
-def _has_array(*values: Any) -> bool:
+def has_array(*values: Any) -> bool:
     leaves = [leaf for value in values for leaf in jax.tree.leaves(value)]
     leaves += [bound for leaf in leaves if isinstance(leaf, slice) for bound in (leaf.start, leaf.stop)]
     return any(isinstance(leaf, jax.Array) for leaf in leaves)

@@ -556,6 +556,50 @@ def test_a_row_at_a_traced_place_is_a_view():
         written(1)
 
 
+def by_a_mask(n):
+    a = zeros(3)
+    a[a > n] += 5
+    return a
+
+
+def by_a_mask_and_a_number(n):
+    a = np.arange(6.0).reshape(2, 3)[::-1].copy()
+    b = a
+    a[a > n] *= n + 0.5
+    return a, b
+
+
+def by_a_slice(n):
+    a = np.arange(5)
+    a[n + 2 : n + 4] += 7
+    return a
+
+
+def by_a_place(n):
+    a = np.arange(5.0)
+    a[n] -= 7
+    a[[0, n]] *= 3
+    return a
+
+
+@pytest.mark.parametrize("function", [by_a_mask, by_a_mask_and_a_number, by_a_slice, by_a_place], ids=lambda f: f.__name__)
+def test_augmented_at_traced_places(function, x64):
+    for n in (-1, 0, 1):
+        jax.tree.map(np.testing.assert_array_equal, ag.jit(function)(n), function(n))
+
+
+def test_a_view_does_not_miss_what_a_traced_mask_adds():
+    @ag.jit
+    def written(n):
+        grid = np.zeros((2, 3))
+        row = grid[0]
+        grid[grid > n] += 1.0
+        return row
+
+    with pytest.raises(ag.AliasError, match="would have to show the write"):
+        written(-1)
+
+
 # ------------------------------------------------------------------ written where traced data decides whether
 def attribute_of_a_module(x):
     if x > 0:
