@@ -9,7 +9,6 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph_jax.runtime.convert import is_converted
 from autograph_jax.runtime.frames import is_ours
 from autograph_jax.runtime.libraries import is_left_alone, module_of
 from autograph_jax.runtime.snapshots import Identity
@@ -74,4 +73,4 @@ def unwrapped(value: Any) -> Any:
 
 def _is_users(value: Any) -> bool:
     is_function = type(value) is types.FunctionType
-    return is_function and not (is_librarys(value) or is_converted(value) or is_ours(value.__code__))
+    return is_function and not (is_librarys(value) or is_ours(value.__code__))

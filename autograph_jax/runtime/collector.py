@@ -283,7 +283,7 @@ class Collector:
     def _partial(self, value: functools.partial[Any], name: str, text: str) -> Any:
         keys = [self.visit(value.func, {}, name, f"{text}.func")]
         keys += [self.visit(part, {}, name, f"{text}.args[{n}]") for n, part in enumerate(value.args)]
-        return type(value), *keys, *((k, self.visit(v, {}, k, f"{text}.keywords[{k!r}]")) for k, v in value.keywords.items())
+        return type(value), *keys, self.visit(value.keywords, {}, f"{name}.keywords", f"{text}.keywords")
 
     def _compared(self, value: Any) -> str:
         if isinstance(value, np.ndarray):

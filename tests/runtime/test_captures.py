@@ -966,3 +966,39 @@ def test_reads():
     found = reads_of(f.__code__)
     assert found.free == {"outer": {"c": {}}} and found.own == {"a": {"b": {}}} and found.stores
     assert found.globals == {"g": {}, "settings": {"gain": {}}}
+
+
+# ------------------------------------------------------------------ wrappers and partials that are compiled or called themselves
+def wrapped_by_the_user(keeps_the_name):
+    held = {"rate": 2.0}
+
+    def decorate(function):
+        def wrapper(*args):
+            return function(*args) * held["rate"]
+
+        return functools.wraps(function)(wrapper) if keeps_the_name else wrapper
+
+    @decorate
+    def step(x):
+        return x + 1 if x > 0 else x
+
+    return step, lambda value: held.update(rate=value)
+
+
+@pytest.mark.parametrize("keeps_the_name", [True, False])
+def test_what_the_wrapper_that_is_compiled_closes_over(keeps_the_name):
+    function, change = wrapped_by_the_user(keeps_the_name)
+    compiled = ag.jit(function)
+    assert (compiled(1.0), compiled(-1.0)) == (4.0, -2.0)
+    change(5.0)
+    assert (compiled(1.0), compiled(-1.0)) == (10.0, -5.0)
+
+
+def test_the_keywords_of_a_partial():
+    partial = functools.partial(lambda x, by=1.0: x * by if x > 0 else by, by=2.0)
+    compiled = ag.jit(lambda x: partial(x))
+    assert (compiled(3.0), compiled(-1.0)) == (6.0, 2.0)
+    partial.keywords["by"] = 5.0
+    assert (compiled(3.0), compiled(-1.0)) == (15.0, 5.0)
+    partial.keywords.clear()
+    assert (compiled(3.0), compiled(-1.0)) == (3.0, 1.0)
