@@ -72,5 +72,5 @@ def unwrapped(value: Any) -> Any:
 
 
 def _is_users(value: Any) -> bool:
-    is_function = type(value) is types.FunctionType
-    return is_function and not (is_librarys(value) or is_ours(value.__code__))
+    function = value.__func__ if type(value) is types.MethodType else value  # a method has its function's `__wrapped__`
+    return type(function) is types.FunctionType and not (is_librarys(function) or is_ours(function.__code__))

@@ -968,7 +968,7 @@ def test_reads():
     assert found.globals == {"g": {}, "settings": {"gain": {}}}
 
 
-# ------------------------------------------------------------------ wrappers and partials that are compiled or called themselves
+# ------------------------------------------------------------------ wrappers and partials that are compiled or called
 def wrapped_by_the_user(keeps_the_name):
     held = {"rate": 2.0}
 
@@ -1002,3 +1002,20 @@ def test_the_keywords_of_a_partial():
     assert (compiled(3.0), compiled(-1.0)) == (15.0, 5.0)
     partial.keywords.clear()
     assert (compiled(3.0), compiled(-1.0)) == (3.0, 1.0)
+
+
+class Wrapping:
+    def __init__(self):
+        self.rate = 2.0
+
+    @functools.wraps(multiply)
+    def step(self, x):
+        return x * self.rate if x > 0 else self.rate
+
+
+def test_a_method_with_another_functions_name():
+    walker = Wrapping()
+    compiled = ag.jit(walker.step)
+    assert (compiled(3.0), compiled(-1.0)) == (6.0, 2.0)
+    walker.rate = 5.0
+    assert (compiled(3.0), compiled(-1.0)) == (15.0, 5.0)
