@@ -73,4 +73,6 @@ def unwrapped(value: Any) -> Any:
 
 def _is_users(value: Any) -> bool:
     function = value.__func__ if type(value) is types.MethodType else value  # a method has its function's `__wrapped__`
-    return type(function) is types.FunctionType and not (is_librarys(function) or is_ours(function.__code__))
+    if type(function) is not types.FunctionType:
+        return is_of_user(type(value))  # an object that `functools.update_wrapper` has given a name
+    return not (is_librarys(function) or is_ours(function.__code__))

@@ -1019,3 +1019,23 @@ def test_a_method_with_another_functions_name():
     assert (compiled(3.0), compiled(-1.0)) == (6.0, 2.0)
     walker.rate = 5.0
     assert (compiled(3.0), compiled(-1.0)) == (15.0, 5.0)
+
+
+class Scaled:
+    """A decorator that is a class."""
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+        self.function, self.scale = function, 2.0
+
+    def __call__(self, x):
+        return self.function(x) * self.scale
+
+
+@pytest.mark.parametrize("compile", [ag.jit, lambda f: ag.jit(lambda x: f(x))], ids=["compiled", "called"])
+def test_an_object_that_wraps_a_function(compile):
+    scaled = Scaled(lambda x: x if x > 0 else -x)
+    compiled = compile(scaled)
+    assert compiled(-1.0) == 2.0
+    scaled.scale = 5.0
+    assert compiled(-1.0) == 5.0
