@@ -60,11 +60,11 @@ def convert_tree(
 
     The order: `plain` writes out what only works inside a class, `local_variables` what looks at the frame; `growing` marks
     lists of ported code; `matches` makes if chains; `yielding` cuts ifs at their yields; `live_loops` marks loops over
-    arrays that they write, `unpacking` and `views` what shares memory with these; `stores` makes item writes into
-    assignments, which the blocks then count as written variables; `generators` marks what stays Python's; `blocks` cuts
-    statements into functions, and needs facts about the tree as the stores left it; `debugged` shows these all variables;
-    `open_lengths`, also of ported code, `comprehensions`, `products`, `powers`, `truths`, `raising` and `expressions` last,
-    when tests stand where they will be evaluated.
+    arrays that they write, before `attempts` moves these arrays; `unpacking` and `views` mark what shares memory with
+    them; `stores` makes item writes into assignments, which the blocks then count as written variables; `generators` marks
+    what stays Python's; `blocks` cuts statements into functions, and needs facts about the tree as the stores left it;
+    `debugged` shows these all variables; `open_lengths`, also of ported code, `comprehensions`, `products`, `powers`,
+    `truths`, `raising` and `expressions` last, when tests stand where they will be evaluated.
     """
     names = Names(tree)
     has = _Kinds(tree)
@@ -78,10 +78,11 @@ def convert_tree(
         tree = matches.convert(tree, names)
     if has.any(gast.Yield):
         tree = yielding.convert(tree, names)
-    if has.any(gast.Try, gast.TryStar):
-        tree = attempts.convert(tree, names)
     facts = analyse(tree)
-    if has.any(gast.For) and live_loops.convert(tree, facts):
+    is_other = has.any(gast.For) and live_loops.convert(tree, facts)
+    if has.any(gast.Try, gast.TryStar):
+        tree, is_other = attempts.convert(tree, names), True
+    if is_other:
         facts = analyse(tree)
     if has.any(gast.Tuple, gast.List):
         tree = unpacking.convert(tree, facts, names)

@@ -19,8 +19,9 @@ _DECLARE = Template("NAME_: ...")
 class Variables:
     """The variables of one function, whose statements are about to become blocks."""
 
-    def __init__(self, function: gast.FunctionDef, facts: Facts) -> None:
-        self._facts = facts
+    def __init__(self, function: gast.FunctionDef, facts: Facts, unsure: frozenset[str]) -> None:
+        """`unsure` are variables of a function around that may have no value yet."""
+        self._facts, self._unsure = facts, unsure
         self._occurrences = collections.Counter(occurrences(function.body))
 
     def sure_names(self, node: gast.stmt, rest: list[gast.stmt]) -> list[gast.expr]:
@@ -47,7 +48,7 @@ class Variables:
         `'y?'` is one that some path leaves without a value.
         """
         names = self.written(nodes) & (live_out | self._facts.escaping)
-        unbound = self._facts.unbound_after[at]
+        unbound = self._facts.unbound_after[at] | self._unsure
         if exiting:  # by a path that ends elsewhere
             unbound |= self._facts.unbound_before[at] | _deleted(nodes)
         return [template.constant(self._state_name(name, unbound), at=at) for name in sorted(names)]

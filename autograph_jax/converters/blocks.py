@@ -74,6 +74,14 @@ class _Functions(Pass):
 
     def __init__(self, facts: dict[gast.AST, Facts], names: Names, lambdas: bool) -> None:
         self._facts, self._names, self.lambdas = facts, names, lambdas
+        # Variables that may have no value where a function is defined, which may assign them.
+        self.unsure = frozenset(
+            name
+            for around in facts.values()
+            for statement, unbound in around.unbound_before.items()
+            if isinstance(statement, gast.FunctionDef)
+            for name in unbound & around.bound
+        )
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
         _Blocks(node, self._facts[node], self._names, self).convert()
@@ -85,7 +93,7 @@ class _Blocks:
 
     def __init__(self, function: gast.FunctionDef, facts: Facts, names: Names, functions: _Functions) -> None:
         self._function, self._facts, self._names, self._functions = function, facts, names, functions
-        self._variables = Variables(function, facts)
+        self._variables = Variables(function, facts, functions.unsure & facts.declared_nonlocal)
         self._natives = Natives(self._variables, self._suite, self._exit, functions)
         self._depth = 0
 
@@ -249,8 +257,9 @@ class _Blocks:
         if exits.may_exit(node):
             live_out |= outer.live_out
         if isinstance(node, gast.While):
-            # `while (y := f(x)) > 1: x = y`: the body reads what the test has assigned at the end of the turn before.
-            live_out |= writes(node.test) & self._facts.live_before[node.body[0]]
+            # `while (y := f(x)) > 1: x = y`: the body reads what the test has assigned a turn before, and so does `else`.
+            read = self._facts.live_before[node.body[0]] | self._variables.live_before(node.orelse, frozenset())
+            live_out |= writes(node.test) & read
         context = Context(in_loop=True, live_out=live_out)
         if isinstance(node, gast.While):
             operator, at, parts = "while_stmt", node.test, [gast.Expr(node.test), *node.body]

@@ -1240,6 +1240,37 @@ def set_iterated_in_a_branch_that_adds_what_it_has(x):
 row(set_iterated_in_a_branch_that_adds_what_it_has, [1.0], [2.0])
 
 
+def array_looped_over_and_written_in_a_finally_of_a_finally(r):
+    y = 0.0
+    try:
+        pass
+    finally:
+        try:
+            for k, y in enumerate(r):
+                r[True] -= r[k]
+        finally:
+            r = r + sum([v for v in range(2) if v != 1])
+    return y, r
+
+
+row(array_looped_over_and_written_in_a_finally_of_a_finally, [np.array([12.75, 11.5, 15.75])])
+
+
+def array_looped_over_and_written_in_a_try(x, r):
+    try:
+        if x > 100:
+            raise KeyError
+        for v in r:
+            r[2] -= 1
+            x = v + x * 2
+    except KeyError:
+        x = x - 100
+    return x
+
+
+row(array_looped_over_and_written_in_a_try, [3.0, np.array([1.0, 2.0, 3.0])], [105.0, np.array([1.0, 2.0, 3.0])])
+
+
 @table.each_way
 def test_found(row, way, record_property):
     check(row, way, record_property)

@@ -258,6 +258,18 @@ def in_a_comprehension(v):
 row(in_a_comprehension, plain=[[[1.0, 2.0, 3.0]], [[]]])
 
 
+def of_a_loop_in_its_else(x, v):
+    i = 0
+    while 0 < (i := 1) and x < 1:
+        x = x + 1
+    else:
+        k, j = v[0], v[i]
+    return k + 10 * j
+
+
+row(of_a_loop_in_its_else, [8.5, np.array([7.0, 11.0])], [0.5, np.array([7.0, 11.0])], staged="loop", batch=True)
+
+
 @table.each_way
 def test_walrus(row, way, record_property):
     check(row, way, record_property)

@@ -5,10 +5,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from autograph_jax import autograph, jit
-from autograph_jax.errors import StagingError
+from autograph_jax.errors import StagingError, UnboundError
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.effects import checks
 
@@ -268,6 +269,66 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     if request.param != "cpu":
         jax.clear_caches()
         monkeypatch.setattr(jax_private, "is_for_cpus", lambda lowering: False)
+
+
+def element_that_an_inner_function_writes(x):
+    if x > 0:
+        e = np.arange(3.0)
+
+    def change():
+        if x > 1:
+            e[1] += 1
+
+    change()
+    return e[1] + x
+
+
+def number_that_an_inner_function_assigns(x):
+    if x > 0:
+        e = 1.0
+
+    def change():
+        nonlocal e
+        if x > 1:
+            e = 2.0
+
+    change()
+    return e
+
+
+def number_that_a_loop_further_in_assigns(x):
+    if x > 0:
+        e = 1.0
+
+    def outer():
+        def change():
+            nonlocal e
+            for i in range(3):
+                if x > i:
+                    e = x - i
+
+        change()
+
+    outer()
+    return e
+
+
+UNBOUND_AROUND = [
+    element_that_an_inner_function_writes,
+    number_that_an_inner_function_assigns,
+    number_that_a_loop_further_in_assigns,
+]
+
+
+@pytest.mark.parametrize("function", UNBOUND_AROUND, ids=lambda f: f.__name__)
+def test_what_an_inner_function_assigns_in_a_branch_may_have_no_value(function: Any):
+    compiled = jit(function)
+    for argument in (0.5, 2.0):
+        assert outcome(compiled, argument) == outcome(function, argument)
+    with pytest.raises(UnboundLocalError):
+        function(-1.0)
+    with pytest.raises(UnboundError, match="`e` has no value here"):
+        compiled(-1.0)
 
 
 @pytest.mark.usefixtures("device")
