@@ -46,7 +46,7 @@ from autograph_jax.operators.tracing import cached, foreign, holders, impure, st
 from autograph_jax.operators.tracing.places import CHANGING
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
-from autograph_jax.porting import counterparts, functions
+from autograph_jax.porting import counterparts, functions, stubs
 from autograph_jax.porting.names import MATH, is_numeric_function, jax_function
 from autograph_jax.runtime import classes, discarded, numpy_writes, own_code, ported_builtins, strict, vectorized
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays, handing_containers
@@ -178,6 +178,8 @@ def _ported(function: Any) -> Function | None:
         return ported_builtins.of_scalar_class(function)
     if isinstance(inner := getattr(function, "py_func", None), types.FunctionType):  # compiled by Numba
         return call(inner)
+    if type(function) is types.FunctionType:
+        stubs.check(function)
     if isinstance(function, np.vectorize):
         return vectorized.of_vectorize(function, call)
     if function is np.frompyfunc:
