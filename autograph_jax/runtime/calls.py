@@ -39,7 +39,7 @@ from autograph_jax.operators import (
 )
 from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators.conditionals import if_expr
-from autograph_jax.operators.effects import library_texts, outlets, printing, texts
+from autograph_jax.operators.effects import domains, library_texts, outlets, printing, texts
 from autograph_jax.operators.effects.progress import bar_maker
 from autograph_jax.operators.sequences import iterables, lists, moved, taking
 from autograph_jax.operators.tracing import cached, foreign, holders, impure, state, views
@@ -320,13 +320,16 @@ def _numeric(function: Function) -> Function:
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
         if is_porting():
+            if function in MATH:
+                return domains.checked(function, lambda *given: _ported_call(function, given, keywords), arguments)
             return _ported_call(function, arguments, keywords)
         if function is math.fsum:  # which takes a generator
             return operator_builtins.fsum(*arguments)
         traced = any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves((arguments, keywords)))
         ours = jax_function(function) if traced else None
         if ours is not None and function in MATH:
-            return operator_builtins.of_python_numbers(function, ours)(*arguments, **keywords)
+            compute = operator_builtins.of_python_numbers(function, ours)
+            return domains.checked(function, lambda *given: compute(*given, **keywords), arguments)
         numpy_writes.check(function, arguments, keywords)
         ours = ours or function
         ours = _viewing(ours) if gives_view(ours) else lists.STACKING.get(ours, ours)
