@@ -98,7 +98,7 @@ def _lowered_product(lowering: Any, *operands: Any, precision: Any, **params: An
         if is_chosen and small_products.are_small(lowering.avals_in, precision=precision, **params):
             run = functools.partial(small_products.written_out, **params)
             return mlir.lower_fun(run, multiple_results=False)(lowering, *operands)
-        precision = None
+        precision = tuple(precision)
     return _product_of_lax(lowering, *operands, precision=precision, **params)
 
 
