@@ -56,11 +56,23 @@ def angle(x):
     return y
 
 
+def with_a_cleanup(x):
+    vs = [x]
+    try:
+        try:
+            vs[0] = math.sqrt(x)
+        finally:
+            vs[0] = vs[0] + 1.0
+    except ValueError:
+        vs[0] = vs[0] * 2.0
+    return vs[0]
+
+
 def nothing_to_handle(x):
     return math.atan2(x, 0.0) + math.floor(x)
 
 
-FUNCTIONS = [root, exponential, logarithm_of_a_callee, in_a_loop, angle, nothing_to_handle]
+FUNCTIONS = [root, exponential, logarithm_of_a_callee, in_a_loop, angle, with_a_cleanup, nothing_to_handle]
 VALUES = [-1.0, 0.0, 0.5, 1.0, 2.5, 1000.0]
 
 
@@ -79,6 +91,16 @@ def test_lanes_of_their_own_and_their_slopes():
     np.testing.assert_allclose(slopes, [0.0, 0.25])
 
 
+def only_a_cleanup(x):
+    vs = [x]
+    try:
+        y = math.sqrt(x)
+    finally:
+        vs[0] = vs[0] + 1.0
+    return y, vs
+
+
 def test_without_a_handler_it_is_nan_or_inf():
+    assert math.isnan(ag.jit(only_a_cleanup)(-1.0)[0]) and ag.jit(only_a_cleanup)(4.0) == (2.0, [5.0])
     assert math.isnan(ag.jit(lambda x: math.sqrt(x))(-1.0)) and math.isinf(ag.jit(lambda x: math.exp(x))(1000.0))
     assert "callback" not in str(jax.make_jaxpr(ag.autograph(lambda x: math.sqrt(x)))(2.0))

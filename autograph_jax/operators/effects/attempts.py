@@ -98,6 +98,10 @@ class Attempt:
                 return number
         return None
 
+    def is_for(self, kind: type[BaseException]) -> bool:
+        """Has the user written a handler for errors of a class?"""
+        return self.handler(kind) is not None
+
     def is_here(self) -> bool:
         """Is no staged block between the attempt and here?"""
         return self not in state.attempts() or len(state.traces()) == self._depth and jax_private.current_trace() is self._trace
@@ -329,6 +333,11 @@ def catching(error: Error, by_python: bool = False) -> tuple[Attempt, int] | Non
         if (number := own.handler(kind)) is not None and own.takes(by_python):
             return own, number
     return None
+
+
+def is_handled(kind: type[BaseException]) -> bool:
+    """Has the user written a handler, around what runs now, for errors of a class?"""
+    return any(own.is_for(kind) for own in state.attempts())
 
 
 def may_handle_a_loop() -> bool:

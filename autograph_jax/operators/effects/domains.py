@@ -23,7 +23,7 @@ def checked(function: Callable[..., Any], compute: Callable[..., Any], arguments
     found = compute(*arguments)
     if not isinstance(found, jax.Array) or found.ndim or not jnp.issubdtype(found.dtype, jnp.floating):
         return found
-    caught = [kind for kind in (ValueError, OverflowError) if attempts.catching(kind) is not None]
+    caught = [kind for kind in (ValueError, OverflowError) if attempts.is_handled(kind)]
     if not caught:
         return found
     given = [jnp.asarray(leaf) for leaf in jax.tree.leaves(arguments)]

@@ -38,6 +38,9 @@ class Final(Attempt):
         self._checks_before = checks.made()
         return super().__exit__(*raised)
 
+    def is_for(self, kind: type[BaseException]) -> bool:
+        return False  # it raises again what it takes
+
     def takes(self, by_python: bool) -> bool:
         taken = not by_python and self.can_note()
         self._lets_pass |= not taken
