@@ -21,7 +21,7 @@ from autograph_jax.operators.staging.blocks import NOT_APART, RESULT, Apart, Tra
 from autograph_jax.operators.staging.collectives import refuse
 from autograph_jax.operators.staging.mismatches import is_users, joined, shown
 from autograph_jax.operators.staging.writes import Slot, branch_writes, slots_of
-from autograph_jax.operators.tracing import aliasing, same_containers, state
+from autograph_jax.operators.tracing import aliasing, same_containers, state, views
 from autograph_jax.operators.tracing.cells import bind, standing_for, variables
 from autograph_jax.operators.tracing.places import Content, Place, held, read_through
 from autograph_jax.operators.values import facts, objects, references
@@ -153,7 +153,7 @@ def _staged(
     new = joined_aliases.with_aliases({key: new[key] for key in ends}, places, first, second, around.arrays)
     joined_aliases.together({RESULT: value, **new}, places, (first, second), joining)
     own = aliasing.memory_in(new.values())
-    known = joined_aliases.Known(new, own, around)
+    known = joined_aliases.Known(new, own, around, views.new_turn())
     for key in ends:
         doubt = joining.doubt_contents if isinstance(places[key], Content) else joining.doubt  # the former stays one object
         before = read_through(places[key])

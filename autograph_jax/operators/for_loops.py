@@ -42,6 +42,7 @@ Block = Callable[..., Any]
 
 _HELD_BY_CALL = 4  # references to an iterable that nothing but the `for` holds: the caller's stack and our frames
 _NOTHING = contextlib.nullcontext()
+_SEQUENCES = (list, tuple, dict, range, str, set, frozenset)
 
 
 def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | None = None) -> Any:
@@ -49,6 +50,8 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
     body = body or nothing
     if isinstance(iterable, markers.Marked):
         return _as_marked(iterable, body, names, orelse)
+    if type(iterable) is Choice and all(isinstance(option, _SEQUENCES) for option in iterable._options):
+        return _over_one_of(iterable, body, names, orelse)
     arrays = _run_over(iterable)
     orelse = _when_over(orelse, arrays) if orelse is not None and arrays else orelse
     with holders.in_use(arrays, _written_meanwhile) if arrays else _NOTHING:
@@ -81,6 +84,17 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
         impure.check_loop(iterable, references=_HELD_BY_CALL)
         elements = iter(taking.taken(iterable))
         return _python_for(elements, body, names, orelse)
+
+
+def _over_one_of(choice: Choice, body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
+    """A loop over the sequence that traced data has chosen, `for v in (few if x > 0 else many)`: a loop for each of them."""
+    run, *others = [
+        standing_for(functools.partial(for_stmt, option, body, *names, orelse=orelse), body, orelse)
+        for option in choice._options
+    ]
+    for position, other in enumerate(others, start=1):
+        run = standing_for(functools.partial(if_stmt, choice._index == position, other, run, *names), body, orelse)
+    return run()
 
 
 def _left(rows: View, exit: Any) -> Any:

@@ -46,7 +46,7 @@ from autograph_jax.operators.tracing import cached, foreign, holders, impure, st
 from autograph_jax.operators.tracing.places import CHANGING
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
-from autograph_jax.porting import counterparts, functions, stubs
+from autograph_jax.porting import counterparts, functions, in_python, stubs
 from autograph_jax.porting.names import MATH, is_numeric_function, jax_function
 from autograph_jax.runtime import classes, discarded, numpy_writes, own_code, ported_builtins, strict, vectorized
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays, handing_containers
@@ -192,6 +192,8 @@ def _ported(function: Any) -> Function | None:
 
 
 def _compiled(function: Function, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    if (written := in_python.written(function)) is not None:
+        return convert_function(written)(*arguments, **keywords)
     ours = counterparts.in_python(function, arguments, keywords)
     return functions.of_compiled(function, arguments, keywords) if ours is None else call(ours)(*arguments, **keywords)
 

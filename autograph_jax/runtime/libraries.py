@@ -26,6 +26,7 @@ LEFT_ALONE = frozenset(
 
 
 # In ported code everything else is converted, SciPy first of all.
+_WRITTEN_FOR_THEM = "autograph_jax.porting.in_python."
 _NEVER_PORTED = frozenset("numpy gast ast autograph_jax numba llvmlite pytest hypothesis warnings tensorflow torch".split())
 
 
@@ -86,7 +87,9 @@ def is_left_alone(module: str | None) -> bool:
     """Is this module part of the standard library or of a listed library?"""
     root = (module or "").partition(".")[0]  # calls nothing: near Python's limit of recursion few frames are left
     listed = _NEVER_PORTED if _mode.depth else LEFT_ALONE
-    return root in ARRAY_LIBRARIES or root in listed or root in sys.stdlib_module_names and root != "__main__"
+    if root in listed:
+        return root != "autograph_jax" or not str(module).startswith(_WRITTEN_FOR_THEM)
+    return root in ARRAY_LIBRARIES or root in sys.stdlib_module_names and root != "__main__"
 
 
 def module_of(kind: type) -> Any:

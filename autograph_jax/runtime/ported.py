@@ -11,6 +11,7 @@ import jax
 
 from autograph_jax.loops import increments
 from autograph_jax.operators import hooks, integers
+from autograph_jax.operators.effects import aside
 from autograph_jax.operators.outside_loops import marked
 from autograph_jax.operators.tracing import buffers as buffers  # sets the arrays' hook
 from autograph_jax.operators.tracing import collecting, reach, state
@@ -31,6 +32,7 @@ hooks.max_len = porting_hooks.max_len = libraries.max_len
 porting_hooks.number = selection.not_none
 porting_hooks.holds_traced = reach.holds_tracer
 porting_hooks.marked = marked
+porting_hooks.traced_aside = aside.traced_aside
 porting_hooks.of_integers |= integers.OVERRIDES
 porting_hooks.python_number = ported_builtins.python_number
 porting_hooks.spans_left_by = increments.left_by

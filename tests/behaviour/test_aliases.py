@@ -2124,6 +2124,71 @@ def handed_over_and_held(a):
 row(handed_over_and_held, [np.array([2.0, 7.0, 1.0, 5.0])], want="either")
 
 
+def given_by_one_loop_and_written_in_the_next(a):
+    d = a
+    for _ in d:
+        d = a
+    for k in range(3):
+        a[k] = 9.0
+    return a, d
+
+
+either(given_by_one_loop_and_written_in_the_next, [np.array([2.0, 7.0, 1.0, 5.0])])
+
+
+def given_by_one_loop_and_written_in_the_next_by_the_other_name(a, n):
+    d = a * 2
+    k = 0
+    while k < n:
+        d = a
+        k += 1
+    while k < 4:
+        if a[k] > 1:
+            d[k] = 9.0
+        k += 1
+    return a, d
+
+
+either(
+    given_by_one_loop_and_written_in_the_next_by_the_other_name,
+    [np.array([2.0, 7.0, 1.0, 5.0]), 2],
+    [np.array([2.0, 7.0, 1.0, 5.0]), 0],
+)
+
+
+def swapped_by_one_loop_and_written_in_the_next(a, n):
+    x, y = a * 1, a * 2
+    for _ in range(n):
+        x, y = y, x
+    for k in range(3):
+        x[k] = 9.0
+    for k in range(2):
+        y[k] = 8.0
+    return x, y
+
+
+row(
+    swapped_by_one_loop_and_written_in_the_next,
+    [np.array([2.0, 7.0, 1.0, 5.0]), 3],
+    [np.array([2.0, 7.0, 1.0, 5.0]), 0],
+)
+
+
+def swapped_by_two_loops_and_held(a, n):
+    x, y = a * 1, a * 2
+    e = x
+    for _ in range(n):
+        x, y = y, x
+    for _ in range(n):
+        x, y = y, x
+    for k in range(3):
+        x[k] = 9.0
+    return x, y, e
+
+
+row(swapped_by_two_loops_and_held, [np.array([2.0, 7.0, 1.0, 5.0]), 3], want="either")
+
+
 def handed_over_and_viewed(a):
     x, y = a * 1, a * 2
     v = x[1:]

@@ -1269,6 +1269,70 @@ def chosen_function_assigns_a_global(x):
 row(chosen_function_assigns_a_global, [1.5], [-1.5], [0.5])
 
 
+# ------------------------------------------------------------------ a loop over one of several sequences
+FEW, MANY = [1.0, 0.5], (1.0, 0.7, 0.3, 0.1)
+
+
+def loop_over_one_of_two(x):
+    s = 0.0
+    for v in FEW if x > 0 else MANY:
+        if s < -1:
+            break
+        s = s + v * x
+    else:
+        s = s + 100
+    return s
+
+
+row(loop_over_one_of_two, [1.5], [-1.5], [-0.25])
+
+
+def loop_over_one_of_two_with_a_return(x):
+    for v in FEW if x > 0 else MANY:
+        if v * x < 0.6 and x != 5:
+            return v
+    return -1.0
+
+
+row(loop_over_one_of_two_with_a_return, [1.5], [-1.5], [5.0], [0.4])
+
+
+def loop_over_one_of_two_in_a_loop(x):
+    s, last = 0.0, -1.0
+    for i in range(20):
+        for v in FEW if i > 3 else MANY:
+            last = v
+            s = s + v * x
+            if s > 9:
+                break
+    return s, last
+
+
+row(loop_over_one_of_two_in_a_loop, [1.5], [-1.5])
+
+
+def loop_over_a_tuple_or_a_range(x):
+    s = 0
+    for v in (1, 2) if x > 0 else range(5):
+        s += v
+    return s
+
+
+row(loop_over_a_tuple_or_a_range, [1.5], [-1.5])
+
+
+def loop_over_a_list_or_nothing(x):
+    names = FEW if x > 0 else None
+    s = 0.0
+    if names is not None:
+        for v in names:
+            s += v * x
+    return s
+
+
+row(loop_over_a_list_or_nothing, [1.5], [-1.5])
+
+
 @table.each_way
 def test_choices(row, way, record_property):
     check(row, way, record_property)

@@ -82,14 +82,14 @@ class Traced:
         """Does the program end here, so that nobody reads what the block has written?"""
         return self.raised and not self.handled
 
-    def view_bases(self, key: Any, value: Any, values: dict[Any, Any], outer: dict[int, jax.Array]) -> None:
+    def view_bases(self, key: Any, value: Any, values: dict[Any, Any], outer: dict[int, jax.Array], turn: views.Turn) -> None:
         """Views in what a place holds stay views: of the places' new `values`, or of the arrays around, by their ids."""
         for base, shape, whole in self.held[key].bases if key in self.held else ():
             known = [values[other] for other, own in self.held.items() if own.identity == base and other in values]
             for array in known + ([outer[base]] if base in outer else []):
                 for part in reach.arrays(value):
                     if part.shape == shape:
-                        views.relate(part, array, whole=whole)
+                        views.relate(part, array, whole_in=turn if whole else None)
 
     def identity_of(self, place: Place) -> int:
         """The id of what a place holds at the end."""
@@ -261,12 +261,15 @@ def trace(
 def _outliving(recorder: _Recorder) -> list[Place]:
     """The places of objects that are still there. What is known of the others is dropped, since it may hold further objects."""
     found = recorder.found
-    while len(kept_ones := outliving(found)) < len(found):
+    while len(kept_ones := outliving(found, recorder.ends)) < len(found):
         there = {place.key for place in kept_ones}
         for place in found:
             if place.key not in there:
                 recorder.ends[place.key] = place, _emptied(recorder.ends[place.key][1])
         found = kept_ones
+    for place in found:
+        if place.key in recorder.refused:
+            raise recorder.refused[place.key]
     return found
 
 
@@ -380,17 +383,19 @@ class _Recorder:
     def _write_inputs(self, leaves: Iterator[Any]) -> dict[Any, Any]:
         starts = {}
         values: dict[Any, Any] = {}
+        entered: dict[Any, Any] = {}
         renewed: dict[int, jax.Array] = {}
+        turn = views.new_turn()
         joining, together = same_containers.Joining.of(form for _, form in self._inputs), self._together()
         for place, form in self._inputs:
             value = unflatten(form, carried.told(form, leaves, self._begun))
             value = values[place.key] = values.get(self._aliases.same.get(place.key), value)
-            before = read_through(place)
+            before = entered[place.key] = read_through(place)
             for part, old in aliasing.side_by_side(value, before):
                 first = renewed.setdefault(id(old), part)
                 for other in aliasing.doubtful_with(old):
                     aliasing.doubt(part, renewed.get(id(other), other))
-                views.hand_over(part, old)  # whoever holds what the loop enters with would see a write in the first turn
+                views.hand_over(part, old, turn)  # whoever holds what the loop enters with would see a write in the first turn
                 views.view(part, first)  # of two types, though one array
             standing.note_all(value, [*standing.shown(reach.everything(before)), *self._aliases.numpy.get(place.key, ())])
             aliasing.doubt_buffers(value, before)
@@ -409,7 +414,7 @@ class _Recorder:
         for key, base, whole in self._aliases.views:
             apart = made if isinstance(base, aliasing.ARRAYS) else frozenset[int]()
             base = base if isinstance(base, aliasing.ARRAYS) else values.get(base)
-            views.view_parts(values.get(key), base, whole=whole)
+            views.view_parts(values.get(key), base, whole_in=views.turn_of(entered.get(key), base, turn) if whole else None)
             aliasing.doubt_buffers(values.get(key), base, apart)
         for key, containers, given in self._aliases.older:
             for container in containers:
@@ -461,7 +466,7 @@ class _Recorder:
         """
         is_new = _made_in(trace)
         self.result, leaves = flatten_end(result, self.before, is_new, self._apart.at(RESULT))
-        self.ends, self.found = {}, []
+        self.ends, self.found, self.refused = {}, [], dict[Any, StructureError]()
         self.held: dict[Any, Held] = {RESULT: held(result, self._older_than(RESULT, result))}
         containers: dict[int, Any] = {}
         self.objects: dict[Any, list[tuple[same_containers.Position, int]]] = {}
@@ -484,7 +489,13 @@ class _Recorder:
             if place.key in self.ends or is_same:
                 continue
             value = taken_from_class(place) if value is UNBOUND else value
-            form, more = flatten_end(value, self.before, is_new, self._apart.at(place.key))
+            try:
+                form, more = flatten_end(value, self.before, is_new, self._apart.at(place.key))
+            except StructureError as error:
+                if place.key in known:
+                    raise
+                form, more = Static(None), []
+                self.refused[place.key] = error.with_traceback(None)  # unless the block has made for itself what it is in
             kept_inside.check(place, form)
             self.ends[place.key] = (place, form)
             leaves += more

@@ -22,6 +22,7 @@ class Known(NamedTuple):
     new: dict[Any, Any]  # the values that it makes, by the keys of their places
     own: Set[int]  # the memory of the arrays in these, by id
     around: aliasing.Around  # what was there before
+    turn: views.Turn
 
 
 def with_aliases(
@@ -101,7 +102,7 @@ def relate(
     """What two branches leave in a place, or as their result, may be an older object or array, or a view of one."""
     for branch in branches:
         arrays, memory = known.around.arrays, known.around.memory
-        branch.view_bases(key, value, known.new, arrays)
+        branch.view_bases(key, value, known.new, arrays, known.turn)
         if branch.is_listed(key, place):
             listed.note(value)
         standing.note_all(value, branch.numpy_of(key, place))

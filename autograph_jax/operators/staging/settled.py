@@ -395,14 +395,15 @@ class Settled:
                     listed.note(value)
                 same_containers.write(place, _after_a_turn(value, self.traced.ends[place.key][1]) if turns else value)
         exit = values[RESULT] = unflatten(self.exit, iter(carry["exit"])) if self.has_exit else None
-        self._relate(values, joining)
+        turn = views.new_turn()
+        self._relate(values, joining, turn)
         joining.doubt_together(values, together, self.growing)
         for key, pairs in self.aliases.twins.items():
             twins.doubt(values.get(key), pairs)
         for key in self.aliases.listed:
             listed.note(values.get(key))
         if not turns:
-            self._doubt_entries(values)
+            self._doubt_entries(values, turn)
         if self.failures is not None and self.failures.code.key in self.traced.ends:
             if self.hands_on:
                 attempts.loop_over(self.failures)
@@ -417,14 +418,15 @@ class Settled:
         known = same_containers.related(part for _, part in found)
         return same_containers.pairs([(position, id(part)) for position, part in found], known)
 
-    def _relate(self, values: dict[Any, Any], joining: same_containers.Joining) -> None:
+    def _relate(self, values: dict[Any, Any], joining: same_containers.Joining, turn: views.Turn) -> None:
         """Views stay views: what a place holds after the loop, of what it entered with, and of what a turn leaves in it."""
         made = aliasing.memory_in(values.values()) if self.aliases.views else frozenset[int]()
+        entries = {place.key: entry for place, entry in zip(self.places, self.entries, strict=True)}
         for key, base, whole in self.aliases.views:
             if key in values:
                 apart = made if isinstance(base, aliasing.ARRAYS) else frozenset[int]()
                 base = base if isinstance(base, aliasing.ARRAYS) else values.get(base)
-                views.view_parts(values[key], base, whole=whole)
+                views.view_parts(values[key], base, whole_in=views.turn_of(entries.get(key), base, turn) if whole else None)
                 aliasing.doubt_buffers(values[key], base, apart)
         for key, containers, given in self.aliases.older:
             for container in containers if key in values else ():
@@ -438,12 +440,12 @@ class Settled:
             handed = views.handed_over(old)
             for base in views.bases(old):
                 for new in _left_of(base, after):
-                    views.view_parts(value, new, whole=id(base) in handed)
+                    views.view_parts(value, new, whole_in=views.turn_of(old, base, turn) if id(base) in handed else None)
             for other in aliasing.doubtful_with(old):
                 for new in _left_of(other, after):
                     aliasing.doubt(value, new)
 
-    def _doubt_entries(self, values: dict[Any, Any]) -> None:
+    def _doubt_entries(self, values: dict[Any, Any], turn: views.Turn) -> None:
         """Without a turn, a place holds what it entered with: `y = x`, `while n > 0: x = x / 2`, and then `y[0] = 1`."""
         after = self._after(values)
         for place, entry in zip(self.places, self.entries, strict=True):
@@ -453,7 +455,7 @@ class Settled:
             for array in old:
                 for part in new:
                     if (part.shape, part.dtype) == (array.shape, array.dtype):
-                        views.hand_over(part, array)
+                        views.hand_over(part, array, turn)
                         for one in _left_of(array, after):
                             aliasing.doubt(part, one)
 

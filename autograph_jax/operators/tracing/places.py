@@ -12,14 +12,14 @@ import io
 import sys
 import types
 import weakref
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import jax.core
 
 from autograph_jax.errors import StructureError, user_location
 from autograph_jax.operators import jax_private
-from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing import islands, reach
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 
 
@@ -378,6 +378,7 @@ def attribute_of(target: Any, name: str) -> Attribute | Content:
 
 
 Place = Cell | Global | Attribute | Inside
+_NONE: Mapping[Any, Any] = types.MappingProxyType({})
 
 
 def read_through(place: Place) -> Any:
@@ -400,14 +401,35 @@ def taken_from_class(place: Place) -> Any:
     return value
 
 
-def outliving(places: list[Place]) -> list[Place]:
+def outliving(places: list[Place], ends: Mapping[Hashable, tuple[Place, Any]] = _NONE) -> list[Place]:
     """The places of objects that something outside the block holds too; what the block made for itself is no state.
 
     `for x in xs: pair = [x, 0]; pair[1] = x` writes a list that is gone after the turn. Whether an object is gone is told by
-    its reference count, after the trace has been rolled back: only our places are left to hold it.
+    its reference count, after the trace has been rolled back: only our places are left to hold it, and what it holds itself.
+    `ends` hold for us, by key, what the block has left in the places.
     """
     held = collections.Counter(id(_owner(place)) for place in places)
-    return [place for place in places if _owner(place) is None or _count(place) > held[id(_owner(place))]]
+    others = {id(_owner(place)): _count(place) - held[id(_owner(place))] for place in places if _owner(place) is not None}
+    targets = {id(_owner(place)): _owner(place) for place in places}
+    left = collections.defaultdict[int, list[Hashable]](list)  # by key, since who holds an end would count
+    for key in ends:
+        left[id(_owner(ends[key][0]))].append(key)
+    are_ours = {id(form) for _, form in ends.values()}
+
+    def ours(value: Any) -> int:
+        return held[id(value)] + _kept[id(value)] + (id(value) in are_ours)
+
+    def left_in(value: Any) -> list[Any]:
+        return [ends[key][1] for key in left.get(id(value), ())]
+
+    @functools.cache
+    def is_gone(number: int) -> bool:
+        if others[number] <= 0:
+            return True
+        in_itself = reach.is_its_own_dict(targets[number])  # which is in no count yet
+        return islands.is_island(targets[number], others[number] + in_itself, ours, left_in)
+
+    return [place for place in places if _owner(place) is None or not is_gone(id(_owner(place)))]
 
 
 def _owner(place: Place) -> Any:

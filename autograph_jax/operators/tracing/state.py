@@ -370,8 +370,10 @@ def meet(parts: Iterable[Any]) -> None:
         if isinstance(part, (jax.Array, np.ndarray, *CHANGING)) or reach.is_record(part) or reach.is_changing_pytree(part):
             found[id(part)] = part
     pytrees = {number for number, part in found.items() if reach.is_changing_pytree(part)}
-    for trace in _local.traces if found else ():
-        there = found.keys() - _put_there_by(trace)
+    put = set[int]()
+    for trace in reversed(_local.traces) if found else ():  # what is inside of a block is part of it
+        put |= _put_there_by(trace)
+        there = found.keys() - put
         trace.older.update(there - pytrees)
         trace.pytrees.update(there & pytrees)
         trace.outside |= {number: found[number] for number in there if isinstance(found[number], jax.Array | np.ndarray)}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import types
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
 import jax
@@ -21,6 +23,15 @@ CHOSEN = object()  # the index of a row that traced data has chosen, where NumPy
 _NO_ARRAYS = frozenset({list, tuple, str, bytes, int, float})  # looked at first: to ask for a jax.Array takes longer
 
 
+Turn = int  # of a loop, or what a join or a loop makes of its variables: the arrays that are handed over at one time
+_turns = itertools.count(1)
+_NOTHING: Mapping[int, Turn] = types.MappingProxyType({})
+
+
+def new_turn() -> Turn:
+    return next(_turns)
+
+
 @dataclasses.dataclass(frozen=True)
 class _View:
     """What a view is a view of, several where traced data has chosen; where that is one for sure, the index, if it is known."""
@@ -28,7 +39,7 @@ class _View:
     value: weakref.ref[Any]
     bases: list[Any]  # kept as long as the view, as NumPy keeps them: another view may be of the same
     index: Any
-    handed: frozenset[int] = frozenset()  # of the bases that are handed over from turn to turn, the ids: see `hand_over`
+    handed: Mapping[int, Turn]  # of the bases that are handed over from turn to turn, by id: see `hand_over`
 
 
 def view(value: Any, base: Any, index: Any = _UNKNOWN) -> Any:
@@ -40,13 +51,13 @@ def view(value: Any, base: Any, index: Any = _UNKNOWN) -> Any:
         key, entry = id(value), _entry(value)
         gone = weakref.ref(value, lambda _, views=_views: views.pop(key, None))
         around = [*(one for one in entry.bases if one is not base), base] if entry is not None else [base]
-        handed = entry.handed - {id(base)} if entry is not None else frozenset[int]()
+        handed = {key: turn for key, turn in entry.handed.items() if key != id(base)} if entry is not None else _NOTHING
         _views[key] = _View(gone, around, index if len(around) == 1 and _is_basic(index) else _UNKNOWN, handed)
     return value
 
 
-def hand_over(value: Any, base: Any) -> None:
-    """In some turn of a loop a variable's array is this one from before it; no two of its variables hold that in one turn.
+def hand_over(value: Any, base: Any, turn: Turn) -> None:
+    """In some `turn` of a loop a variable's array is this one from before it; no two of its variables hold that in one turn.
 
     `a, b = b, a` hands each over to the other: what is written into one would show where its first array is held around the
     loop, and not in the other variable.
@@ -54,7 +65,20 @@ def hand_over(value: Any, base: Any) -> None:
     if isinstance(value, jax.Array) and isinstance(base, jax.Array) and not any(one is base for one in bases(value)):
         view(value, base)
         if (entry := _entry(value)) is not None:
-            _views[id(value)] = dataclasses.replace(entry, handed=entry.handed | {id(base)})
+            _views[id(value)] = dataclasses.replace(entry, handed={**entry.handed, id(base): turn})
+
+
+def turn_of(value: Any, base: Any, turn: Turn) -> Turn:
+    """The turn in which an array has been handed over to what a variable holds; if it has not, this one."""
+    pending, seen = [value], {id(value)}
+    for one in pending:  # which grows
+        if (entry := _entry(one)) is None:
+            continue
+        if id(base) in entry.handed:
+            return entry.handed[id(base)]
+        pending += [other for other in entry.bases if id(other) not in seen]
+        seen.update(map(id, entry.bases))
+    return turn
 
 
 def handed_over(value: Any) -> frozenset[int]:
@@ -148,21 +172,21 @@ def _entry(value: Any) -> _View | None:
     return entry if entry is not None and entry.value() is value else None
 
 
-def view_parts(value: Any, base: Any, *, whole: bool = False) -> None:
+def view_parts(value: Any, base: Any, *, whole_in: Turn | None) -> None:
     """A value may share memory with `base`, or something in it may: a list or a choice in which a turn has put that array.
 
-    With `whole`, it is that array in some turn.
+    With `whole_in`, it is that array in some turn.
     """
     for part in reach.arrays(value):
         if part is value or isinstance(base, jax.Array) and part.ndim <= base.ndim and part.dtype == base.dtype:
-            relate(part, base, whole=whole and part is value)
+            relate(part, base, whole_in=whole_in if part is value else None)
 
 
-def relate(value: Any, base: Any, *, whole: bool) -> None:
-    if whole:
-        hand_over(value, base)
-    else:
+def relate(value: Any, base: Any, *, whole_in: Turn | None) -> None:
+    if whole_in is None:
         view(value, base)
+    else:
+        hand_over(value, base, whole_in)
 
 
 def bases(value: Any) -> list[jax.Array]:
@@ -182,7 +206,7 @@ class _Part(NamedTuple):
 
     array: Any
     take: Callable[[np.ndarray], np.ndarray]  # of an array of NumPy's in its place, as a view
-    handed: dict[int, int]  # by the id of what is handed over on the way, the id of what it is handed over to
+    handed: dict[int, tuple[int, Turn]]  # by the id of what is handed over on the way, the id of what takes it, and when
 
 
 def may_overlap(one: jax.Array, other: jax.Array) -> bool:
@@ -193,10 +217,14 @@ def may_overlap(one: jax.Array, other: jax.Array) -> bool:
 
 def _share_an_element(one: _Part, other: _Part) -> bool:
     """Do two parts of one array? Not where that is handed over to two variables, of which in each turn one has it."""
-    if any(one.handed.get(given, taker) != taker for given, taker in other.handed.items()):
+    if any(_are_two_takers(one.handed.get(given), taken) for given, taken in other.handed.items()):
         return False
     array = np.empty(one.array.shape, np.bool_)
     return share_memory(one.take(array), other.take(array))
+
+
+def _are_two_takers(one: tuple[int, Turn] | None, other: tuple[int, Turn]) -> bool:
+    return one is not None and one[0] != other[0] and one[1] == other[1]
 
 
 def _parts_of(array: Any) -> dict[int, _Part]:
@@ -212,7 +240,8 @@ def _parts_of(array: Any) -> dict[int, _Part]:
         for base in entry.bases:
             step = _step(part.array, base, entry)
             take = _whole if step is None else _composed(step, part.take)
-            handed = {**part.handed, id(base): id(part.array)} if id(base) in entry.handed else part.handed
+            turn = entry.handed.get(id(base))
+            handed = part.handed if turn is None else {**part.handed, id(base): (id(part.array), turn)}
             new, old = _Part(base, take, handed), found.get(id(base))
             if old is not None:
                 new = _Part(base, _whole, dict(handed.items() & old.handed.items()))
@@ -277,16 +306,16 @@ _views: dict[int, _View] = {}
 
 def related_to(array: Any) -> Iterator[Any]:
     """The array that this one is a view of, and the views of this one; but not what is another variable's in each turn."""
-    found: dict[int, Any] = {}
-    pending = [(array, False)]
-    for one, is_handed in pending:  # which grows
+    found: dict[int, set[Turn | None]] = {}  # by id, the turns in which it is handed over on the way; None: in no turn
+    pending: list[tuple[Any, Turn | None]] = [(array, None)]
+    for one, turn in pending:  # which grows
         entry = _entry(one)
-        new = [(base, id(base) in entry.handed) for base in entry.bases] if entry is not None else []
+        new = [(base, entry.handed.get(id(base))) for base in entry.bases] if entry is not None else []
         for own in list(_views.values()):
-            if any(base is one for base in own.bases) and not (is_handed and id(one) in own.handed):
-                new.append((own.value(), False))
+            if any(base is one for base in own.bases) and (turn is None or own.handed.get(id(one)) != turn):
+                new.append((own.value(), None))
         for other, handed in new:
-            if other is not None and other is not array and (id(other) not in found or found[id(other)] > handed):
-                found[id(other)] = handed
+            if other is not None and other is not array and handed not in found.get(id(other), ()):
+                found.setdefault(id(other), set()).add(handed)
                 pending.append((other, handed))
     yield from {id(other): other for other, _ in pending[1:]}.values()

@@ -184,6 +184,7 @@ def put(value: Any, container: Any, index: Any) -> None:
         position = position_in(len(container), index, IndexError(f"{name} out of range"))
         chosen: dict[Any, Any] = {number: position == number for number in range(len(container))}
     is_one_of_them = not hooks.is_porting() and not {*aliasing.kin(container)}.isdisjoint(aliasing.kin(value))
+    turn = views.new_turn()
     for key, taken in chosen.items():
         try:
             old = container[key]
@@ -192,7 +193,7 @@ def put(value: Any, container: Any, index: Any) -> None:
                 raise refusal(index, "as a new key of a dict") from None
             checks.raise_where(taken, error.with_traceback(None))
             continue
-        container[key] = pick(jnp.asarray(taken, jnp.int32), [old, value], put=True)
+        container[key] = pick(jnp.asarray(taken, jnp.int32), [old, value], put_in=turn)
     if is_one_of_them:  # `rows[i] = rows[j]`: two of them are one array from now on
         for one, other in itertools.combinations(aliasing.memory(container), 2):
             aliasing.doubt(one, other)
@@ -368,20 +369,20 @@ def _number(option: Any) -> Any:
     return option
 
 
-def pick(index: jax.Array, values: Sequence[Any], *, put: bool = False) -> Any:
+def pick(index: jax.Array, values: Sequence[Any], *, put_in: views.Turn | None = None) -> Any:
     """`values[index]`, for a traced index within bounds: one array of the joined kind, or a Choice of what has none.
 
-    `put`: the last value is put into one of several places, of which this is one.
+    `put_in`: the last value is put into one of several places, of which this is one, in this turn.
     """
     if all(value is values[0] for value in values):
         return values[0]
     if all(isinstance(value, MutableArray) for value in values) and (array := picked_array(values, index)) is not None:
         return array
     if type(values[0]) is tuple and all(_is_like_tuple(value, values[0]) for value in values):
-        return tuple(pick(index, column, put=put) for column in zip(*values, strict=True))
+        return tuple(pick(index, column, put_in=put_in) for column in zip(*values, strict=True))
     picked = _picked(index, values, functools.reduce(_joined, [flatten(value, is_mutable)[0] for value in values]))
     for value in values:
-        _share(picked, value, put=put and value is values[-1])
+        _share(picked, value, put_in if value is values[-1] else None)
         if not isinstance(picked, jax.Array):  # what JAX takes apart has been made anew
             same_containers.doubt_container(picked, value)
     if not hooks.is_porting():
@@ -410,13 +411,13 @@ def _is_like_tuple(value: Any, other: tuple[Any, ...]) -> bool:
     return type(value) is tuple and len(value) == len(other)
 
 
-def _share(picked: Any, value: Any, *, put: bool) -> None:
+def _share(picked: Any, value: Any, put_in: views.Turn | None) -> None:
     """In NumPy what is picked is the array itself: a write to one would show in the other."""
     if isinstance(picked, tuple) and isinstance(value, tuple):
         for own, other in zip(picked, value, strict=True):
-            _share(own, other, put=put)
+            _share(own, other, put_in)
     elif type(picked) is not Choice or all(option is not value for option in picked._options):
-        views.relate(picked, value, whole=put)
+        views.relate(picked, value, whole_in=put_in)
         aliasing.doubt_buffers(picked, value)
 
 
