@@ -13,7 +13,7 @@ slice, becomes `ag__.get_item(x, i)` where
 - i is a variable that the function assigns None, or what `next(..., None)` gives, or has one in it;
 - x, or i, is a variable that the function assigns such a thing: a tuple, list or dict, a comprehension, a string,
   one of several of these (`'a' if x > 0 else 'b'`), what `+` or `*` makes of them, a part or copy of one, or another such
-  variable; or what a function gives that is not of NumPy's or JAX's arrays.
+  variable; or what a function gives that is not of NumPy's or JAX's arrays, or what any operator makes of that.
 
 In ported code `x[i]` may be a list's element anywhere: `self.graph[node][i]`.
 
@@ -124,6 +124,10 @@ class Tables:
                 return name not in _OF_ARRAYS and not is_operator(node)
             case gast.Subscript():
                 return self._is_given(node.value, known) or self.may_be_table(node.value)
+            case gast.BinOp(left=left, right=right):  # an array of NumPy's, perhaps
+                return self._is_given(left, known) or self._is_given(right, known)
+            case gast.UnaryOp(operand=operand):
+                return self._is_given(operand, known)
         return _one_of(node, known, self._is_given)
 
 
@@ -166,6 +170,8 @@ def _is_numpys(node: gast.AST, known: Names) -> bool:
             return _is_numpys(whole, known)
         case gast.BinOp(left=left, right=right):
             return _is_numpys(left, known) or _is_numpys(right, known)
+        case gast.UnaryOp(operand=operand):
+            return _is_numpys(operand, known)
     return _one_of(node, known, _is_numpys)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import AliasError, ImmutableError, user_location
-from autograph_jax.operators import hooks
+from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.conditionals import if_expr, if_stmt
 from autograph_jax.operators.effects import attempts
 from autograph_jax.operators.sequences import moved
@@ -169,14 +169,26 @@ def nobodys_variable() -> ImmutableError:
 
 
 def _becomes_jax(target: np.ndarray, value: Any, index: Any) -> bool:
-    """Does NumPy's array have to become one of JAX's? One of objects can keep an array of JAX's as an element."""
+    """Does NumPy's array have to become one of JAX's? One of objects can keep an array of JAX's as an element.
+
+    Where nothing is traced NumPy takes JAX's arrays, and whoever holds its array sees the write.
+    """
+    if not jax_private.tracing() and not has_tracer(value, index):
+        return False
     return has_array(index) or target.dtype != object and has_array(value)
 
 
 def has_array(*values: Any) -> bool:
+    return any(isinstance(leaf, jax.Array) for leaf in _leaves(values))
+
+
+def has_tracer(*values: Any) -> bool:
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in _leaves(values))
+
+
+def _leaves(values: Sequence[Any]) -> list[Any]:
     leaves = [leaf for value in values for leaf in jax.tree.leaves(value)]
-    leaves += [bound for leaf in leaves if isinstance(leaf, slice) for bound in (leaf.start, leaf.stop)]
-    return any(isinstance(leaf, jax.Array) for leaf in leaves)
+    return leaves + [bound for leaf in leaves if isinstance(leaf, slice) for bound in (leaf.start, leaf.stop)]
 
 
 def note_content(target: Any) -> None:

@@ -24,19 +24,20 @@ def root(x: Any, f: Callable[[Any], Any]) -> Any:
         return x
     at = jax.lax.stop_gradient(jnp.asarray(x))
     closed = hooks.traced_aside(lambda x: jnp.asarray(value_of(f(x)), at.dtype), at)
-    return _solution(closed.jaxpr, at, *closed.consts)
+    held = closed.consts
+    program = jax.make_jaxpr(lambda x, *held: jaxpr_as_fun(ClosedJaxpr(closed.jaxpr, held))(x))(at, *held)
+    return _solution(program, at, *held)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _solution(program: Any, x: jax.Array, *held: Any) -> jax.Array:
-    """`x`, where a program with these constants gives 0."""
+    """`x`, where a program gives 0, whose other arguments are these."""
     return x
 
 
 @_solution.defjvp
 def _moved(program: Any, primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
-    value = lambda x, *held: jaxpr_as_fun(ClosedJaxpr(program, held))(x)[0]  # noqa: E731
-    x, held = _solution(program, *primals), primals[1:]
-    _, by_held = jax.jvp(lambda *held: value(x, *held), held, tangents[1:])
-    _, by_x = jax.jvp(lambda x: value(x, *held), (x,), (jnp.ones_like(x),))
+    run, x, held = jaxpr_as_fun(program), _solution(program, *primals), primals[1:]
+    _, by_held = jax.jvp(lambda *held: run(x, *held)[0], held, tangents[1:])
+    _, by_x = jax.jvp(lambda x: run(x, *held)[0], (x,), (jnp.ones_like(x),))
     return x, -by_held / by_x

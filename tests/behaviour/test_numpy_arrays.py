@@ -663,3 +663,40 @@ def test_writes_in_branches(function, argument):
         assert function in (array_of_a_closure, by_a_method, by_a_method_on_a_view, its_shape), error
     else:
         assert float(found) == float(expected)
+
+
+def live_elements(a):
+    seen = []
+    for _, n in enumerate(a):
+        seen.append(int(n))
+        a[-1] = jnp.sum(a)
+    for n in a:
+        seen.append(int(n))
+        a[0] += jnp.max(a)
+    return seen, type(a) is np.ndarray
+
+
+def test_writes_of_jax_arrays_where_nothing_is_traced():
+    """NumPy takes them, and a loop over the array sees them."""
+    assert ag.autograph(live_elements)(np.array([2, 1, 0])) == live_elements(np.array([2, 1, 0])) == ([2, 1, 6, 2, 1, 9], True)
+
+
+def itself(value):
+    return value
+
+
+def part_of_a_remainder(a, i):
+    d = itself(np.arange(5)) % 3
+    a[1] -= d[i % 5]
+    return a
+
+
+def part_of_a_negative(a, i):
+    d, e = -np.arange(5), -itself(np.arange(5)) // 2
+    return a[0] + d[i] - e[i]
+
+
+@pytest.mark.parametrize("function", [part_of_a_remainder, part_of_a_negative])
+def test_elements_of_what_operators_make_of_them(function):
+    want = function(np.array([3, 4, 5]), 4)
+    np.testing.assert_array_equal(ag.jit(function)(jnp.array([3, 4, 5]), 4), want)

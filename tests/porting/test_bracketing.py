@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy
 import scipy.optimize
 from scipy.optimize import _zeros
 
@@ -31,7 +32,11 @@ def outcome(solve, *arguments):
         return str(error)
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+# Since SciPy 1.18 Ridders' method divides by f(a) first, against underflow.
+AS_IN_C = [name for name in SOLVERS if name != "ridder" or scipy.__version__ < "1.18"]
+
+
+@pytest.mark.parametrize("name", AS_IN_C)
 @pytest.mark.parametrize("limit", [0, 1, 2, 7, 100])
 def test_each_step_is_that_of_the_code_in_c(name, limit):
     for function in FUNCTIONS:
