@@ -15,6 +15,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from autograph_jax.errors import AliasError, ImmutableError, user_location
 from autograph_jax.operators import hooks, jax_private
@@ -183,7 +184,7 @@ def has_array(*values: Any) -> bool:
 
 
 def has_tracer(*values: Any) -> bool:
-    return any(isinstance(leaf, jax.core.Tracer) for leaf in _leaves(values))
+    return any(isinstance(leaf, Tracer) for leaf in _leaves(values))
 
 
 def _leaves(values: Sequence[Any]) -> list[Any]:
