@@ -557,7 +557,7 @@ def test_a_row_at_a_traced_place_is_a_view():
 
 
 def by_a_mask(n):
-    a = zeros(3)
+    a = np.zeros(3)
     a[a > n] += 5
     return a
 
