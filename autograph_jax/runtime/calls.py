@@ -82,6 +82,7 @@ _OVERRIDES: dict[Any, Function] = {
     builtins.repr: texts.repr_,
     builtins.ascii: texts.ascii_,
     builtins.format: texts.format_,
+    **{function: texts.of_integers(function) for function in (hex, oct, bin, chr)},
     **outlets.OVERRIDES,
     builtins.iter: iterables.iter_,
     builtins.next: comprehensions.next_,

@@ -221,6 +221,18 @@ def test_result(program, x):
     assert jit(program)(x) == program(x) == autograph(program)(x)
 
 
+def by_digits(n):
+    digits = hex(n) if n > 0 else oct(-n)
+    return digits, bin(n), bin(n > 0), f"<{hex(abs(n))}>", list(map(hex, [n, 17])), "".join(chr(97 + n + i) for i in range(3))
+
+
+@pytest.mark.parametrize("n", [3, -2, 0])
+def test_of_integers(n):
+    assert jit(by_digits)(n) == by_digits(n) == autograph(by_digits)(n)
+    with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+        jit(lambda x: hex(x / 2))(n)
+
+
 def a_container(x):
     raise ValueError(collections.deque([x]), [x])
 

@@ -441,6 +441,23 @@ def ascii_(value: Any, /) -> Any:
     return text(Field(value, "a"))
 
 
+def of_integers(function: Callable[[int], str]) -> Callable[[Any], Any]:
+    """What stands for `hex`, `oct`, `bin` and `chr`."""
+
+    def written(value: Any) -> str:
+        return function(int(value))
+
+    def override(value: Any, /) -> Any:
+        value = known(value)
+        if not is_open(value):
+            return function(value)
+        if isinstance(value, jax.Array) and (value.ndim or value.dtype.kind not in "iub"):
+            raise TypeError(f"'{value.dtype}' object cannot be interpreted as an integer")
+        return text(Field(value, written))
+
+    return override
+
+
 def format_(value: Any, spec: Any = "", /) -> Any:
     if not isinstance(spec, str | Text | Choice):
         return builtins.format(value, spec)
