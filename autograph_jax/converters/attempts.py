@@ -42,7 +42,7 @@ import gast
 from autograph_jax.analysis import writes
 from autograph_jax.converters import exits
 from autograph_jax.converters.base import Pass
-from autograph_jax.converters.guarding import Guard, Suite, may_fail
+from autograph_jax.converters.guarding import Guard, Suite, is_lookup, may_fail
 from autograph_jax.converters.places import writes_places
 from autograph_jax.converters.unsupported import is_generator
 from autograph_jax.syntax import template
@@ -222,7 +222,10 @@ def _caught(node: gast.Try) -> frozenset[str | None]:
 
 
 def _raised(node: gast.AST) -> list[str]:
-    """The class that a `raise` names: `raise KeyError(k)`, `raise KeyError`; and of `next`, where what it takes is filtered."""
+    """The class that a `raise` names: `raise KeyError(k)`, `raise KeyError`; what `next` may raise, where what it takes is
+    filtered; and `table[key]`, where the key is no constant."""
+    if is_lookup(node):
+        return ["KeyError", "LookupError"]
     if _is_call(node, "next") and any(_is_filtering(inner) for inner in walk(node)):
         return ["StopIteration"]
     error = node.exc if isinstance(node, gast.Raise) else None

@@ -198,8 +198,16 @@ def _calls(node: gast.stmt) -> bool:
 
 
 def may_fail(nodes: Sequence[gast.AST]) -> bool:
-    """Is anything called or raised in these, but for the functions in them?"""
-    return any(isinstance(node, _MAY_FAIL) and not _is_of_attempt(node) for root in nodes for node in walk_own(root))
+    """Is anything called, raised or looked up by a key in these, but for the functions in them?"""
+    own = (node for root in nodes for node in walk_own(root))
+    return any(isinstance(node, _MAY_FAIL) and not _is_of_attempt(node) or is_lookup(node) for node in own)
+
+
+def is_lookup(node: gast.AST) -> bool:
+    """`table[key]`, whose key traced data may decide."""
+    if not isinstance(node, gast.Subscript) or not isinstance(node.ctx, gast.Load):
+        return False
+    return not isinstance(node.slice, gast.Constant | gast.Slice | gast.UnaryOp)
 
 
 def _is_of_attempt(node: gast.AST) -> bool:

@@ -29,6 +29,11 @@ def root(x: Any, f: Callable[[Any], Any]) -> Any:
     return _solution(program, at, *held)
 
 
+def constant(x: Any) -> Any:
+    """The same numbers without a derivative: what estimates errors has none."""
+    return jax.lax.stop_gradient(value_of(x)) if hooks.holds_traced(x) else x
+
+
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _solution(program: Any, x: jax.Array, *held: Any) -> jax.Array:
     """`x`, where a program gives 0, whose other arguments are these."""

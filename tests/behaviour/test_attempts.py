@@ -712,6 +712,52 @@ def break_or_return(x, a):
 row(break_or_return, [0.0, jnp.arange(3.0)], [2.0, jnp.arange(3.0)])
 
 
+# ------------------------------------------------------------------ a key that is not there
+PRICES = {1: 10.0, 2: 20.0, "none": 3.0}
+
+
+def a_key_or_another_one(k):
+    try:
+        price = PRICES[k]
+    except KeyError:
+        price = PRICES["none"]
+    return price
+
+
+row(a_key_or_another_one, [0], [1], [2])
+
+
+def keys_of_a_loop(k):
+    total = 0.0
+    for i in range(4):
+        try:
+            total += PRICES[k + i] + 1
+        except LookupError:
+            total -= 1
+        else:
+            total *= 2
+        finally:
+            total += 0.5
+    return total
+
+
+row(keys_of_a_loop, [0], [2], [7])
+
+
+def a_key_before_a_write(k):
+    a = [0.0] * 4
+    try:
+        a[0] = 5.0
+        a[1] = PRICES[k]
+        a[2] = 7.0
+    except KeyError:
+        a[3] = 1.0
+    return a
+
+
+row(a_key_before_a_write, [0], [2])
+
+
 # ------------------------------------------------------------------ other handlers, and what errors hold
 def raised_by_a_handler(x):
     try:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from . import bracketing
+from . import bracketing, quadrature
 
-_IN_C = {"scipy.optimize._zeros": bracketing.BY_NAME}
+_IN_C = {"scipy.optimize._zeros": bracketing.BY_NAME, "scipy.integrate._quadpack": quadrature.BY_NAME}
 
 
 def written(function: Any) -> types.FunctionType | None:
