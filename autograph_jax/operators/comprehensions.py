@@ -29,6 +29,16 @@ def kept(condition: Any, element: Callable[[], Any]) -> Any:
     return if_expr(condition, element, lambda: SKIP)
 
 
+def kept_one(condition: Any, value: Any) -> Any:
+    """The same of a value that is there already."""
+    return kept(condition, lambda: value)
+
+
+def _either(condition: Any, one: Any, other: Any) -> Any:
+    """One of two values. They are in variables of functions, where a conditional looks for what it must not copy."""
+    return if_expr(condition, lambda: one, lambda: other)
+
+
 def kept_list(values: Sequence[Any]) -> Any:
     """`[element for ... if condition]`, of `kept`'s answers."""
     values = [value for value in values if value is not SKIP]
@@ -112,8 +122,7 @@ class Kept:
             checks.raise_where(jnp.stack([jnp.asarray(skipped) for skipped in nothing]).all(), StopIteration())
             value = only_kept(maybe.pop())
         for one in reversed(maybe):
-            there = jnp.asarray(_is_kept(one))
-            value = if_expr(there, lambda one=one: only_kept(one), lambda value=value: value)
+            value = _either(jnp.asarray(_is_kept(one)), only_kept(one), value)
         return value
 
     def each(self) -> Iterator[Any]:

@@ -42,11 +42,11 @@ def filterfalse(predicate: Any, iterable: Iterable[Any]) -> Any:
 def compress(data: Iterable[Any], selectors: Iterable[Any]) -> Any:
     """`itertools.compress`."""
     pairs = zip(taken(data), taken(selectors), strict=False)
-    return comprehensions.kept_ones(comprehensions.kept(chosen, lambda value=value: value) for value, chosen in pairs)
+    return comprehensions.kept_ones(comprehensions.kept_one(chosen, value) for value, chosen in pairs)
 
 
 def _those(values: Iterable[Any], test: Test) -> Any:
-    return comprehensions.kept_ones(comprehensions.kept(test(value), lambda value=value: value) for value in values)
+    return comprehensions.kept_ones(comprehensions.kept_one(test(value), value) for value in values)
 
 
 def takewhile(predicate: Test, iterable: Iterable[Any]) -> Any:
@@ -65,7 +65,7 @@ def _while_true(test: Test, iterable: Iterable[Any]) -> Iterator[Any]:
             overtaken.check_left(places)
             looked_at += 1
             _check_end(looked_at)
-        yield comprehensions.kept(going, lambda value=value: value)
+        yield comprehensions.kept_one(going, value)
     overtaken.give_up(places or [])
 
 
@@ -78,7 +78,7 @@ def _after_true(test: Test, iterable: Iterable[Any]) -> Iterator[Any]:
     dropping: Any = True
     for value in taken(iterable):
         dropping = _and_then(dropping, test, value)
-        yield comprehensions.kept(_negated(dropping), lambda value=value: value)
+        yield comprehensions.kept_one(_negated(dropping), value)
 
 
 def groupby(iterable: Any, key: Any = None) -> Any:

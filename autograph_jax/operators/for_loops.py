@@ -83,7 +83,8 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
             decisions.left_to_python("it has one turn, nothing that its body reads is traced, or it reads an iterator")
         impure.check_loop(iterable, references=_HELD_BY_CALL)
         elements = iter(taking.taken(iterable))
-        return _python_for(elements, body, names, orelse)
+        turns = rows.length if rows is not None and isinstance(rows.length, int) else _hint(elements)
+        return _python_for(elements, body, names, orelse, loop=(object(), turns))
 
 
 def _over_one_of(choice: Choice, body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
@@ -161,9 +162,13 @@ def _python_for(
     is_meant: bool = False,
     loop: tuple[Any, ...] | None = None,
 ) -> Any:
-    loop = loop or (object(), operator.length_hint(elements, 1))
+    loop = loop or (object(), _hint(elements))
     with lengthened.unrolling(*loop) if hooks.is_porting() else _NOTHING:
         return _turns_in_python(elements, body, names, orelse, turns, is_meant, loop)
+
+
+def _hint(elements: Iterator[Any]) -> int:
+    return operator.length_hint(elements, lengthened.UNKNOWN)
 
 
 def _turns_in_python(

@@ -15,6 +15,7 @@ import numpy as np
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import hooks, powers, subscripts
 from autograph_jax.operators.effects import texts
+from autograph_jax.operators.sequences.bounded import Bounded
 from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers, standing, state, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.array_likes import opened_index
@@ -108,6 +109,8 @@ def _at_end(root: Any, steps: Sequence[_Attr | _Item], change: Callable[[Any, An
     step, *rest = steps
     inner = step.read(root)
     new = change(inner, rest[0], root, step) if len(rest) == 1 else _at_end(inner, rest, change)
+    if new is inner and isinstance(root, Bounded) and isinstance(step, _Item):  # what it gives is a copy
+        return step.write(new, root)
     if new is inner:
         return root
     holders.check_write(inner, place=(root, step.key))

@@ -91,13 +91,16 @@ def while_stmt(
 
 
 def _counted(body: Block, functions: tuple[Block | None, ...]) -> Block:
-    turns = 0
+    turns, loop = 0, object()
 
     def turn() -> Any:
         nonlocal turns
         turns += 1
         turn_begun(turns, functions)
-        return body()
+        if not hooks.is_porting():
+            return body()
+        with lengthened.unrolling(loop, lengthened.UNKNOWN):
+            return body()
 
     return turn
 

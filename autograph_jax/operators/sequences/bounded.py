@@ -19,6 +19,7 @@ from autograph_jax.operators.comparisons import Comparing
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.outside_loops import marked
 from autograph_jax.operators.sequences import elements, lists
+from autograph_jax.operators.tracing import same_containers
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form, Mismatch, array_forms
@@ -86,7 +87,7 @@ class Bounded(Comparing):
     def append(self, value: Any) -> None:
         """Add an element at the end."""
         checks.raise_where(jnp.asarray(self._length >= self.capacity), full(self.capacity))
-        self._write(self._with(self._length, elements.taken(value)), self._length + 1)
+        self._write(self._with(self._length, elements.taken(value, self)), self._length + 1)
 
     def extend(self, values: Iterable[Any]) -> None:
         """Add elements at the end."""
@@ -120,7 +121,7 @@ class Bounded(Comparing):
         place, rows = self._place(index).clip(0, self._length), jnp.arange(self.capacity)
         if self._known is not None:
             self._write(self._rows(jnp.where(rows > place, rows - 1, rows)), self._length)
-        self._write(self._with(place, elements.taken(value)), self._length + 1)
+        self._write(self._with(place, elements.taken(value, self)), self._length + 1)
 
     def remove(self, value: Any) -> None:
         """Take out the first element that is equal to a value, a number."""
@@ -153,7 +154,7 @@ class Bounded(Comparing):
 
     def pop(self, index: Any = -1) -> Any:
         """Take the element at an index, the last one as a rule."""
-        value, place = self[index], self._place(index)
+        value, place = elements.popped(self._at(index), self), self._place(index)
         rows = jnp.arange(self.capacity)
         is_last = isinstance(index, int) and index == -1
         columns = self._known if is_last else self._rows(jnp.where(rows >= place, rows + 1, rows))
@@ -162,28 +163,29 @@ class Bounded(Comparing):
 
     def copy(self) -> Bounded:
         """Another list of the same elements."""
-        return type(self)(self._columns, self._length, self.capacity)
+        return self._of_the_same(type(self)(self._columns, self._length, self.capacity))
 
     def clear(self) -> None:
         """Take all elements out."""
         self._write(self._columns, jnp.zeros((), int))
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return self._sliced(index)
+        return self._sliced(index) if isinstance(index, slice) else elements.given(self._at(index), self)
+
+    def _at(self, index: Any) -> Any:
         if self._known is None:
             raise checks.raised(IndexError("list index out of range"))
         if _is_known(self._length) and not -len(self) <= index < len(self):
             raise IndexError("list index out of range")
         place = self._checked(index)
-        return elements.given(self._each(lambda column: column[place]))
+        return self._each(lambda column: column[place])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
             return self._replace(index, value)
         if self._known is None:
             raise checks.raised(IndexError("list assignment index out of range"))
-        self._write(self._with(self._checked(index), elements.taken(value)), self._length)
+        self._write(self._with(self._checked(index), elements.taken(value, self)), self._length)
 
     def _replace(self, index: slice, values: Any) -> None:
         """`values[:] = others`: all elements, of whatever kind they were."""
@@ -216,7 +218,13 @@ class Bounded(Comparing):
         default = (first, last) if step > 0 else (last, first)
         start, stop = (bound if bound is not None else other for bound, other in zip(bounds, default, strict=True))
         count = jnp.maximum((stop - start + step - (1 if step > 0 else -1)) // step, 0)
-        return Bounded(self._rows(start + step * jnp.arange(self.capacity)), count, self.capacity)
+        return self._of_the_same(Bounded(self._rows(start + step * jnp.arange(self.capacity)), count, self.capacity))
+
+    def _of_the_same(self, other: Bounded) -> Bounded:
+        """Another list, which holds elements of this one."""
+        if _has_containers(self._form):
+            same_containers.keep_the_same(other, self)
+        return other
 
     def _rows(self, places: jax.Array) -> Any:
         """The columns with the rows at these places, where there are such."""
@@ -341,7 +349,7 @@ class Bounded(Comparing):
         return () if self._known is None else tuple(flatten(self._known)[1])
 
     def element(self, leaves: Sequence[Any]) -> Any:
-        return elements.given(unflatten(self._form, iter(leaves))) if self._form is not None else None
+        return elements.given(unflatten(self._form, iter(leaves)), self) if self._form is not None else None
 
     def column(self) -> jax.Array:
         """The elements as rows of one array, where they are numbers or arrays."""
@@ -378,6 +386,12 @@ def refused(use: str) -> StagingError:
 
 def _over(mask: jax.Array, column: jax.Array) -> jax.Array:
     return mask.reshape(mask.shape + (1,) * (column.ndim - 1))
+
+
+def _has_containers(form: Form | None) -> bool:
+    """Are there lists or dicts in an element of this Form?"""
+    inner = any(map(_has_containers, getattr(form, "children", ())))
+    return inner or getattr(getattr(form, "kind", None), "type", None) in (list, dict)
 
 
 def _row_form(form: Form) -> Form:
@@ -421,7 +435,8 @@ def of(values: Sequence[Any], masks: Sequence[Any], capacity: int) -> Bounded:
     """A Bounded of the values whose mask holds, in order."""
     if not values:
         return Bounded(None, jnp.zeros((), int), capacity)
-    values = [elements.taken(value) for value in values]
+    made = Bounded(None, jnp.sum(jnp.stack([jnp.asarray(mask) for mask in masks])), capacity)
+    values = [elements.taken(value, made) for value in values]
     form, columns = columns_of(values)
     mask = jnp.stack([jnp.asarray(m) for m in masks])
     if not all(m is True for m in masks):
@@ -429,7 +444,8 @@ def of(values: Sequence[Any], masks: Sequence[Any], capacity: int) -> Bounded:
         columns = [column[order] for column in columns]
     missing = capacity - len(values)
     padded = [jnp.concatenate([c, jnp.zeros((missing, *c.shape[1:]), c.dtype)]) if missing else c for c in columns]
-    return Bounded(unflatten(_column_form(form, capacity), iter(padded)), jnp.sum(mask), capacity)
+    made._columns = unflatten(_column_form(form, capacity), iter(padded))
+    return made
 
 
 def _bounded(values: Any) -> Bounded | None:
@@ -451,7 +467,8 @@ def _concatenated(first: Bounded, second: Bounded) -> Bounded:
     pairs = zip(flatten(first._widened(form))[1], flatten(second._widened(form))[1], strict=True)
     places = first._length + jnp.arange(second.capacity)
     columns = [jnp.concatenate([one, jnp.zeros_like(two)]).at[places].set(two) for one, two in pairs]
-    return Bounded(unflatten(_column_form(form, capacity), iter(columns)), length, capacity)
+    both = Bounded(unflatten(_column_form(form, capacity), iter(columns)), length, capacity)
+    return first._of_the_same(second._of_the_same(both))
 
 
 def columns_of(values: Sequence[Any]) -> tuple[Form, list[jax.Array]]:
@@ -522,7 +539,7 @@ def in_order(values: Bounded, *, reverse: bool) -> Bounded:
     if not _are_rows_of_numbers(values._known):
         raise refused("is sorted, and holds neither numbers nor tuples of numbers,")
     order = jnp.lexsort((*columns[::-1], jnp.logical_not(values.mask)))
-    return Bounded(values._each(lambda column: column[order]), values.length, values.capacity)
+    return values._of_the_same(Bounded(values._each(lambda column: column[order]), values.length, values.capacity))
 
 
 def _are_rows_of_numbers(columns: Any) -> bool:

@@ -24,7 +24,7 @@ class BoundedDeque(bounded.Bounded):
             full = self._length >= self.capacity
             self._write(jax.tree.map(lambda c: jnp.where(full, jnp.roll(c, -1, axis=0), c), self._known), self._length)
         place = jnp.minimum(self._length, self.capacity - 1)
-        self._write(self._with(place, elements.taken(value)), place + 1)
+        self._write(self._with(place, elements.taken(value, self)), place + 1)
 
     def popleft(self) -> Any:
         """Take the first element."""

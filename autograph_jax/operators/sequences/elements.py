@@ -1,6 +1,6 @@
-"""Elements of a list of bounded length: arrays go in as values, and come out as arrays of their own.
+"""Elements of a list of bounded length: arrays, lists and dicts go in as values, and come out as ones of their own.
 
-In NumPy the list holds the arrays themselves, and would show what is written to them. So these are not written.
+In Python the list holds them themselves, and would show what is written to them. So these are not written.
 """
 
 from __future__ import annotations
@@ -11,21 +11,31 @@ from typing import Any
 import jax
 
 from autograph_jax.operators import hooks
-from autograph_jax.operators.tracing import listed
+from autograph_jax.operators.tracing import listed, same_containers
 from autograph_jax.porting.arrays import MutableArray, wrap
 from autograph_jax.porting.padded import Padded
 from autograph_jax.porting.rows import Window
 from autograph_jax.porting.selections import Selection
 
 
-def taken(value: Any) -> Any:
-    """A value as the list keeps it."""
+def taken(value: Any, keeper: Any) -> Any:
+    """A value as the list, `keeper`, keeps it."""
     listed.note(value)
+    same_containers.keep_in(keeper, value)
     return _mapped(value, _take) if hooks.is_porting() else value
 
 
-def given(value: Any) -> Any:
+def given(value: Any, keeper: Any) -> Any:
     """What the list has kept, as the program put it in."""
+    return same_containers.take_out(_as_put_in(value), keeper)
+
+
+def popped(value: Any, keeper: Any) -> Any:
+    """The same of an element that the list has no longer."""
+    return same_containers.pop(_as_put_in(value), keeper)
+
+
+def _as_put_in(value: Any) -> Any:
     return listed.note(_mapped(value, _give) if hooks.is_porting() else value)
 
 

@@ -27,6 +27,7 @@ from autograph_jax.operators.tracing.places import Attribute, Cell, Content
 
 _METHODS = ("append", "insert")
 _MOST = 1024  # further elements, where nested loops would make a larger bound
+UNKNOWN = 200  # turns of a loop that Python runs, where it is not known how many: more are hardly ever unrolled
 
 
 def is_bounded_now(error: Exception, functions: tuple[Callable[..., object] | None, ...], *, open_ended: bool = False) -> bool:

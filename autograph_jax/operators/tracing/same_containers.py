@@ -90,6 +90,7 @@ class _Known:
     new: _Mark
     old: Uncounted  # the older object alone; nothing where it is another new one
     other: _Mark | None
+    is_about_elements: bool = False  # not these themselves may be one: one holds the other, or both hold a third one
 
     @property
     def is_over(self) -> bool:
@@ -143,12 +144,16 @@ class _Graph:
     def knows(self, value: Any) -> bool:
         return bool(_present(self._of, id(value)) or _present(self._newer, id(value)))
 
-    def older(self, target: Any) -> Iterator[tuple[Any, int]]:
+    def has_newer(self, old: Any) -> bool:
+        """Is there something that may be this object?"""
+        return bool(_present(self._newer, id(old)))
+
+    def older(self, target: Any, *, with_elements: bool = True) -> Iterator[tuple[Any, int]]:
         """What a container is on some path, and what that is, if a join has made it too; each with the number of the join."""
         pending, known = [target], {id(target)}
         for own in pending:
             for other, entry in _present(self._of, id(own)):
-                if entry.old and entry.is_of(own):
+                if entry.old and entry.is_of(own) and (with_elements or not entry.is_about_elements):
                     yield entry.old[0], entry.number
                     if other not in known:
                         known.add(other)
@@ -158,10 +163,12 @@ class _Graph:
         """The ids of all that a container may be, with what tells whether an object is that one still.
 
         What the join has made of an older one that has made this one of it is another one, but where that join says so.
+        A list of open length is not what it keeps; what it keeps may be in another one.
         """
         found: dict[int, _Mark | None] = {}
         pending: list[tuple[int, int]] = [(id(target), 0)]
-        for own, number in [(target, 0), *self.older(target)]:
+        with_elements = type(target) in (list, dict)
+        for own, number in [(target, 0), *self.older(target, with_elements=with_elements)]:
             pending.append((id(own), number))
             found.setdefault(id(own), None)
             for other, entry in _present(self._of, id(own)):
@@ -171,7 +178,7 @@ class _Graph:
         known = set(pending)
         for own, number in pending:
             for new, entry in _present(self._newer, own):
-                if entry.number != number and (new, 0) not in known:
+                if entry.number != number and (new, 0) not in known and (with_elements or not entry.is_about_elements):
                     known.add((new, 0))
                     found.setdefault(new, entry.new)
                     pending.append((new, 0))
@@ -260,14 +267,18 @@ class Joining:
                     self._remember_together(new, part)
         return new
 
-    def _remember(self, new: Any, old: Any) -> bool:
+    def _remember(self, new: Any, old: Any, *, is_about_elements: bool = False) -> bool:
         """Is this pair known only now?"""
         key = id(new), id(old)
         if not _is_news(key, new):
             return False
         keep(old)
-        _graph.add(*key, _Known(self._number, _Mark(new, _forgetting(key)), Uncounted([old]), None))
+        _graph.add(*key, _Known(self._number, _Mark(new, _forgetting(key)), Uncounted([old]), None, is_about_elements))
         return True
+
+    def remember_of_elements(self, new: Any, old: Any) -> None:
+        """Remember of one that it holds the other, or that both hold a third one."""
+        self._remember(new, old, is_about_elements=True)
 
     def _remember_together(self, one: Any, other: Any) -> None:
         for key, new, old in (((id(one), id(other)), one, other), ((id(other), id(one)), other, one)):
@@ -292,6 +303,43 @@ def _forget(key: tuple[int, int], graph: Any = _graph, drop: Any = drop) -> None
     entry = graph.pop(*key)
     for old in entry.old if entry is not None else ():
         drop(old)
+
+
+def keep_in(keeper: Any, value: Any) -> None:
+    """Remember that a list keeps the containers in a value as copies: in Python it holds these themselves."""
+    for part in _containers_in(value):
+        _share(keeper, part)
+
+
+def take_out(value: Any, keeper: Any) -> Any:
+    """Remember that the containers in a value have been taken out of such a list, which would show a write; gives the value."""
+    for part in _containers_in(value):
+        _share(part, keeper)
+    return value
+
+
+def pop(value: Any, keeper: Any) -> Any:
+    """The same of a value that the list no longer has: what it was before, and what is in others, would show a write."""
+    for part in _containers_in(value):
+        for old in [*older(keeper), *([keeper] if _graph.has_newer(keeper) else [])]:  # which have been taken out before
+            _share(part, old)
+    return value
+
+
+def keep_the_same(keeper: Any, other: Any) -> None:
+    """Remember that two lists keep the same containers, or some that are."""
+    _share(keeper, other)
+    _share(other, keeper)
+
+
+def _share(new: Any, old: Any) -> None:
+    Joining().remember_of_elements(new, old)
+
+
+def _containers_in(value: Any) -> list[Any]:
+    if type(value) not in (list, dict, tuple):
+        return []
+    return [part for part in reach.everything(value) if type(part) in (list, dict)]
 
 
 def doubt_container(new: Any, old: Any) -> None:
