@@ -42,7 +42,7 @@ import gast
 from autograph_jax.analysis import writes
 from autograph_jax.converters import exits
 from autograph_jax.converters.base import Pass
-from autograph_jax.converters.guarding import Guard, Suite, is_lookup, may_fail
+from autograph_jax.converters.guarding import Guard, Suite, beginning, is_lookup, may_fail
 from autograph_jax.converters.places import writes_places
 from autograph_jax.converters.unsupported import is_generator
 from autograph_jax.syntax import template
@@ -119,7 +119,8 @@ class _Attempts(Pass):
         [guarded] = _BODY(at=body[0], ATTEMPT=template.name(attempt, at=body[0]), BODY=body)
         inner = gast.copy_location(gast.Try([_standing_for(guarded, body)], node.handlers, [], []), node)
         if node.orelse:
-            inner.orelse = _UNLESS(at=node.orelse[0], ATTEMPT=template.name(attempt, at=node.orelse[0]), BODY=node.orelse)
+            at = beginning(node.orelse[0])  # the first statement itself is in the body
+            inner.orelse = _UNLESS(at=at, ATTEMPT=template.name(attempt, at=at), BODY=node.orelse)
         after: Suite = []
         for number, handler in reversed(list(enumerate(staged))):
             after = self._staged(attempt, number, handler, after)

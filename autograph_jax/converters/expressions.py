@@ -251,8 +251,9 @@ class _Expressions(Pass):
     def _comparison(self, node: gast.Compare) -> gast.AST:
         [operator], [right] = node.ops, node.comparators
         sides = (node.left, right)
-        of_tables = any(self._tables.may_be_table(side) or self._is_shape(side) for side in sides)
-        of_tables = (of_tables or self._ported and type(operator) in _EQUALITIES) and not any(map(_is_constant, sides))
+        is_equality = type(operator) in _EQUALITIES
+        of_tables = self._tables.may_compare_tables(sides, is_equality=is_equality) or any(map(self._is_shape, sides))
+        of_tables = (of_tables or self._ported and is_equality) and not any(map(_is_constant, sides))
         self.generic_visit(node)
         [right] = node.comparators
         if type(operator) in _SINGLE:

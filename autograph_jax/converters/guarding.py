@@ -60,7 +60,7 @@ class Guard:
 
     def _unchecked(self, node: gast.stmt) -> Suite:
         """A statement in which Python may call properties and operators: where these fail, it has written what it must not."""
-        after: Suite = _UNCHECKED(at=_beginning(node), ATTEMPT=template.name(self._attempt, at=node)) if _calls(node) else []
+        after: Suite = _UNCHECKED(at=beginning(node), ATTEMPT=template.name(self._attempt, at=node)) if _calls(node) else []
         match node:
             case gast.Return(value=gast.expr()) if after:
                 computed, node.value = self._kept(node.value, node.value)
@@ -171,11 +171,11 @@ class Guard:
         return [*_NOTED(at=node, ATTEMPT=template.name(self._attempt, at=node), ERROR=error), node]
 
     def _check(self, node: gast.stmt, how: Template = _CHECK) -> Suite:
-        at = _beginning(node)
+        at = beginning(node)
         return how(at=at, ATTEMPT=template.name(self._attempt, at=at))
 
 
-def _beginning(node: Any) -> gast.AST:
+def beginning(node: Any) -> gast.AST:
     """Where a statement begins: a check is no part of it, after which what it keeps is read later."""
     start: Any = gast.copy_location(gast.Pass(), node)
     start.end_lineno, start.end_col_offset = node.lineno, node.col_offset

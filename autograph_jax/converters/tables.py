@@ -17,7 +17,8 @@ slice, becomes `ag__.get_item(x, i)` where
 
 In ported code `x[i]` may be a list's element anywhere: `self.graph[node][i]`.
 
-A comparison with a tuple, list or dict, or with such a variable, compares parts that may be traced: `(n, 2) == (3, 2)`.
+A comparison with a tuple, list or dict, or with such a variable, compares parts that may be traced: `(n, 2) == (3, 2)`. So does
+one with an element of such a one, `path[0] == path[1]`, and `==` of two parameters with which nothing is computed.
 """
 
 from __future__ import annotations
@@ -67,6 +68,9 @@ class Tables:
         self._keys = closure(pairs, _is_string)
         self._numpys = closure(pairs, _is_numpys)
         self._nones = closure(pairs, _is_none)
+        self._elements = closure(pairs, self._is_element)
+        operands = [part.id for node in nodes for part in _operands(node) if isinstance(part, gast.Name)]
+        self._plain = frozenset(parameter.id for parameter in given) - frozenset(operands)
 
     def is_lookup(self, node: gast.Subscript) -> bool:
         """Does this read an element of a table, or may it?"""
@@ -91,6 +95,19 @@ class Tables:
         """Is this a tuple, list or dict, or a variable that may hold one?"""
         return self._is_table(node, self._tables)
 
+    def may_compare_tables(self, sides: Sequence[gast.expr], *, is_equality: bool) -> bool:
+        """May one of these, which are compared, be a tuple, list or dict?"""
+        if any(self.may_be_table(side) or self._is_element(side, self._elements) for side in sides):
+            return True
+        return is_equality and all(isinstance(side, gast.Name) and side.id in self._plain for side in sides)
+
+    def _is_element(self, node: gast.AST, known: Names) -> bool:
+        """Is this an element of a table, or a variable that may hold one? Such an element may be a tuple."""
+        if isinstance(node, gast.Subscript):
+            is_whole = self.may_be_table(node.value) or self._is_element(node.value, known)
+            return is_whole and not isinstance(node.slice, gast.Slice)
+        return _one_of(node, known, self._is_element)
+
     def _is_part(self, node: gast.expr) -> bool:
         """Is this a table, or an element of one?"""
         if isinstance(node, gast.Subscript):
@@ -104,7 +121,7 @@ class Tables:
             case gast.Call(func=gast.Attribute(value=owner, attr="copy")) if self._is_table(owner, known):
                 return True
             case gast.Call(func=function):
-                if is_operator(function, "view"):
+                if is_operator(function, "view", "rows"):
                     return self._is_table(node.args[0], known)
                 return is_operator(function, "kept_list", "growing")
             case gast.Subscript(slice=gast.Slice()):
@@ -129,6 +146,20 @@ class Tables:
             case gast.UnaryOp(operand=operand):
                 return self._is_given(operand, known)
         return _one_of(node, known, self._is_given)
+
+
+def _operands(node: gast.AST) -> list[gast.expr]:
+    """What this computes with, if it does, or tells the order of, or compares with a constant."""
+    match node:
+        case gast.Compare(left=left, ops=symbols, comparators=others):
+            is_order = any(isinstance(symbol, gast.Lt | gast.LtE | gast.Gt | gast.GtE) for symbol in symbols)
+            sides = [left, *others]
+            return sides if is_order or any(isinstance(side, gast.Constant) for side in sides) else []
+        case gast.BinOp(left=left, right=right) | gast.AugAssign(target=left, value=right):
+            return [left, right]
+        case gast.UnaryOp(operand=operand):
+            return [operand]
+    return []
 
 
 def _root(node: gast.AST) -> str | None:

@@ -16,7 +16,7 @@ import jax.core
 import jax.numpy as jnp
 
 from autograph_jax.operators import comparisons, comprehensions, hooks, jax_private, ordering, speculation
-from autograph_jax.operators.effects import checks
+from autograph_jax.operators.effects import checks, texts
 from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.ordering import all_of
 from autograph_jax.operators.sequences import bounded, iterables, lists
@@ -129,7 +129,7 @@ def count_of(container: Any, value: Any) -> Any:
     return known + jnp.stack(traced).sum() if traced else known
 
 
-def index_of(container: Any, value: Any, *bounds: Any, error: str = "the value is not in the list") -> Any:
+def index_of(container: Any, value: Any, *bounds: Any, error: str | None = None) -> Any:
     """`container.index(value)` of a list or tuple: of the first that is equal; at run time an error, if none is."""
     start, stop = (*bounds, None, None)[:2]
     places = range(*slice(start, stop).indices(len(container)))
@@ -137,6 +137,8 @@ def index_of(container: Any, value: Any, *bounds: Any, error: str = "the value i
     if not any(map(is_traced, found.values())):
         return container.index(value, *bounds)
     equal_here = jnp.stack([jnp.asarray(one) for one in found.values()])
+    if error is None:
+        error = "tuple.index(x): x not in tuple" if isinstance(container, tuple) else texts.not_in_list(value)
     checks.raise_where(jnp.logical_not(equal_here.any()), ValueError(error))
     return jnp.asarray(list(found))[jnp.argmax(equal_here)]
 
@@ -330,6 +332,9 @@ OVERRIDES: dict[Any, Callable[..., Any]] = {
     builtins.complex: complex_, builtins.bool: bool_, builtins.round: round_, builtins.list: list_, builtins.tuple: tuple_,
     builtins.callable: callable_, builtins.type: type_, builtins.isinstance: isinstance_, builtins.issubclass: issubclass_,
     operator.truth: bool_, operator.not_: operator_not,
+    operator.eq: comparisons.equal, operator.ne: comparisons.not_equal,
+    operator.lt: comparisons.ordered("<"), operator.le: comparisons.ordered("<="),
+    operator.gt: comparisons.ordered(">"), operator.ge: comparisons.ordered(">="),
     functools.cmp_to_key: ordering.cmp_to_key, functools.reduce: reduce_,
     builtins.map: lambda f, *rest: builtins.map(hooks.call(f), *map(views.rows, rest)),
 }  # fmt: skip

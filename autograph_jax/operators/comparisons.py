@@ -73,12 +73,18 @@ def ordered(symbol: str) -> Callable[[Any, Any], Any]:
             return _of_options(right, lambda option: compared(left, option))
         if _same_container(left, right) not in (tuple, list):
             return compare(left, right)
-        result: Any = compare(len(left), len(right))
-        for a, b in reversed(list(zip(left, right, strict=False))):
+        result, undecided = None, []
+        for a, b in zip(left, right, strict=False):
             equality = same(a, b)
+            if equality is False:  # nothing that follows is looked at
+                result = compared(a, b)
+                break
             if equality is not True:
-                differing = compared(a, b)
-                result = differing if equality is False else jnp.where(equality, result, differing)
+                undecided.append((equality, compared(a, b)))
+        else:
+            result = compare(len(left), len(right))
+        for equality, differing in reversed(undecided):
+            result = jnp.where(equality, result, differing)
         return result
 
     return compared

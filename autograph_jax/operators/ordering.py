@@ -50,12 +50,11 @@ def _extreme(
     if isinstance(values, jax.Array) and key is None and values.ndim == 1 and values.size and is_traced(values):
         return extreme_of_array(values, reduce)
     elements = list(views.rows(values))
-    keys = elements if key is None else [hooks.call(key)(element) for element in elements]
+    keys = _deciding(elements if key is None else [hooks.call(key)(element) for element in elements])
     if not any(map(is_compared_at_run_time, keys)):
-        if key is None:
+        if not elements:
             return builtin(elements, **given)
-        order = {id(element): k for element, k in zip(elements, keys, strict=True)}
-        return builtin(elements, key=lambda element: order[id(element)], **given)
+        return elements[builtin(range(len(elements)), key=keys.__getitem__)]
     if key is None and all(map(_is_default_integer, elements)):
         return functools.reduce(jnp.maximum if builtin is builtins.max else jnp.minimum, elements)
     best, best_key = elements[0], keys[0]
@@ -73,6 +72,18 @@ def is_compared_at_run_time(key: Any) -> bool:
     if type(key) in (tuple, list):
         return any(map(is_compared_at_run_time, key))
     return comparisons.has_traced_parts(key) or objects.has_own(key, "__lt__") or objects.has_own(key, "__gt__")
+
+
+def _deciding(keys: list[Any]) -> list[Any]:
+    """Of tuples, their first elements, where these are known and no two are equal: Python compares nothing else."""
+    shortest = builtins.min((len(key) if type(key) is tuple else 0 for key in keys), default=0)
+    for length in range(1, shortest + 1 if jax_private.tracing() else 1):
+        first = [key[:length] for key in keys]
+        if any(map(is_compared_at_run_time, first)):
+            break
+        if all(one != other for one, other in itertools.pairwise(builtins.sorted(first))):
+            return first
+    return keys
 
 
 def extreme_of_array(array: jax.Array, reduce: Callable[[jax.Array], jax.Array]) -> jax.Array:
@@ -124,6 +135,7 @@ def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False
 
 
 def _in_order(elements: list[Any], keys: list[Any], reverse: Any) -> list[Any]:
+    keys = _deciding(keys)
     if not any(map(is_compared_at_run_time, keys)):
         order = builtins.sorted(range(len(elements)), key=keys.__getitem__, reverse=reverse)
         return [elements[position] for position in order]

@@ -42,7 +42,7 @@ def handing_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
 def handing_containers(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of a library, which is handed pytrees: one in place of several of which traced data has chosen one."""
 
-    return _handing(function, _containers_of)
+    return _handing(function, containers_of)
 
 
 def _handing(function: Callable[..., Any], opened: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -54,7 +54,8 @@ def _handing(function: Callable[..., Any], opened: Callable[[Any], Any]) -> Call
     return apply
 
 
-def _containers_of(tree: Any) -> Any:
+def containers_of(tree: Any) -> Any:
+    """A tree with one list or dict in place of several of which traced data has chosen one."""
     try:
         leaves, structure = jax.tree.flatten(tree, is_leaf=lambda part: type(part) is Choice)
     except (TypeError, ValueError):  # a dict whose keys have no order, say: no pytree

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, overload
 
@@ -10,6 +11,7 @@ import jax
 from autograph_jax.errors import ArgumentError, user_location
 from autograph_jax.operators.effects import checks
 from autograph_jax.runtime.arguments import Argument, Spec
+from autograph_jax.runtime.array_likes import containers_of
 from autograph_jax.runtime.canonical import Callee, Canonical, decorate
 from autograph_jax.runtime.forwarding import LEFT_OUT
 from autograph_jax.runtime.recaptured import Recaptured, StaticObjects
@@ -53,7 +55,8 @@ def vmap(function: Any = None, /, in_axes: Any = 0, out_axes: Any = 0, **options
         parts = by_name(canonical.body, "out_axes", out_axes, rest=0)
 
         def call(*values: Any) -> Any:
-            mapped = jax.vmap(parts.body, in_axes=axes.of(canonical, values), out_axes=parts.said, **options)
+            body, own = _giving_containers(parts.body), axes.of(canonical, values)
+            mapped = jax.vmap(body, in_axes=own, out_axes=parts.said, **options)
             return parts.together(mapped(*values))
 
         return canonical.forwarder(call)
@@ -103,7 +106,7 @@ def pmap(
 
         def mapped(target: Any, names: tuple[str, ...]) -> tuple[ByName, Any]:
             parts = by_name(canonical.body_of(target), "out_axes", out_axes, rest=0)
-            return parts, jax.pmap(parts.body, axis_name, out_axes=parts.said, **numbers, **options)
+            return parts, jax.pmap(_giving_containers(parts.body), axis_name, out_axes=parts.said, **numbers, **options)
 
         def call(*values: Any) -> Any:
             parts, run = programs.now()
@@ -150,6 +153,16 @@ def shard_map(function: Any = None, /, *, in_specs: Any = ..., out_specs: Any, *
         return canonical.forwarder(call)
 
     return decorate(function, make)
+
+
+def _giving_containers(body: Callable[..., Any]) -> Callable[..., Any]:
+    """What is mapped gives for each lane the list or dict that the lane has chosen, `rows[k]`."""
+
+    @functools.wraps(body)
+    def giving(*values: Any) -> Any:
+        return containers_of(body(*values))
+
+    return giving
 
 
 class _PerArgument:

@@ -758,6 +758,20 @@ def a_key_before_a_write(k):
 row(a_key_before_a_write, [0], [2])
 
 
+def an_array_that_each_part_writes(x):
+    y = np.zeros(4)
+    try:
+        y[1] = fraction(1.0, x)
+    except ZeroDivisionError:
+        y[2] = 30.0
+    else:
+        y[3] = 40.0
+    return y
+
+
+row(an_array_that_each_part_writes, [0.0], [2.0])
+
+
 # ------------------------------------------------------------------ other handlers, and what errors hold
 def raised_by_a_handler(x):
     try:

@@ -1002,3 +1002,15 @@ OF_TABLES = {
 def test_tables_of_numpys_and_traced_numbers(name):
     for i in range(3):
         np.testing.assert_array_equal(ag.jit(OF_TABLES[name])(i), OF_TABLES[name](i))
+
+
+@pytest.mark.parametrize(
+    "find", [lambda v: [3, 1, 2].index(v), lambda v: (3, 1, 2).index(v), lambda v: [u for u in [3, 1, v - 8] if u > 0].index(v)]
+)
+def test_what_is_said_of_a_value_that_is_not_there(find):
+    assert ag.jit(find)(1) == 1
+    with pytest.raises(ValueError) as expected:
+        find(7)
+    with pytest.raises(ValueError) as found:
+        ag.jit(find)(7)
+    assert str(found.value) == str(expected.value)

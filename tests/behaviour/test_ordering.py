@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import heapq
 import itertools
+import operator
 
 import jax
 import jax.numpy as jnp
@@ -38,6 +39,42 @@ def greatest_by_a_tuple(v):
 
 
 row(greatest_by_a_tuple, *CALLS, batch=True)
+
+
+def known_names_before_arrays(v):
+    parameters = {"w": v, "bias": 2 * v, "a": [v[0], 1]}
+    heap = []
+    for place in (2, 1):
+        heapq.heappush(heap, (place, v * place))
+    pairs = [(2, v), (1, 2 * v)]
+    pairs.sort()
+    return (
+        [len(name) for name, _ in sorted(parameters.items())], {k: u for k, u in sorted(dict(b=v[0], a=v[1]).items())},
+        heapq.heappop(heap)[1], pairs[0][1], min(pairs)[1], max((2, v), (1, 2 * v))[1],
+    )  # fmt: skip
+
+
+row(known_names_before_arrays, *CALLS, batch=True)
+
+
+def compared(first, second):
+    return 1 if first == second else 0
+
+
+def tuples_in_variables(v):
+    path = [(v[0], 0), (v[1], 1)]
+    first, second = path
+    smaller = 1 if first < second else 2
+    if path[0] < path[1]:
+        smaller += 10
+    return (
+        compared((v[0], 0), (3.0, 0)), path[0] == path[1], smaller,
+        operator.eq((v[0], 1), (v[1], 1)), operator.lt(first, second),
+        list(itertools.accumulate(v, max)), list(itertools.accumulate(v, func=min)),
+    )  # fmt: skip
+
+
+row(tuples_in_variables, *CALLS, batch=True)
 
 
 def greatest_of_nested_tuples(v):

@@ -102,7 +102,8 @@ def check_program(program: str, array: Any, index: Any) -> None:
 def test_numpy_arrays_are_written_in_place():
     array = np.zeros(3)
     assert subscripts.set_item(1.0, array, 0) is array and array[0] == 1
-    assert isinstance(subscripts.set_item(jnp.float32(1), array, 0), jax.Array), "a traced value needs a JAX array"
+    assert subscripts.set_item(jnp.float32(2), array, 0) is array and array[0] == 2, "nothing is traced"
+    jax.make_jaxpr(lambda x: subscripts.set_item(x, np.zeros(3), 0).at[0].get())(1.0)  # a traced value needs a JAX array
 
 
 @pytest.mark.parametrize("target", [[1, 2], {0: 1}, bytearray(b"ab")], ids=lambda value: type(value).__name__)

@@ -293,3 +293,15 @@ def test_pmap_checks_what_is_static_and_donated():
     with pytest.raises(ArgumentError, match="`n` of `solve` is both static and mapped"):
         ag.pmap(solve, static_broadcasted_argnums=1, in_axes={"x": 0, "n": 0})
     ag.pmap(solve, static_broadcasted_argnums=1, in_axes={"x": 0, "n": None})
+
+
+def test_each_lane_gives_the_list_that_it_has_chosen():
+    def chosen(x, k):
+        rows = [[4.0, 1.0], [5.0, x], [x, 2.0]]
+        tables = {"a": {"n": 1.0, "v": x}, "b": {"n": x, "v": 3.0}}
+        return rows[k], max([[x, 1.0], [2.0, 3.0]], key=sum), tables["a" if k > 0 else "b"]
+
+    found = ag.vmap(chosen)(jnp.arange(3.0), jnp.array([0, 2, 1]))
+    np.testing.assert_array_equal(found[0], [[4.0, 1.0, 5.0], [1.0, 2.0, 2.0]])
+    np.testing.assert_array_equal(found[1], [[2.0, 2.0, 2.0], [3.0, 3.0, 3.0]])
+    np.testing.assert_array_equal(found[2]["n"], [0.0, 1.0, 1.0])

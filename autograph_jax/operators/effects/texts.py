@@ -441,6 +441,15 @@ def ascii_(value: Any, /) -> Any:
     return text(Field(value, "a"))
 
 
+def not_in_list(value: Any) -> Any:
+    """What `list.index` says of a value that is not there."""
+    try:
+        [].index(0)
+    except ValueError as error:
+        said = str(error)
+    return text(Field(value, "r"), said[1:]) if said.startswith("0 ") else said  # "0 is not in list", before Python 3.14
+
+
 def of_integers(function: Callable[[int], str]) -> Callable[[Any], Any]:
     """What stands for `hex`, `oct`, `bin` and `chr`."""
 

@@ -16,7 +16,7 @@ import numpy as np
 from autograph_jax.errors import StagingError, StructureError, user_location
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.comparisons import Comparing
-from autograph_jax.operators.effects import checks
+from autograph_jax.operators.effects import checks, texts
 from autograph_jax.operators.outside_loops import marked
 from autograph_jax.operators.sequences import elements, lists
 from autograph_jax.operators.tracing import same_containers
@@ -146,7 +146,7 @@ class Bounded(Comparing):
         """Where the first element is that is equal to a value, a number."""
         if bounds:
             raise refused("is searched in part")
-        return self._first(value, ValueError("the value is not in the list"))
+        return self._first(value, ValueError(texts.not_in_list(value)))
 
     def count(self, value: Any) -> Any:
         """How many elements are equal to a value, a number."""

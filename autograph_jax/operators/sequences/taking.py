@@ -17,6 +17,8 @@ import jax
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import views
 
+_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
+
 
 def taken(iterable: Any) -> Any:
     """What Python takes the elements of an array from; anything else as it is."""
@@ -32,10 +34,14 @@ def _taking(function: Callable[..., Any]) -> Callable[..., Any]:
     """One of Python's own that runs over its arguments; functions among them are converted."""
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
-        given = (hooks.call(one) if type(one) is types.FunctionType else taken(one) for one in arguments)
-        return function(*given, **keywords)
+        named = {name: _given(value) for name, value in keywords.items()}
+        return function(*map(_given, arguments), **named)
 
     return apply
+
+
+def _given(value: Any) -> Any:
+    return hooks.call(value) if type(value) in _FUNCTIONS else taken(value)
 
 
 def _from_iterable(iterables: Any) -> Any:
