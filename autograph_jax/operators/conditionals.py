@@ -23,7 +23,7 @@ from autograph_jax.operators.staging.mismatches import is_users, joined, shown
 from autograph_jax.operators.staging.writes import Slot, branch_writes, slots_of
 from autograph_jax.operators.tracing import aliasing, same_containers, state, views
 from autograph_jax.operators.tracing.cells import bind, standing_for, variables
-from autograph_jax.operators.tracing.places import Content, Place, held, read_through
+from autograph_jax.operators.tracing.places import Cell, Content, Place, held, read_through
 from autograph_jax.operators.values import facts, objects, references
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.containers import flatten, unflatten
@@ -100,9 +100,29 @@ def _cond(predicate: jax.Array, then: Block | None, otherwise: Block | None, nam
     try:
         return _staged(predicate, then, otherwise, names, **how)
     except StructureError as error:
-        if not lengthened.is_bounded_now(error, (then, otherwise)):
+        variable = lengthened.only_variable(error, (then, otherwise), names)
+        if variable is None and not lengthened.is_bounded_now(error, (then, otherwise)):
             raise
+        refused = error
+    if variable is not None:  # not while the error is being handled, which converted code would see
+        try:
+            return _staged(predicate, *(_with_own_list(variable, block) for block in (then, otherwise)), names, **how)
+        except StructureError:
+            state.take_escaped()
+        if not lengthened.is_bounded_now(refused, (then, otherwise)):
+            raise refused
     return _cond(predicate, then, otherwise, names, **how)
+
+
+def _with_own_list(variable: Cell, block: Block | None) -> Block:
+    """A branch with a list of its own in a variable: whether it makes that longer or assigns another one, one list is left."""
+    values = variable.read()
+
+    def run() -> Any:
+        state.write(variable, list(values))
+        return block() if block is not None else None
+
+    return standing_for(run, block)
 
 
 def _staged(

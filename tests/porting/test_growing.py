@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.optimize
+import scipy.stats
 from scipy.optimize.elementwise import find_root
 
 import autograph_jax as ag
@@ -398,3 +399,34 @@ def appended_where_traced_data_ends_the_loop(x: Any) -> Any:
 def test_a_list_without_a_bound_that_a_branch_makes_is_refused():
     with pytest.raises(ag.errors.StructureError, match="how many elements this list has"):
         jax.jit(ag.port(appended_where_traced_data_ends_the_loop))(3.0)
+
+
+def longer_or_another(x):
+    found = []
+    if np.any(x > 0):
+        found.append(x.sum())
+        found.append(x.max())
+    else:
+        found = [np.nan for _ in range(2)]
+    found = [2 * value for value in found]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def longer_or_none_longer(x):
+    found = []
+    if x[0] > 0:
+        found += [x.sum()]
+    return sum(found)
+
+
+@pytest.mark.parametrize("function", [longer_or_another, longer_or_none_longer])
+def test_a_list_that_one_branch_makes_longer_and_the_other_replaces(function, x64):
+    for x in (np.array([1.0, 2.0]), np.array([-1.0, -2.0])):
+        np.testing.assert_array_equal(ag.jit(ag.port(function))(jnp.asarray(x)), function(x))
+
+
+def test_the_moments_of_a_distribution(x64):
+    for distribution, shape in ((scipy.stats.gamma, 2.3), (scipy.stats.poisson, 2.5)):
+        for name in ("mean", "var", "stats"):
+            method = getattr(distribution, name)
+            np.testing.assert_allclose(ag.jit(ag.port(method))(shape), method(shape))

@@ -57,6 +57,25 @@ def is_bounded_now(error: Exception, functions: tuple[Callable[..., object] | No
     return True
 
 
+def only_variable(
+    error: StructureError, functions: tuple[Callable[..., object] | None, ...], names: tuple[str, ...]
+) -> Cell | None:
+    """The variable, assigned in one of two branches at least, that alone holds the list an error is about; None for others."""
+    if error.grown is None or not hooks.is_porting() or not _is_list(error.grown[0]):
+        return None
+    values, longest, are_alike = error.grown
+    if state.traces() and id(values) in state.traces()[-1].older:
+        return None
+    cells = _variables(functions, values)
+    if len(cells) != 1 or cells[0].name not in names:
+        return None
+    error.grown = None  # which holds it too
+    _clear_frames(error)
+    is_held = holders.held_elsewhere(Content(values), *cells)
+    error.grown = values, longest, are_alike
+    return None if is_held else cells[0]
+
+
 def _clear_frames(error: BaseException | None) -> None:
     """Let what has failed hold nothing: the variables of ours that have kept the list, and what it held."""
     while error is not None:
