@@ -436,7 +436,7 @@ def of(values: Sequence[Any], masks: Sequence[Any], capacity: int) -> Bounded:
     if not values:
         return Bounded(None, jnp.zeros((), int), capacity)
     made = Bounded(None, jnp.sum(jnp.stack([jnp.asarray(mask) for mask in masks])), capacity)
-    values = [elements.taken(value, made) for value in values]
+    values = elements.all_taken(values, made)
     form, columns = columns_of(values)
     mask = jnp.stack([jnp.asarray(m) for m in masks])
     if not all(m is True for m in masks):

@@ -5,7 +5,7 @@ In Python the list holds them themselves, and would show what is written to them
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -20,9 +20,15 @@ from autograph_jax.porting.selections import Selection
 
 def taken(value: Any, keeper: Any) -> Any:
     """A value as the list, `keeper`, keeps it."""
-    listed.note(value)
-    same_containers.keep_in(keeper, value)
-    return _mapped(value, _take) if hooks.is_porting() else value
+    return all_taken((value,), keeper)[0]
+
+
+def all_taken(values: Sequence[Any], keeper: Any) -> list[Any]:
+    """Several values as the list keeps them."""
+    for value in values:
+        listed.note(value)
+    same_containers.keep_in(keeper, values)
+    return [_mapped(value, _take) for value in values] if hooks.is_porting() else list(values)
 
 
 def given(value: Any, keeper: Any) -> Any:

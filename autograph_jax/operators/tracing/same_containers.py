@@ -305,35 +305,37 @@ def _forget(key: tuple[int, int], graph: Any = _graph, drop: Any = drop) -> None
         drop(old)
 
 
-def keep_in(keeper: Any, value: Any) -> None:
-    """Remember that a list keeps the containers in a value as copies: in Python it holds these themselves."""
-    for part in _containers_in(value):
-        _share(keeper, part)
+def keep_in(keeper: Any, values: Iterable[Any]) -> None:
+    """Remember that a list keeps the containers in some values as copies: in Python it holds these themselves."""
+    if parts := [part for value in values for part in _containers_in(value)]:
+        joining = Joining()
+        for part in parts:
+            joining.remember_of_elements(keeper, part)
 
 
 def take_out(value: Any, keeper: Any) -> Any:
     """Remember that the containers in a value have been taken out of such a list, which would show a write; gives the value."""
-    for part in _containers_in(value):
-        _share(part, keeper)
-    return value
+    return _taken_out(value, lambda: [keeper])
 
 
 def pop(value: Any, keeper: Any) -> Any:
     """The same of a value that the list no longer has: what it was before, and what is in others, would show a write."""
-    for part in _containers_in(value):
-        for old in [*older(keeper), *([keeper] if _graph.has_newer(keeper) else [])]:  # which have been taken out before
-            _share(part, old)
+    return _taken_out(value, lambda: [*older(keeper), *([keeper] if _graph.has_newer(keeper) else [])])  # or was taken before
+
+
+def _taken_out(value: Any, holders: Callable[[], list[Any]]) -> Any:
+    if parts := _containers_in(value):
+        joining = Joining()
+        for part, old in itertools.product(parts, holders()):
+            joining.remember_of_elements(part, old)
     return value
 
 
 def keep_the_same(keeper: Any, other: Any) -> None:
     """Remember that two lists keep the same containers, or some that are."""
-    _share(keeper, other)
-    _share(other, keeper)
-
-
-def _share(new: Any, old: Any) -> None:
-    Joining().remember_of_elements(new, old)
+    joining = Joining()
+    joining.remember_of_elements(keeper, other)
+    joining.remember_of_elements(other, keeper)
 
 
 def _containers_in(value: Any) -> list[Any]:
