@@ -272,6 +272,16 @@ def mask_of_a_matrix(m):
 row(mask_of_a_matrix, [MATRIX], [-MATRIX], batch=True)
 
 
+def mask_beside_other_indices(m):
+    m[0, m[0] > 0.5] = 7.0
+    m[:, m[1] < 0] = m[0, 0]
+    m[m[:, 0] > 1, -1] = 2.5
+    return m
+
+
+row(mask_beside_other_indices, [MATRIX], [-MATRIX], grad=True, batch=True)
+
+
 class Box:
     def __init__(self, v):
         self.v = v

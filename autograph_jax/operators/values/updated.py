@@ -36,11 +36,29 @@ def updated(target: Any, index: Any, value: Any) -> jax.Array:
         return taken.written(array, taken.spread(value))
     if is_mask(index) and jnp.ndim(value) <= array.ndim - index.ndim:
         return jnp.where(_over(index, array), value, array)
+    if (found := _with_mask(array, index)) is not None and jnp.ndim(value) == 0:
+        part, mask = found
+        return replaced(array, part, jnp.where(mask, value, array[part]))
     if _is_everything(index) and jnp.ndim(value) <= array.ndim:
         # No scatter, on which XLA's simplifier for CPUs can abort the process: "Invalid binary instruction opcode map".
         whole = jnp.broadcast_to(jnp.asarray(value, array.dtype), array.shape)
         return jax.lax.dynamic_update_slice(array, whole, (0,) * array.ndim)
     return replaced(array, index, value)
+
+
+def _with_mask(array: jax.Array, index: Any) -> tuple[Any, jax.Array] | None:
+    """Of `x[0, mask]` the index of all that the mask chooses from, `x[0, :]`, and the mask for the array there."""
+    masks = [position for position, one in enumerate(index) if is_mask(one)] if isinstance(index, tuple) else []
+    if len(masks) != 1 or any(one is None or one is ... for one in index):
+        return None
+    [position], mask = masks, index[masks[0]]
+    others = [*index[:position], *index[position + 1 :]]
+    if not all(isinstance(one, slice | int) or jnp.ndim(one) == 0 for one in others):
+        return None
+    part = (*index[:position], *[slice(None)] * mask.ndim, *index[position + 1 :])
+    axes = array.ndim - sum(not isinstance(one, slice) for one in part)
+    before = sum(isinstance(one, slice) for one in index[:position])
+    return part, mask.reshape(mask.shape + (1,) * (axes - before - mask.ndim))
 
 
 def _is_everything(index: Any) -> bool:
