@@ -97,8 +97,8 @@ def convert_tree(
     tree = blocks.convert(tree, facts, names, lambdas=not is_debugged)
     if is_debugged:
         tree = debugged.convert(tree, names, free)
-    if ported and has.any(gast.ListComp, gast.GeneratorExp):
-        tree = open_lengths.convert(tree, names)
+    if has.any(gast.ListComp, gast.GeneratorExp):
+        tree = open_lengths.convert(tree, names, ported=ported)
     if has.any(gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp):
         tree = comprehensions.convert(tree)
     if ported:

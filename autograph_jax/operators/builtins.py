@@ -8,7 +8,7 @@ import functools
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import jax
@@ -324,6 +324,15 @@ def reduce_(function: Callable[..., Any], iterable: Iterable[Any], *start: Any) 
     return functools.reduce(hooks.call(function), iter(views.rows(iterable)), *start)
 
 
+def map_(function: Callable[..., Any], *iterables: Any) -> Iterator[Any]:
+    """`map`; of a list of open length what a generator expression gives."""
+    run = hooks.call(function)
+    if len(iterables) == 1 and isinstance(iterables[0], bounded.Bounded | comprehensions.Kept):
+        each = comprehensions.each_there(iterables[0])
+        return comprehensions.kept_ones(comprehensions.kept_call(there, run, value) for there, value in each)
+    return builtins.map(run, *map(views.rows, iterables))
+
+
 _FUNCTION_FIRST = (builtins.map, builtins.filter, functools.reduce)
 TAKING_FUNCTIONS = {f: converting(f) for f in (*_FUNCTION_FIRST, builtins.max, builtins.min, builtins.sorted)}
 OVERRIDES: dict[Any, Callable[..., Any]] = {
@@ -336,5 +345,5 @@ OVERRIDES: dict[Any, Callable[..., Any]] = {
     operator.lt: comparisons.ordered("<"), operator.le: comparisons.ordered("<="),
     operator.gt: comparisons.ordered(">"), operator.ge: comparisons.ordered(">="),
     functools.cmp_to_key: ordering.cmp_to_key, functools.reduce: reduce_,
-    builtins.map: lambda f, *rest: builtins.map(hooks.call(f), *map(views.rows, rest)),
+    builtins.map: map_,
 }  # fmt: skip

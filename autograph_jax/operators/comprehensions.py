@@ -34,6 +34,11 @@ def kept_one(condition: Any, value: Any) -> Any:
     return kept(condition, lambda: value)
 
 
+def kept_call(condition: Any, function: Callable[[Any], Any], value: Any) -> Any:
+    """The same of what a function gives for a value."""
+    return kept(condition, lambda: function(value))
+
+
 def _either(condition: Any, one: Any, other: Any) -> Any:
     """One of two values. They are in variables of functions, where a conditional looks for what it must not copy."""
     return if_expr(condition, lambda: one, lambda: other)
@@ -44,7 +49,7 @@ def kept_list(values: Sequence[Any]) -> Any:
     values = [value for value in values if value is not SKIP]
     if not any(map(is_open, values)):
         return values
-    masks = [_is_kept(value) if is_open(value) else True for value in values]
+    masks = list(map(is_there, values))
     return bounded.of([only_kept(value) for value in values], masks, len(values))
 
 
@@ -56,7 +61,7 @@ def kept_ones(values: Iterable[Any]) -> Iterator[Any]:
 def each_there(values: Any) -> Iterator[tuple[Any, Any]]:
     """For each element that there may be in what ported code goes through, whether it is there, and itself."""
     if isinstance(values, Kept):
-        return ((_is_kept(value), only_kept(value)) if is_open(value) else (True, value) for value in values.each())
+        return ((is_there(value), only_kept(value)) for value in values.each())
     rows = iterables.of_open_length(values)
     most = bound_of(rows.length) if rows is not None else None
     if rows is None or most is None:
@@ -152,6 +157,10 @@ def is_open(value: Any) -> bool:
 
 def _is_kept(value: Choice) -> Any:
     return value._where(lambda option: option is not SKIP)
+
+
+def is_there(value: Any) -> Any:
+    return _is_kept(value) if is_open(value) else True
 
 
 def only_kept(value: Any) -> Any:

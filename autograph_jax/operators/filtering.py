@@ -46,7 +46,8 @@ def compress(data: Iterable[Any], selectors: Iterable[Any]) -> Any:
 
 
 def _those(values: Iterable[Any], test: Test) -> Any:
-    return comprehensions.kept_ones(comprehensions.kept_one(test(value), value) for value in values)
+    each = comprehensions.each_there(values)
+    return comprehensions.kept_ones(comprehensions.kept_one(_and_then(there, test, value), value) for there, value in each)
 
 
 def takewhile(predicate: Test, iterable: Iterable[Any]) -> Any:

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.operators import comparisons, hooks, jax_private
-from autograph_jax.operators.comprehensions import Kept
+from autograph_jax.operators.comprehensions import Kept, each_there, is_there, kept_call, only_kept
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.outside_loops import marked
 from autograph_jax.operators.sequences import bounded
@@ -47,6 +47,10 @@ def _extreme(
     values = all_of(arguments[0]) if len(arguments) == 1 else arguments
     if isinstance(values, bounded.Bounded) and key is None:
         return bounded.extreme(values, largest=builtin is builtins.max, default=default, has_default=bool(given))
+    if isinstance(values, bounded.Bounded) and values.has_elements:
+        own_default = (lambda: default) if given else None
+        found, best = bounded.best_by_key(_with_keys(values, key), largest=builtin is builtins.max, default=own_default)
+        return best() if own_default is None else if_expr(found, best, own_default)
     if isinstance(values, jax.Array) and key is None and values.ndim == 1 and values.size and is_traced(values):
         return extreme_of_array(values, reduce)
     elements = list(views.rows(values))
@@ -72,6 +76,13 @@ def is_compared_at_run_time(key: Any) -> bool:
     if type(key) in (tuple, list):
         return any(map(is_compared_at_run_time, key))
     return comparisons.has_traced_parts(key) or objects.has_own(key, "__lt__") or objects.has_own(key, "__gt__")
+
+
+def _with_keys(values: bounded.Bounded, key: Any) -> bounded.Bounded:
+    """The elements of a list of open length, each with its key."""
+    run = hooks.call(key)
+    each = [kept_call(there, lambda value: (run(value), value), value) for there, value in each_there(values)]
+    return bounded.of([only_kept(pair) for pair in each], [is_there(pair) for pair in each], values.capacity)
 
 
 def _deciding(keys: list[Any]) -> list[Any]:
@@ -125,6 +136,8 @@ def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False
         if is_traced(reverse):
             raise bounded.refused("is sorted upwards or downwards")
         return bounded.in_order(iterable, reverse=bool(reverse))
+    if isinstance(iterable, bounded.Bounded) and iterable.has_elements and not is_traced(reverse):
+        return bounded.in_order_of_keys(_with_keys(iterable, key), reverse=bool(reverse))
     elements = list(map(_in_one_piece, views.rows(iterable)))
     keys = elements if key is None else [hooks.call(key)(element) for element in elements]
     if not is_traced(reverse):

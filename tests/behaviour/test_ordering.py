@@ -57,6 +57,50 @@ def known_names_before_arrays(v):
 row(known_names_before_arrays, *CALLS, batch=True)
 
 
+def variance_of_those_kept(v):
+    kept = [e for e in v if e > 1.5]
+    mean = sum(kept) / len(kept)
+    large = [e for e in kept if e > 2.5]
+    return (
+        sum((e - mean) ** 2 for e in kept) / len(kept), [2 * e for e in kept][0],
+        any(e > 2 for e in kept), all(e > 2 for e in kept),
+        sum(large), len(large), sum(e for _, e in enumerate(kept)), sum(a * b for a, b in zip(kept, v, strict=False)),
+        sum(map(lambda e: e + 1, kept)), sum(2 * e for e in filter(lambda e: e < 3, kept)), max(e * e for e in reversed(kept)),
+    )  # fmt: skip
+
+
+row(variance_of_those_kept, *CALLS, batch=True)
+
+
+def best_of_those_kept(v):
+    pairs = [(i, v[i]) for i in range(3) if v[i] > 1]
+    place, value = min(pairs, key=lambda pair: abs(pair[1] - 1.9))
+    pairs.sort(key=lambda pair: -pair[1])
+    return (
+        place, value, min((i for i in range(3) if v[i] < 2.5), key=lambda i: (v[i] - 1.2) ** 2), pairs[0],
+        sorted(pairs, key=lambda pair: pair[0], reverse=True)[0], max((e for e in v if e > 9), key=abs, default=-1.0),
+        sorted((e for e in v if e > 1), key=lambda e: -e)[0],
+    )  # fmt: skip
+
+
+row(best_of_those_kept, *CALLS, batch=True)
+
+
+def shortest_paths(v):
+    distance, done = [0.0] + [100.0] * 3, [False] * 4
+    for _ in range(4):
+        near = min((i for i in range(4) if not done[i]), key=lambda i: distance[i])
+        done[near] = True
+        for i in range(4):
+            way = distance[near] + v[near % 3] * (i + 1)
+            if not done[i] and way < distance[i]:
+                distance[i] = way
+    return distance
+
+
+row(shortest_paths, *CALLS, batch=True)
+
+
 def compared(first, second):
     return 1 if first == second else 0
 
@@ -365,6 +409,11 @@ def rest_of_an_iterator(v):
     elements = iter(v)
     taken = list(itertools.takewhile(lambda e: e > 2, elements))
     return len(taken), list(elements)
+
+
+def test_the_best_of_none_by_a_key():
+    with pytest.raises(ValueError, match="min\\(\\) arg is an empty sequence"):
+        ag.jit(lambda v: min((e for e in v if e > 10), key=abs))(jnp.arange(3.0))
 
 
 @ag.autograph

@@ -133,12 +133,13 @@ class Bounded(Comparing):
             self._write(self._rows(self._length - 1 - jnp.arange(self.capacity)), self._length)
 
     def sort(self, *, key: Any = None, reverse: Any = False) -> None:
-        """Put the elements in order: numbers, or tuples of numbers."""
-        if key is not None:
-            raise refused("is sorted by a key")
+        """Put the elements in order: numbers, or tuples of numbers, or by a key that gives numbers."""
         if is_traced(reverse):
             raise refused("is sorted upwards or downwards")
         if self._known is None:
+            return
+        if key is not None:
+            self._write(_ordering().sorted_(self, key=key, reverse=reverse)._columns, self._length)
             return
         self._write(in_order(self, reverse=bool(reverse))._columns, self._length)
 
@@ -376,6 +377,12 @@ def _subscripts() -> Any:  # which build on lists
     return subscripts
 
 
+def _ordering() -> Any:  # which builds on these lists
+    from autograph_jax.operators import ordering
+
+    return ordering
+
+
 def refused(use: str) -> StagingError:
     return StagingError(
         f"a list whose number of elements is only known at run time {use}",
@@ -510,6 +517,33 @@ def extreme(values: Bounded, *, largest: bool, default: Any, has_default: bool) 
         return jnp.where(empty, *alike(default, found))
     checks.raise_where(truth(empty), ValueError(f"{'max' if largest else 'min'}() arg is an empty sequence"))
     return found
+
+
+def best_by_key(pairs: Bounded, *, largest: bool, default: Callable[[], Any] | None) -> tuple[jax.Array, Callable[[], Any]]:
+    """Whether there is any, and what gives it: of pairs of a key and an element, the element whose key is `max` or `min`."""
+    keys = _keys(pairs)
+    compared = jnp.where(pairs.mask & (keys == keys), keys, _never_best(keys.dtype, largest=largest))
+    place = jnp.where(keys[0] == keys[0], (jnp.argmax if largest else jnp.argmin)(compared), 0)
+    if default is None:
+        checks.raise_where(truth(pairs.length == 0), ValueError(f"{'max' if largest else 'min'}() arg is an empty sequence"))
+    return pairs.length > 0, lambda: elements.given(pairs._each(lambda column: column[place]), pairs)[1]
+
+
+def in_order_of_keys(pairs: Bounded, *, reverse: bool) -> Bounded:
+    """`sorted` by a key: the elements of such pairs."""
+    if reverse:  # equal ones stay as they are
+        return in_order_of_keys(pairs[::-1], reverse=False)[::-1]
+    order = jnp.lexsort((_keys(pairs), jnp.logical_not(pairs.mask)))
+    form, columns = flatten(pairs._known[1])
+    ordered = unflatten(form, iter([column[order] for column in columns]))
+    return pairs._of_the_same(Bounded(ordered, pairs.length, pairs.capacity))
+
+
+def _keys(pairs: Bounded) -> jax.Array:
+    keys = pairs._known[0]
+    if not isinstance(keys, jax.Array) or keys.ndim != 1:
+        raise refused("is ordered by a key that is no number")
+    return keys
 
 
 def _never_best(dtype: Any, *, largest: bool) -> Any:
