@@ -125,8 +125,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 tree = blocks.convert(tree, facts, names, lambdas=last != "debugged")
             case "debugged" if name == last:
                 tree = debugged.convert(tree, names)
-            case "open_lengths" if name == last:  # of ported code alone
-                tree = open_lengths.convert(tree, names)
+            case "open_lengths":
+                tree = open_lengths.convert(tree, names, ported=name == last)
             case "comprehensions":
                 tree = comprehensions.convert(tree)
             case "powers":

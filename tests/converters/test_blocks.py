@@ -1038,10 +1038,10 @@ ROWS = {
             x = 'outer'
             def then():
                 nonlocal xs
-                xs = ag__.kept_list([ag__.kept(x > 0, lambda: x * 2) for x in xs])
+                xs = ag__.kept_list([ag__.kept(ag__.and_(there, lambda: x > 0), lambda: x * 2) for there, x in ag__.each_there(xs)])
             ag__.if_stmt(xs, then, None, 'xs')
             return (x, xs)
-        """,
+        """,  # noqa: E501
         [([],), ([1, -1],)],
     ),
     "walrus in a branch's test": Row(
