@@ -88,6 +88,7 @@ _OF_INTEGERS = (
     np.linalg.vecdot, np.linalg.tensordot,
 )  # fmt: skip
 _BY_SORTING = (np.median, np.quantile, np.percentile)
+_HISTOGRAMS = (np.histogram, np.histogram2d, np.histogramdd)  # whose counts are integers, or floats
 _OF_DOUBLES = (np.cov, np.corrcoef, np.histogram)
 _KEEPING = (np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack, np.where, np.round, np.append, np.mean)
 _BY_UFUNC = {
@@ -309,7 +310,8 @@ def _as_numpy_has_it(found: Any, function: Function, given: Any, options: Any) -
     dtypes = {jnp.result_type(leaf) for leaf in jax.tree.leaves((found, values((given, options)))) if hasattr(leaf, "dtype")}
     agreed = {canonical(kind) for kind in (bool, int, float, complex)}  # where all are of these, JAX gives what NumPy does
     is_small = any(np.ndim(part) == 0 for part in jax.tree.leaves(found))
-    like = _like(function, given, options) if is_small or function in (*_KEEPING, np.histogram) or dtypes - agreed else None
+    is_asked = is_small or function in (*_KEEPING, *_HISTOGRAMS) or dtypes - agreed
+    like = _like(function, given, options) if is_asked else None
     if like is None or jax.tree.structure(like) != jax.tree.structure(found):
         return found, like
     return jax.tree.map(lambda one, other: casting.to(one, canonical(casting.dtype_of(other))), found, like), like
@@ -532,6 +534,7 @@ def _nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, n
 _OWN: dict[Function, Function] = {
     np.asarray: asarray, np.array: array, np.asanyarray: asarray, **WRITING,
     np.full_like: full_like, np.diag: diag, np.trim_zeros: polynomials.trim_zeros, np.roots: polynomials.roots,
+    np.polydiv: polynomials.polydiv,
     polyutils.trimseq: polynomials.trimseq,
     np.compress: making.compressed, np.argwhere: lambda a: np.column_stack(np.nonzero(a)),
     np.sort: _sort, np.partition: _partition, np.argsort: _argsort,

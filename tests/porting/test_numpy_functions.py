@@ -425,3 +425,43 @@ def test_functions_that_numpy_calls(function, x64):
 def test_functions_that_numpy_calls_without_jit(x64):
     total = ag.port(lambda b: np.apply_along_axis(lambda row: np.convolve(b, row), 1, TABLE).sum())
     np.testing.assert_allclose(jax.grad(total)(np.ones(3)), TABLE.sum() * np.ones(3))
+
+
+V = np.array([1.0, 5.0, 7.0])
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (np.histogram2d(x, x, 3), np.histogram2d(x, x, (3, 2)), np.histogram2d(x, x + 1, np.array([0.0, 3, 4, 9]))),
+        lambda x: (np.histogram2d(x, x, [x, x + 1]), np.histogram2d(x, x, [2, 3]), np.histogram2d(x, x, weights=x)),
+        lambda x: np.histogram2d(x, x, 3, density=True),
+        lambda x: np.histogramdd(np.stack([x, x + 1], 1), 3),
+        lambda x: np.histogramdd((x, x, x + 1), [3, 2, 4], range=[(0, 5), (0, 6), None]),
+        lambda x: (np.histogram(x, 3), np.histogram(x, 3, weights=x.astype(int)), np.histogram(x * 0, 3)),
+        lambda x: (np.histogram(x, 3, (0, 6), density=True), np.histogram(x, [1.0, 2, 5, 9]), np.histogram_bin_edges(x, 3)),
+        lambda x: (np.linspace(x[0], x[1], 7, retstep=True), np.linspace(x[0], x[0], 3), np.linspace(x, x[0], 4)),
+        lambda x: (np.linspace(x[0], x[1], 7, endpoint=False), np.linspace(x[0], x[1], 1), np.linspace(x[0] * 1j, 3, 4)),
+        lambda x: (np.reciprocal((x - 1).astype(int)), np.reciprocal((x - 1).astype(np.int8)), np.reciprocal(x)),
+    ],
+)
+def test_bins_and_points_to_the_last_digit(function):
+    compare(function, V)
+    want, found = (jax.tree.leaves(run(V)) for run in (function, jax.jit(ag.port(function))))
+    assert all(np.array_equal(one, other) for one, other in zip(want, found, strict=True))
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("function", [np.sqrt, np.arcsin, np.arccos, np.arccosh, np.arctanh])
+def test_zeros_that_say_on_which_side_of_a_cut_a_number_is(function):
+    z = np.array([-4 + 0j, 3 + 0j, 1 - 2j, 0 + 0j])
+    z = np.concatenate([z, -z, np.conj(z), -np.conj(z)])
+    np.testing.assert_allclose(jax.jit(ag.port(lambda z: function(z)))(z), function(z), rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.usefixtures("x64")
+def test_a_histogram_of_what_is_no_number():
+    with pytest.raises(ValueError, match="not finite"):
+        ag.jit(ag.port(lambda x: np.histogram(x, 3)))(V * np.nan)
