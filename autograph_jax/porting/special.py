@@ -6,6 +6,7 @@ polynomials) and 19 (elliptic integrals).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ import jax.scipy.special as jsp
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import hooks
+from . import foreign, hooks
 from .mathematics import gamma_sign
 
 Function = Callable[..., Any]
@@ -26,29 +27,32 @@ def jax_function(name: str) -> Function | None:
     return _OURS.get(name) or getattr(jsp, name, None)
 
 
-# Orthogonal polynomials of a known degree, by their recurrences: p_{k+1}(x) from p_k(x), p_{k-1}(x) and k
+# Orthogonal polynomials of known degrees, by their recurrences: p_{k+1}(x) from p_k(x), p_{k-1}(x) and k
 
 
-def _polynomial(first: Function, following: Function) -> Function:
+def _polynomial(name: str, first: Function, following: Function) -> Function:
     def evaluate(n: Any, x: Any) -> Any:
-        if isinstance(n, jax.Array) or np.ndim(n) or int(n) != n or n < 0:
-            raise TypeError("the degree of a polynomial of a traced argument is one known integer, not negative")
-        before, now = jnp.ones_like(x), first(x)
-        for k in range(1, int(n)):
+        if isinstance(n, jax.Array) or not np.all((np.floor(n) == n) & (np.asarray(n) >= 0)):
+            return foreign.of_ufunc(getattr(sys.modules["scipy.special"], name))(n, x)
+        degrees = np.asarray(n, int)
+        found, before, now = jnp.ones_like(x + 0.0 * degrees), jnp.ones_like(x), first(x)
+        for k in range(1, degrees.max(initial=0) + 1):
+            found = jnp.where(degrees == k, now, found)
             before, now = now, following(k, x, now, before)
-        return now if n > 0 else before
+        return found
 
     return evaluate
 
 
-_POLYNOMIALS: dict[str, Function] = {
-    "eval_legendre": _polynomial(lambda x: x, lambda k, x, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1)),
-    "eval_chebyt": _polynomial(lambda x: x, lambda k, x, p, q: 2 * x * p - q),
-    "eval_chebyu": _polynomial(lambda x: 2 * x, lambda k, x, p, q: 2 * x * p - q),
-    "eval_hermite": _polynomial(lambda x: 2 * x, lambda k, x, p, q: 2 * x * p - 2 * k * q),
-    "eval_hermitenorm": _polynomial(lambda x: x, lambda k, x, p, q: x * p - k * q),
-    "eval_laguerre": _polynomial(lambda x: 1 - x, lambda k, x, p, q: ((2 * k + 1 - x) * p - k * q) / (k + 1)),
+_RECURRENCES: dict[str, tuple[Function, Function]] = {
+    "eval_legendre": (lambda x: x, lambda k, x, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1)),
+    "eval_chebyt": (lambda x: x, lambda k, x, p, q: 2 * x * p - q),
+    "eval_chebyu": (lambda x: 2 * x, lambda k, x, p, q: 2 * x * p - q),
+    "eval_hermite": (lambda x: 2 * x, lambda k, x, p, q: 2 * x * p - 2 * k * q),
+    "eval_hermitenorm": (lambda x: x, lambda k, x, p, q: x * p - k * q),
+    "eval_laguerre": (lambda x: 1 - x, lambda k, x, p, q: ((2 * k + 1 - x) * p - k * q) / (k + 1)),
 }
+_POLYNOMIALS: dict[str, Function] = {name: _polynomial(name, *own) for name, own in _RECURRENCES.items()}
 
 
 # Elliptic integrals, by the arithmetic-geometric mean, whose error squares with each step

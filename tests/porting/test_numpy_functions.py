@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.fft
 import scipy.linalg
 import scipy.linalg.blas
 import scipy.ndimage
@@ -430,7 +431,7 @@ def test_functions_that_numpy_calls_without_jit(x64):
 V = np.array([1.0, 5.0, 7.0])
 
 
-@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning", "ignore:invalid value:RuntimeWarning")
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(
     "function",
@@ -465,3 +466,52 @@ def test_zeros_that_say_on_which_side_of_a_cut_a_number_is(function):
 def test_a_histogram_of_what_is_no_number():
     with pytest.raises(ValueError, match="not finite"):
         ag.jit(ag.port(lambda x: np.histogram(x, 3)))(V * np.nan)
+
+
+S = np.array([[4.0, 2.0], [1.0, 3.0]])
+STRUCTURES = ["general", "symmetric", "pos", "her", "upper triangular", "lower triangular"]
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("kind", [None, *STRUCTURES, "tridiagonal", "diagonal"])
+def test_structures_that_are_assumed(kind):
+    def solved(a):
+        stack = np.stack([a, 2 * a])
+        options = {"assume_a": kind, "transposed": True}
+        return scipy.linalg.solve(a, a[0], **options), scipy.linalg.solve(stack, a, **options)
+
+    compare(solved, S)
+    if kind in ("gen", "sym", "pos", "her", "upper triangular", "diagonal"):  # SciPy's names here
+        compare(lambda a: scipy.linalg.inv(a, assume_a=kind), S)
+        compare(lambda a: scipy.linalg.inv(np.stack([a, 2 * a]), assume_a=kind, lower=True), S)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: (scipy.linalg.lu(a, p_indices=True), scipy.linalg.lu(a[::-1], p_indices=True)),
+        lambda a: scipy.linalg.pinv(a, return_rank=True),
+        lambda a: (scipy.linalg.pinv(a, atol=3.0, return_rank=True), scipy.linalg.pinv(a * 0, atol=1.0)),
+        lambda a: scipy.linalg.eig(a, right=False),
+        lambda a: (scipy.linalg.expm(a), scipy.linalg.expm(4 * a), scipy.linalg.expm(np.stack([a / 9, 2 * a]))),
+    ],
+)
+def test_options_of_scipys_linear_algebra(function):
+    compare(function, S)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function, name",
+    [
+        (lambda a: scipy.linalg.schur(a, sort="lhp"), "gees"),
+        (lambda a: scipy.linalg.eigvals(a, a), "ggev"),
+        (lambda a: scipy.linalg.eigh(a, subset_by_value=[0, 3.0]), "how many elements"),
+        (lambda a: scipy.linalg.lstsq(np.stack([a, a]), a), "a stack of matrices"),
+        (lambda a: scipy.fft.dct(a, 2, orthogonalize=True), "`orthogonalize`"),
+    ],
+)
+def test_options_without_a_counterpart_are_named(function, name):
+    with pytest.raises(ag.PortingError, match=name):
+        jax.jit(ag.port(function))(S)

@@ -49,9 +49,24 @@ def test_a_polynomial(name, order):
     np.testing.assert_allclose(jax.jit(ported)(X), theirs(order, X), rtol=1e-12, atol=1e-13)
 
 
-def test_a_degree_is_known():
-    with pytest.raises(TypeError, match="degree"):
-        jax.jit(special._OURS["eval_legendre"])(2, jnp.ones(2))
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("name", sorted(special._POLYNOMIALS))
+def test_several_degrees(name):
+    theirs = getattr(scipy.special, name)
+    degrees = np.array([[0], [1], [3]])
+    np.testing.assert_allclose(jax.jit(ag.port(lambda x: theirs(degrees, x)))(X), theirs(degrees, X), rtol=1e-12, atol=1e-13)
+    counts = ag.port(lambda n: theirs(n, 0.3))
+    np.testing.assert_allclose(jax.jit(counts)(jnp.arange(3)), theirs(np.arange(3), 0.3), rtol=1e-12)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("name", ["eval_legendre", "eval_chebyt", "eval_chebyu", "eval_laguerre"])
+@pytest.mark.parametrize("degree", [2.5, -3.0])
+def test_degrees_that_are_no_counts(name, degree):
+    theirs = getattr(scipy.special, name)
+    value, slope = jax.value_and_grad(ag.port(lambda x: theirs(degree, x)))(0.3)
+    np.testing.assert_allclose(value, theirs(degree, 0.3), rtol=1e-12)
+    np.testing.assert_allclose(slope, (theirs(degree, 0.3 + 1e-6) - theirs(degree, 0.3 - 1e-6)) / 2e-6, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.usefixtures("x64")
