@@ -186,6 +186,8 @@ def of_method(method: Any) -> Function | None:
         return functools.partial(creating.asarray, owner)
     if isinstance(owner, MutableArray) and method.__name__ == "astype":
         return functools.partial(_astype, owner)
+    if isinstance(owner, MutableArray | Selection) and method.__name__ == "put":  # whose own writes all elements
+        return lambda indices, values, mode="raise": functions.ported(np.put, (owner, indices, values), {"mode": mode})
     if isinstance(owner, impure.GENERATORS):
         impure.check(method)
         return functools.partial(_of_generator, method)

@@ -515,3 +515,15 @@ def test_options_of_scipys_linear_algebra(function):
 def test_options_without_a_counterpart_are_named(function, name):
     with pytest.raises(ag.PortingError, match=name):
         jax.jit(ag.port(function))(S)
+
+
+def test_elements_put_by_the_method(x64):
+    def written(x):
+        y, z = x.copy(), np.zeros(4)
+        y.put([1, 9], [5.0, 7.0], mode="clip")
+        z.put(1, 5.0)
+        z.put([2], x[1])
+        z[2:].put(np.argmax(x) - 2, [6.0, 7.0])
+        return y, z
+
+    compare(written, V)
