@@ -353,7 +353,8 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     except (TypeError, ValueError, IndexError, NotImplementedError) as error:
         if isinstance(error, (jax.errors.JAXTypeError, AutographError)) or not is_of_jax(error):
             raise
-        with contextlib.suppress(np.linalg.LinAlgError):  # ones are no positive definite matrix
+        # Ones are no positive definite matrix, and a function of the caller's may know traced values.
+        with contextlib.suppress(np.linalg.LinAlgError, jax.errors.JAXTypeError):
             function(*_ones(args), **_ones(kwargs))  # NumPy's own error, where it has one
         reason = str(error).partition("\n")[0]
         refusal = refuse(f"what `{function.__name__}` gives ({reason})", "compute it from functions that JAX has")

@@ -423,6 +423,47 @@ def test_functions_that_numpy_calls(function, x64):
     np.testing.assert_allclose(jax.jit(ag.port(function))(b), function(b), rtol=1e-12)
 
 
+def chosen(x):
+    if np.isnan(x).any():
+
+        def h(v, *more):
+            return np.nanmean(v)
+
+    else:
+
+        def h(v, *more):
+            total = 0.0
+            for element in v:
+                if element > 1:
+                    total += element
+            return total
+
+    return h
+
+
+def chosen_by_element(x):
+    return (lambda v: v * 2) if x[0, 0] > 1 else (lambda v: v + 1)
+
+
+@pytest.mark.parametrize("corner", [0.5, 4.0, np.nan])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.apply_along_axis(chosen(x), 0, x) + np.apply_along_axis(func1d=chosen(x), axis=1, arr=x),
+        lambda x: np.apply_along_axis(chosen(x), 1, x, 3.0),
+        lambda x: np.apply_along_axis(np.mean if x[0, 0] > 1 else np.sum, 0, x),
+        lambda x: np.apply_over_axes(np.sum if x[0, 0] > 1 else np.max, x, [0]),
+        lambda x: np.vectorize(chosen_by_element(x))(x),
+        lambda x: np.piecewise(x, [x < 2, x >= 2], [chosen_by_element(x), lambda v: -v]),
+        lambda x: np.piecewise(x, [x < 2], [chosen_by_element(x), 7.0]),
+        lambda x: np.fromfunction(lambda i, j: chosen_by_element(x)(i + j), (2, 2)),
+    ],
+)
+def test_functions_that_traced_data_has_chosen(function, corner, x64):
+    x = np.array([[corner, 1.0], [1.0, 3.0]])
+    np.testing.assert_allclose(jax.jit(ag.port(function))(x), function(x), rtol=1e-12)
+
+
 def test_functions_that_numpy_calls_without_jit(x64):
     total = ag.port(lambda b: np.apply_along_axis(lambda row: np.convolve(b, row), 1, TABLE).sum())
     np.testing.assert_allclose(jax.grad(total)(np.ones(3)), TABLE.sum() * np.ones(3))
