@@ -32,6 +32,7 @@ from . import (
     numbers,
     ordering,
     overwriting,
+    places,
     polynomials,
     repeating,
     selecting_functions,
@@ -535,7 +536,8 @@ def _nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, n
 _OWN: dict[Function, Function] = {
     np.asarray: asarray, np.array: array, np.asanyarray: asarray, **WRITING,
     np.full_like: full_like, np.diag: diag, np.trim_zeros: polynomials.trim_zeros, np.roots: polynomials.roots,
-    np.polydiv: polynomials.polydiv,
+    np.polydiv: polynomials.polydiv, np.bincount: places.bincount, np.choose: places.choose,
+    np.ravel_multi_index: places.ravel_multi_index,
     polyutils.trimseq: polynomials.trimseq,
     np.compress: making.compressed, np.argwhere: lambda a: np.column_stack(np.nonzero(a)),
     np.sort: _sort, np.partition: _partition, np.argsort: _argsort,
