@@ -88,7 +88,7 @@ _OF_INTEGERS = (
     np.linalg.matrix_power, np.linalg.multi_dot, np.linalg.outer, np.linalg.matmul, np.linalg.trace, np.linalg.cross,
     np.linalg.vecdot, np.linalg.tensordot,
 )  # fmt: skip
-_BY_SORTING = (np.median, np.quantile, np.percentile)
+_BY_SORTING = (np.median,)
 _HISTOGRAMS = (np.histogram, np.histogram2d, np.histogramdd)  # whose counts are integers, or floats
 _OF_DOUBLES = (np.cov, np.corrcoef, np.histogram)
 _KEEPING = (np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack, np.where, np.round, np.append, np.mean)
@@ -280,6 +280,8 @@ def _first_name(function: Function) -> str | None:
 def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     args, kwargs = with_out_by_name(function, tuple(args), kwargs)
     out = kwargs.pop("out", None)
+    if ufuncs.asks_for_array(out):
+        return ufuncs.as_array(_computed(function, args, kwargs))
     out = out[0] if isinstance(out, tuple) else out
     if not (out is None or isinstance(out, MutableArray)):
         raise refuse("a traced result in `out=` of a NumPy array", "leave `out` out")

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import complex_order, distances, foreign, histograms, hooks, integers, linear_algebra, special
+from . import complex_order, distances, foreign, histograms, hooks, integers, linear_algebra, quantiles, special
 from .exact import exp, log2, log10
 from .mathematics import OF_CMATH, OF_MATH, mirrored
 from .products import rounded
@@ -45,7 +45,7 @@ _NUMPYS: dict[Function, Function] = {
     **({np.linalg.matmul: _multiplying(jnp.linalg.matmul)} if hasattr(np.linalg, "matmul") else {}),  # from NumPy 2.0 on
     **linear_algebra.NUMPYS, np.convolve: integers.convolve, np.correlate: integers.correlate, np.polymul: integers.polymul,
     np.linalg.matrix_power: integers.matrix_power, np.clip: complex_order.clip,
-    np.argmax: complex_order.argmax, np.argmin: complex_order.argmin, **histograms.FUNCTIONS,
+    np.argmax: complex_order.argmax, np.argmin: complex_order.argmin, **histograms.FUNCTIONS, **quantiles.FUNCTIONS,
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import hooks, least_squares, making, ordering, reshaping, squares
+from . import hooks, least_squares, making, ordering, quantiles, reshaping, squares
 from .arrays import value_of, wrap
 from .computing import by_element, reduced
 from .creating import asarray
@@ -147,15 +147,22 @@ def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwar
     return _of_vector(function, selection, rest, kwargs) if selection.ndim == 1 else NotImplemented
 
 
+_OF_ALL = ((), (None,), (0,), (-1,), (("axis", None),), (("axis", 0),), (("axis", -1),))  # options, of a vector
+_WITHOUT_NAN: dict[Function, Function] = {
+    np.nansum: np.sum, np.nanprod: np.prod, np.nanmean: np.mean, np.nanvar: np.var, np.nanstd: np.std,
+}  # fmt: skip
+
+
 def _of_vector(function: Function, selection: Selection, rest: Any, kwargs: dict[str, Any]) -> Any:
     if function in (np.nonzero, np.flatnonzero, np.where):
         found = making.indices(wrap(selection.compact().filled(0)))
         return found if function is np.flatnonzero else (found,)
-    if function in (np.median, np.percentile, np.quantile):
-        if function is np.median and not rest and not kwargs:
-            return ordering.median(selection)
-        if function is not np.median and len(rest) == 1 and not kwargs and np.ndim(rest[0]) == 0:
-            return ordering.quantile(selection, rest[0] / 100 if function is np.percentile else rest[0])
+    if function in (np.median, np.nanmedian) and (*rest, *kwargs.items()) in _OF_ALL:
+        return ordering.median(function, selection)
+    if function in _WITHOUT_NAN and (*rest, *kwargs.items()) in _OF_ALL:
+        return _WITHOUT_NAN[function](selection[np.logical_not(np.isnan(selection))])
+    if function in quantiles.OF_SHARES and len(rest) < 3:
+        return ordering.of_shares(function, selection, *rest, **kwargs)
     if function in (np.diff, np.ediff1d) and not rest and not kwargs:
         return selection[1:] - selection[:-1]
     return NotImplemented

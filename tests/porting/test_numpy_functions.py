@@ -568,3 +568,45 @@ def test_elements_put_by_the_method(x64):
         return y, z
 
     compare(written, V)
+
+
+METHODS = """inverted_cdf averaged_inverted_cdf closest_observation interpolated_inverted_cdf hazen weibull linear
+median_unbiased normal_unbiased lower higher nearest midpoint""".split()
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.filterwarnings("ignore:All-NaN slice:RuntimeWarning")
+@pytest.mark.parametrize("x", [X, X[:5], np.where(X > 2.5, np.nan, X), np.outer(X, X[:4]), X[:1] * np.nan])
+def test_quantiles(x):
+    def by_methods(x):
+        shares = (0.1, 0.5), 0.3, [[0.0, 1.0], [0.25, 0.75]]
+        return [np.quantile(x, share, method=method) for method in METHODS for share in shares]
+
+    def along_axes(x):
+        return (
+            np.percentile(x, (10.0, 50.0), axis=0), np.percentile(x, 30, keepdims=True), np.nanpercentile(x, (25.0, 75.0)),
+            np.nanquantile(x, 0.25, axis=-1, method="hazen", keepdims=True), np.nanquantile(x, [0.25, 0.5], axis=0),
+            np.nanmedian(x, axis=0), np.percentile(x, q=(10.0, 20.0), method="nearest"),
+        )  # fmt: skip
+
+    compare(by_methods, x)
+    compare(along_axes, x)
+    compare(lambda x: (np.percentile(x.astype(np.float32), 30.0), np.quantile(x.astype(np.float32), [0.3])), x)
+
+
+@pytest.mark.usefixtures("x64")
+def test_shares_out_of_range():
+    for function in (lambda x: np.quantile(x, 1.5), lambda x: np.quantile(x, x[3] / 4)):
+        with pytest.raises(ValueError, match="in the range"):
+            ag.jit(ag.port(function))(X)
+
+
+@pytest.mark.usefixtures("x64")
+def test_results_that_are_asked_for_as_arrays():
+    def written(x):
+        y, z = np.add(x[0], 1.0, out=...), np.multiply(x, 2.0, out=..., dtype=type(x.dtype))
+        y[...] += 1
+        z[0] = y
+        return y, z
+
+    compare(written, X)

@@ -37,6 +37,18 @@ RIGHT = {
     "median with NaN": lambda x, k: np.median(np.array([1.0, np.nan, 2.0, 3.0])[:k]),
     "median": lambda x, k: np.median(x[:k]),
     "quantile": lambda x, k: np.quantile(x[:k], 0.3),
+    "quantiles": lambda x, k: np.quantile(x[:k], [0.3, 0.9]),
+    "quantiles, one of them traced": lambda x, k: np.quantile(x[:k], (0.3, x[3] / 10), axis=0),
+    **{
+        f"quantile, {method}": lambda x, k, method=method: np.percentile(x[:k], [30, 50.0, 100], method=method)
+        for method in ("hazen", "weibull", "nearest", "closest_observation", "averaged_inverted_cdf", "midpoint")
+    },
+    "quantile without NaN": lambda x, k: np.nanquantile(np.where(x > 2.5, np.nan, x)[1 : k + 1], q=[0.3, 0.5]),
+    "percentile without NaN": lambda x, k: np.nanpercentile(np.where(x > 2.5, np.nan, x)[1 : k + 1], 30.0),
+    "median along the axis": lambda x, k: np.median(x[:k], axis=0),
+    "median without NaN": lambda x, k: np.nanmedian(np.where(x > 2.5, np.nan, x)[1 : k + 1]),
+    "sums without NaN": lambda x, k: np.nansum(np.where(x > 2.5, np.nan, x)[:k]) + np.nanprod(np.where(x < 0, np.nan, x)[:k]),
+    "moments without NaN": lambda x, k: np.nanmean(np.where(x < 0, np.nan, x)[:k]) + np.nanstd(x[:k], axis=0),
     "interp": lambda x, k: np.interp(x, np.arange(4.0)[:k], x[:k]),
     "interp at one": lambda x, k: np.interp(1.4, np.arange(4.0)[:k], x[:k]),
     "interp at a selection": lambda x, k: np.interp(x[:k], np.arange(4.0), x),
