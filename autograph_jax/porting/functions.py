@@ -317,7 +317,13 @@ def _as_numpy_has_it(found: Any, function: Function, given: Any, options: Any) -
     like = _like(function, given, options) if is_asked else None
     if like is None or jax.tree.structure(like) != jax.tree.structure(found):
         return found, like
-    return jax.tree.map(lambda one, other: casting.to(one, canonical(casting.dtype_of(other))), found, like), like
+    return jax.tree.map(_in_its_dtype, found, like), like
+
+
+def _in_its_dtype(one: Any, other: Any) -> Any:
+    if type(one) is type(other) is bool:  # `np.iterable(x)`
+        return one
+    return casting.to(one, canonical(casting.dtype_of(other)))
 
 
 def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -444,8 +450,10 @@ def _promoted(operands: Any, *, numbers_adapt: bool) -> Any:
 
 
 def _is_at_traced_place(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """`np.roll(x, k)`, `np.roll(x, shift=(k, 1), axis=(0, 1))`: is the second argument a traced integer, or one of several?"""
+    """`np.roll(x, k)`, `np.delete(x, places)`, `np.roll(x, shift=(k, 1), axis=(0, 1))`: is the second argument traced?"""
     place = args[1] if len(args) > 1 else kwargs.get("obj", kwargs.get("shift"))
+    if function is np.delete:
+        return not is_static(values(place)) and not isinstance(place, slice)
     return any(making.is_traced_integer(values(one)) for one in (place if isinstance(place, tuple) else (place,)))
 
 

@@ -27,25 +27,31 @@ def unique(
     sorted: bool = True,
 ) -> Any:
     """`np.unique`: of the elements in order, each that is not the same as the one before."""
-    array = asarray(ar)
-    if axis is not None and (array.ndim != 1 or axis not in (0, -1)):
-        raise refusal("`np.unique` is called along an axis")
-    flat = jnp.asarray(array.value).reshape(-1)
+    array = ar.compact() if isinstance(ar, Selection) else asarray(ar)
+    is_vector = array.ndim == 1
+    if not is_vector and (axis is not None or isinstance(ar, Selection)) or axis not in (None, 0, -1):
+        raise refusal("`np.unique` is called along an axis, or of several")
+    # What does not count stands behind what does, also behind what is as great.
+    flat = array.filled(last(array.dtype)) if isinstance(array, Selection) else jnp.asarray(array.value).reshape(-1)
     order = hooks.marked(jnp.argsort, flat, stable=True)
     ordered = flat[order]
     same = ordered[1:] == ordered[:-1]
     if equal_nan and flat.dtype.kind in "fc":
         same = same | jnp.isnan(ordered[1:]) & jnp.isnan(ordered[:-1])
     first = jnp.concatenate([jnp.ones(min(1, flat.size), bool), ~same])
+    if isinstance(array, Selection):
+        first = first & (jnp.arange(flat.size) < array.count(0))
     number = jnp.cumsum(first) - 1  # of the element that stands here, among those that are not the same
     rows = {0: Mask(first, (first,))}
     parts: list[Any] = [Selection(wrap(ordered), rows)]
     if return_index:
         parts.append(Selection(wrap(order), rows))
     if return_inverse:
-        parts.append(wrap(jnp.zeros_like(order).at[order].set(number).reshape(array.shape)))
+        inverse = jnp.zeros_like(order).at[order].set(number)
+        parts.append(array.like(inverse) if isinstance(array, Selection) else wrap(inverse.reshape(array.shape)))
     if return_counts:
-        parts.append(Selection(wrap(jnp.zeros_like(order).at[number].add(1)[number]), rows))
+        there = array.mask(0)[order] if isinstance(array, Selection) else jnp.ones_like(first)
+        parts.append(Selection(wrap(jnp.zeros_like(order).at[number].add(there)[number]), rows))
     return tuple(parts) if len(parts) > 1 else parts[0]
 
 

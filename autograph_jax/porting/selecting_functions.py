@@ -10,13 +10,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import hooks, least_squares, making, ordering, quantiles, reshaping, squares
+from . import hooks, least_squares, making, ordering, quantiles, repeating, reshaping, squares
 from .arrays import value_of, wrap
 from .computing import by_element, reduced
 from .creating import asarray
 from .probing import holds_selection as holds_selection
 from .probing import moved, of_products, through
-from .rows import refusal
+from .rows import Window, refusal
 from .selections import Selection, selected
 from .views import is_static
 
@@ -136,6 +136,10 @@ def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwar
         return squares.triangle(function, selection, *rest, **kwargs)
     if function is np.shape:
         return selection.shape
+    if function is np.iterable:
+        return True
+    if function is np.unique:
+        return ordering.unique(selection, *rest, **kwargs)
     if function is np.size:
         return selection.size if not rest else selection.shape[rest[0]]
     if function is np.ravel:
@@ -256,9 +260,23 @@ def _only(values: Any, name: str) -> Any:
     return asarray(values).reshape(())[()]
 
 
+def _convolved(a: Any, v: Any, mode: str = "full") -> Any:
+    """`np.convolve`: zeros behind the elements that count add nothing."""
+    first, second = (one.compact() if isinstance(one, Selection) else np.atleast_1d(asarray(one)) for one in (a, v))
+    if first.ndim != 1 or second.ndim != 1 or mode not in ("full", "same", "valid"):
+        raise refusal("`np.convolve` is called with it")
+    for one, name in ((first, "a"), (second, "v")):
+        hooks.raise_where(jnp.asarray(one.shape[0] == 0), ValueError(f"{name} cannot be empty"))
+    found = np.convolve(*(wrap(one.filled(0)) if isinstance(one, Selection) else one for one in (first, second)))
+    less, most = (function(first.shape[0], second.shape[0]) for function in (jnp.minimum, jnp.maximum))
+    start, count = {"full": (0, less + most - 1), "same": ((less - 1) // 2, most), "valid": (less - 1, most - less + 1)}[mode]
+    return Selection(found, {0: Window(start, count)})
+
+
 _LOOKING_UP: dict[Function, Function] = {
     np.searchsorted: ordering.searched, np.interp: ordering.interpolated, np.polyval: ordering.polynomial, np.take: _taken,
-    np.place: _placed, np.putmask: _masked, np.lexsort: ordering.in_order_of_several,
+    np.place: _placed, np.putmask: _masked, np.lexsort: ordering.in_order_of_several, np.delete: repeating.deleted,
+    np.convolve: _convolved,
 }  # fmt: skip
 
 

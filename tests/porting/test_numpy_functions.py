@@ -610,3 +610,36 @@ def test_results_that_are_asked_for_as_arrays():
         return y, z
 
     compare(written, X)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("kind", [int, np.int8, np.uint8, float, np.float32])
+def test_rounding_to_tens(kind):
+    x = np.arange(0, 120, 5).astype(kind)
+    compare(lambda x: (np.round(x, -1), np.around(x, -1), np.round(x[1:])), x)
+    compare(lambda x: np.round(x > 9), x)
+    if kind in (int, np.int8):
+        compare(lambda x: (np.round(-x, -1), (-x).round(-2), np.round(x[3], -1)), x)
+
+
+@pytest.mark.usefixtures("x64")
+def test_arrays_made_by_their_class():
+    def made(x):
+        y, z, w = np.ndarray(shape=(3,), dtype=float), np.ndarray((2, 2)), np.ndarray(len(x), int, order="F")
+        y[:], z[...], w[:] = x, x[0], x.astype(int)
+        return y, z, w, np.ndarray((2,), np.int16, b"abcd") * x[0]
+
+    compare(made, V)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("corner", [1.0, 4.0])
+def test_a_flag_beside_other_indices(corner):
+    def written(x):
+        flag, y, z = x[0, 0] > 2, x.copy(), x[0].copy()
+        y[flag, -1] = x[flag, 1] * 2
+        y[flag, -1, 0] = 7
+        z[flag, 0] = 5
+        return y, z, z[flag].sum(), z[flag, 1].sum()
+
+    compare(written, np.array([[corner, 5.0], [7.0, 2.0]]))
