@@ -37,7 +37,8 @@ def deleted(arr: Any, obj: Any, axis: Any = None) -> Any:
 def _without_one(whole: Any, place: Any, axis: int) -> Any:
     compact = whole.compact((axis,)) if isinstance(whole, Selection) else whole
     count = compact.shape[axis]
-    error = IndexError(f"index is out of bounds for axis {axis}")
+    size = f" with size {count}" if isinstance(count, int) else ""
+    error = IndexError(f"index is out of bounds for axis {axis}{size}")
     hooks.raise_where(jnp.asarray((place < -count) | (place >= count)), error)
     values = compact.values if isinstance(compact, Selection) else jnp.asarray(compact.value)
     left = jnp.arange(max(values.shape[axis] - 1, 0))
