@@ -20,7 +20,7 @@ import numpy as np
 from jax.core import Tracer
 
 from ..errors import PortingError, user_location
-from . import casting, hooks, selecting
+from . import casting, chosen_keys, hooks, selecting
 from .methods import Methods
 from .refusals import not_made_by_ported_code
 from .selections import Selection
@@ -88,6 +88,11 @@ def picked(arrays: Sequence[MutableArray], index: jax.Array) -> MutableArray | N
     """`arrays[index]` of arrays of one layout, for a traced index within bounds; else None."""
     layouts = {(one.shape, one.dtype, one.shadow.strides, one.shadow.flags.writeable) for one in arrays}
     return MutableArray(Picked(arrays, index), (), arrays[0].shadow) if len(layouts) == 1 else None
+
+
+def is_view(x: Any) -> bool:
+    """Is it an array that shows the memory of another one, or of one of several?"""
+    return isinstance(x, MutableArray) and (x.base is not None or isinstance(x._buffer, Picked))
 
 
 def serial() -> int:
@@ -246,6 +251,8 @@ class MutableArray(Methods):
     # ------------------------------------------------------------------ indexing
 
     def __getitem__(self, key: Any) -> Any:
+        if chosen_keys.is_chosen(key):
+            return chosen_keys.read(self, key)
         actual, layout = keys(key)
         if layout is MASKED:
             return selecting.of_array(self, actual)
@@ -257,6 +264,9 @@ class MutableArray(Methods):
     def __setitem__(self, key: Any, new: Any) -> None:
         if not self._shadow.flags.writeable:
             raise ValueError("assignment destination is read-only")
+        if chosen_keys.is_chosen(key):
+            chosen_keys.write(self, key, new)
+            return
         actual, layout = keys(key)
         if layout is MASKED:
             selecting.put_into(self, actual, new)

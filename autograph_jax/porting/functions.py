@@ -32,6 +32,7 @@ from . import (
     numbers,
     ordering,
     overwriting,
+    places,
     polynomials,
     repeating,
     selecting_functions,
@@ -87,7 +88,8 @@ _OF_INTEGERS = (
     np.linalg.matrix_power, np.linalg.multi_dot, np.linalg.outer, np.linalg.matmul, np.linalg.trace, np.linalg.cross,
     np.linalg.vecdot, np.linalg.tensordot,
 )  # fmt: skip
-_BY_SORTING = (np.median, np.quantile, np.percentile)
+_BY_SORTING = (np.median,)
+_HISTOGRAMS = (np.histogram, np.histogram2d, np.histogramdd)  # whose counts are integers, or floats
 _OF_DOUBLES = (np.cov, np.corrcoef, np.histogram)
 _KEEPING = (np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack, np.where, np.round, np.append, np.mean)
 _BY_UFUNC = {
@@ -278,6 +280,8 @@ def _first_name(function: Function) -> str | None:
 def _computed(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     args, kwargs = with_out_by_name(function, tuple(args), kwargs)
     out = kwargs.pop("out", None)
+    if ufuncs.asks_for_array(out):
+        return ufuncs.as_array(_computed(function, args, kwargs))
     out = out[0] if isinstance(out, tuple) else out
     if not (out is None or isinstance(out, MutableArray)):
         raise refuse("a traced result in `out=` of a NumPy array", "leave `out` out")
@@ -309,10 +313,17 @@ def _as_numpy_has_it(found: Any, function: Function, given: Any, options: Any) -
     dtypes = {jnp.result_type(leaf) for leaf in jax.tree.leaves((found, values((given, options)))) if hasattr(leaf, "dtype")}
     agreed = {canonical(kind) for kind in (bool, int, float, complex)}  # where all are of these, JAX gives what NumPy does
     is_small = any(np.ndim(part) == 0 for part in jax.tree.leaves(found))
-    like = _like(function, given, options) if is_small or function in (*_KEEPING, np.histogram) or dtypes - agreed else None
+    is_asked = is_small or function in (*_KEEPING, *_HISTOGRAMS) or dtypes - agreed
+    like = _like(function, given, options) if is_asked else None
     if like is None or jax.tree.structure(like) != jax.tree.structure(found):
         return found, like
-    return jax.tree.map(lambda one, other: casting.to(one, canonical(casting.dtype_of(other))), found, like), like
+    return jax.tree.map(_in_its_dtype, found, like), like
+
+
+def _in_its_dtype(one: Any, other: Any) -> Any:
+    if type(one) is type(other) is bool:  # `np.iterable(x)`
+        return one
+    return casting.to(one, canonical(casting.dtype_of(other)))
 
 
 def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -351,7 +362,8 @@ def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     except (TypeError, ValueError, IndexError, NotImplementedError) as error:
         if isinstance(error, (jax.errors.JAXTypeError, AutographError)) or not is_of_jax(error):
             raise
-        with contextlib.suppress(np.linalg.LinAlgError):  # ones are no positive definite matrix
+        # Ones are no positive definite matrix, and a function of the caller's may know traced values.
+        with contextlib.suppress(np.linalg.LinAlgError, jax.errors.JAXTypeError):
             function(*_ones(args), **_ones(kwargs))  # NumPy's own error, where it has one
         reason = str(error).partition("\n")[0]
         refusal = refuse(f"what `{function.__name__}` gives ({reason})", "compute it from functions that JAX has")
@@ -438,8 +450,10 @@ def _promoted(operands: Any, *, numbers_adapt: bool) -> Any:
 
 
 def _is_at_traced_place(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """`np.roll(x, k)`, `np.roll(x, shift=(k, 1), axis=(0, 1))`: is the second argument a traced integer, or one of several?"""
+    """`np.roll(x, k)`, `np.delete(x, places)`, `np.roll(x, shift=(k, 1), axis=(0, 1))`: is the second argument traced?"""
     place = args[1] if len(args) > 1 else kwargs.get("obj", kwargs.get("shift"))
+    if function is np.delete:
+        return not is_static(values(place)) and not isinstance(place, slice)
     return any(making.is_traced_integer(values(one)) for one in (place if isinstance(place, tuple) else (place,)))
 
 
@@ -532,6 +546,8 @@ def _nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, n
 _OWN: dict[Function, Function] = {
     np.asarray: asarray, np.array: array, np.asanyarray: asarray, **WRITING,
     np.full_like: full_like, np.diag: diag, np.trim_zeros: polynomials.trim_zeros, np.roots: polynomials.roots,
+    np.polydiv: polynomials.polydiv, np.bincount: places.bincount, np.choose: places.choose,
+    np.ravel_multi_index: places.ravel_multi_index,
     polyutils.trimseq: polynomials.trimseq,
     np.compress: making.compressed, np.argwhere: lambda a: np.column_stack(np.nonzero(a)),
     np.sort: _sort, np.partition: _partition, np.argsort: _argsort,

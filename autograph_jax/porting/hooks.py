@@ -37,6 +37,9 @@ marked: Callable[..., Any] = lambda function, *args, **options: function(*args, 
 # An operand that traced data has chosen among several, None one of them, as a number.
 number: Callable[[Any], Any] = lambda operand: operand  # noqa: E731
 
+# Of a value that is one of several, which one traced data says: the index, and these; None of any other.
+options_of: Callable[[Any], Any] = lambda value: None  # noqa: E731
+
 # A traced scalar that takes the place of a Python number.
 python_number: Callable[[Any], Any] = lambda scalar: scalar  # noqa: E731
 as_list: Callable[[Any], Any] = list  # the elements of a selection

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> jax.Array:
@@ -62,3 +63,19 @@ def _part(full: jax.Array, short: int, long: int, mode: str) -> jax.Array:
     if mode == "same":
         return full[(short - 1) // 2 :][:long]
     return full if mode == "full" else full[short - 1 : long]
+
+
+def round_(a: Any, decimals: int = 0, out: None = None) -> jax.Array:
+    """`np.round`, also of integers to tens: a half to the even one."""
+    a = jnp.asarray(a)
+    if a.dtype == bool:
+        return a.astype(np.round(np.zeros(1, bool), decimals).dtype)  # or NumPy's error
+    if decimals >= 0 or a.dtype.kind not in "iu":
+        return jnp.round(a, decimals)
+    if 10**-decimals > jnp.iinfo(a.dtype).max:
+        return jnp.zeros_like(a)
+    size = jnp.asarray(10**-decimals, a.dtype)
+    below = a // size
+    rest = a - below * size
+    is_above = (rest > size - rest) | (rest == size - rest) & (below % 2 != 0)
+    return (below + is_above.astype(a.dtype)) * size

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..errors import PortingError, user_location
 from . import hooks
 from .arrays import value_of, wrap
 from .casting import canonical
@@ -37,6 +38,12 @@ def numpys(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
 def scipys(a: Any, b: Any, cond: Any = None, *_: Any, **__: Any) -> tuple[Any, Any, Any, Any]:
     """`scipy.linalg.lstsq`; its residual is nan where SciPy gives an empty array, for a matrix that has not the full rank."""
     shape = _shape(a)
+    if len(shape) > 2:
+        raise PortingError(
+            "`scipy.linalg.lstsq` of a stack of matrices has no counterpart on traced values",
+            location=user_location(),
+            help="solve for one matrix after the other",
+        )
     x, left, rank, singular = _solved(a, b, jnp.finfo(_matrix(a).dtype).eps if cond is None else cond)
     is_tall = shape[0] > shape[1]
     if not isinstance(is_tall, jax.Array) and not is_tall:

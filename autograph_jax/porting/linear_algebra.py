@@ -39,10 +39,21 @@ def jax_function(function: Function) -> Function | None:
     return None
 
 
-def _pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False, check_finite: bool = True) -> Any:
-    if return_rank or atol is not None:
-        raise TypeError("the pseudo-inverse of a traced matrix takes no `atol` and gives no rank")
-    return jnp.linalg.pinv(a, rtol=max(a.shape) * jnp.finfo(a.dtype).eps if rtol is None else rtol)
+def _pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False) -> Any:
+    """By SciPy's cutoff, `atol + rtol` times the largest singular value."""
+    singular = jnp.linalg.svd(a, compute_uv=False)
+    rtol = max(a.shape[-2:]) * jnp.finfo(a.dtype).eps if rtol is None else rtol
+    largest = singular[..., 0]
+    share = rtol if atol is None else rtol + atol / jnp.where(largest == 0, 1, largest)
+    found = jnp.linalg.pinv(a, rtol=share)
+    return (found, jnp.sum(singular > (share * largest)[..., None], axis=-1)) if return_rank else found
+
+
+def _lu(a: Any, permute_l: bool = False, *, p_indices: bool = False) -> Any:
+    if permute_l or not p_indices:
+        return jsl.lu(a, permute_l=permute_l)
+    permutation, lower, upper = jsl.lu(a)
+    return jnp.argmax(permutation, axis=-1).astype(jnp.int32), lower, upper
 
 
 # ------------------------------------------------------------------ symmetric matrices of which one triangle is read
@@ -131,15 +142,65 @@ def _scipys_eigvalsh(a: Any, b: Any = None, lower: bool = True, type: int = 1, s
 
 
 _KINDS: dict[Any, str] = {
-    None: "gen", "general": "gen", "symmetric": "sym", "hermitian": "her", "positive definite": "pos",
+    None: "gen", "general": "gen", "banded": "gen", "symmetric": "sym", "hermitian": "her", "positive definite": "pos",
 }  # fmt: skip
 
 
-def _scipys_solve(a: Any, b: Any, lower: bool = False, assume_a: Any = None) -> Any:
-    kind = str(_KINDS.get(assume_a, assume_a))
-    if kind in ("sym", "her", "pos"):
-        a = mirrored(a, lower, conjugate=kind != "sym")
-    return jsl.solve(a, b, lower=lower, assume_a="gen" if kind in ("sym", "her") else kind)
+def _scipys_solve(a: Any, b: Any, lower: bool = False, assume_a: Any = None, transposed: bool = False) -> jax.Array:
+    a, kind = jnp.asarray(a), _kind(assume_a)
+    if transposed and a.dtype.kind == "c":
+        raise NotImplementedError("scipy.linalg.solve can currently not solve a^T x = b or a^H x = b for complex matrices.")
+    a = _READ[kind](a, lower)
+    a = jnp.swapaxes(a, -1, -2) if transposed else a
+    is_stack = a.ndim > 2 or np.ndim(b) > 2
+    if kind == "pos" and is_stack:
+        return jnp.where((_is_indefinite(a)[..., 0] if np.ndim(b) == 1 else _is_indefinite(a)), jnp.nan, jsl.solve(a, b))
+    return jsl.solve(a, b, lower=lower, assume_a="pos" if kind == "pos" else "gen")
+
+
+def _is_indefinite(a: jax.Array) -> jax.Array:
+    return jnp.isnan(_cholesky(a)).any((-2, -1), keepdims=True)
+
+
+def _inv(a: Any, *, assume_a: Any = None, lower: bool = False) -> jax.Array:
+    a, kind = jnp.asarray(a), _kind(assume_a)
+    if kind == "diagonal":  # beside it SciPy leaves what there is
+        return jnp.where(jnp.eye(a.shape[-1], dtype=bool), 1 / jnp.where(jnp.eye(a.shape[-1], dtype=bool), a, 1), a)
+    a = _READ[kind](a, lower)
+    return jnp.where(_is_indefinite(a) if kind == "pos" else False, jnp.nan, jnp.linalg.inv(a))
+
+
+def _kind(assumed: Any) -> str:
+    kind = str(_KINDS.get(assumed, assumed))
+    if kind not in _READ:
+        raise ValueError(f"{assumed} is not a recognized matrix structure")
+    return kind
+
+
+# The matrix, of which LAPACK's routine for such a one reads a part.
+_READ: dict[str, Function] = {
+    "gen": lambda a, lower: a, "pos": lambda a, lower: mirrored(a, lower), "her": lambda a, lower: mirrored(a, lower),
+    "sym": lambda a, lower: mirrored(a, lower, conjugate=False), "upper triangular": lambda a, lower: jnp.triu(a),
+    "lower triangular": lambda a, lower: jnp.tril(a), "tridiagonal": lambda a, lower: jnp.triu(jnp.tril(a, 1), -1),
+    "diagonal": lambda a, lower: jnp.where(jnp.eye(a.shape[-1], dtype=bool), a, 0),
+}  # fmt: skip
+
+
+_MOST_SQUARINGS = 32
+_EXACT_UP_TO = {4: 3.9, 8: 5.3}  # norms for which JAX's approximant is exact; JAX itself scales a matrix to twice that
+
+
+@functools.partial(jnp.vectorize, signature="(n,n)->(n,n)")
+def _expm(a: jax.Array) -> jax.Array:
+    norm = jnp.abs(jax.lax.stop_gradient(a)).sum(axis=0).max()
+    squarings = jnp.ceil(jnp.log2(jnp.maximum(norm / _EXACT_UP_TO[norm.dtype.itemsize], 1)))
+    found = jsl.expm(a / 2**squarings)
+
+    def squared(turn: jax.Array, x: jax.Array) -> jax.Array:
+        return jax.lax.cond(turn < squarings, lambda x: x @ x, lambda x: x, x)
+
+    found = jax.lax.fori_loop(0, _MOST_SQUARINGS, squared, found)
+    return jnp.where(squarings <= _MOST_SQUARINGS, found, jnp.nan)
 
 
 def _lu_solve(lu_and_piv: Any, b: Any, trans: int = 0) -> jax.Array:
@@ -153,9 +214,9 @@ def _polar(a: Any, side: str = "right") -> tuple[jax.Array, jax.Array]:
 
 
 _OURS: dict[str, Function] = {
-    "expm": functools.wraps(jsl.expm)(lambda A, **options: hooks.marked(jsl.expm, A, **options)),
+    "expm": lambda A: hooks.marked(_expm, A),
     "pinv": _pinv, "lstsq": least_squares.scipys, "eigh": _scipys_eigh, "eigvalsh": _scipys_eigvalsh, "solve": _scipys_solve,
-    "lu_solve": _lu_solve, "polar": _polar, "sqrtm": matrix_equations.sqrtm,
+    "lu": _lu, "inv": _inv, "lu_solve": _lu_solve, "polar": _polar, "sqrtm": matrix_equations.sqrtm,
     "solve_sylvester": matrix_equations.solve_sylvester,
     "solve_continuous_lyapunov": matrix_equations.solve_continuous_lyapunov,
 }  # fmt: skip
@@ -219,10 +280,21 @@ def _with_its_arguments(function: Function, ours: Function) -> Function:
             elif ours_name in known and name not in _HOW:
                 kept[ours_name] = jax.tree.map(_flag, value)
             elif name not in _HOW and value is not signature.parameters[name].default:
-                raise TypeError(f"jax.scipy.linalg.{function.__name__} has no argument `{name}`")
+                raise _lacking(function, name)
         return ours(*rest, **kept) if rest else _by_position(known, ours, kept)
 
     return call
+
+
+def _lacking(function: Function, option: str) -> PortingError:
+    name = function.__name__
+    error = PortingError(
+        f"`{function.__module__.rpartition('.')[0]}.{name}` with `{option}` has no counterpart on traced values",
+        location=user_location(),
+        help=f"leave `{option}` out and compute what it says from what `{name}` gives, or call it on values that are known",
+    )
+    error.lacks = function  # SciPy's own Python code may do
+    return error
 
 
 def _flag(value: Any) -> Any:

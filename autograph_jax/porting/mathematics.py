@@ -43,14 +43,14 @@ OF_MATH: dict[Function, Function] = {
 # Those of cmath give complex numbers, whatever they get.
 OF_CMATH: dict[Function, Function] = {
     **{
-        getattr(cmath, name): functools.partial(lambda ours, x: _mirrored(ours, x), getattr(jnp, name.replace("a", "arc", 1)))
+        getattr(cmath, name): functools.partial(lambda ours, x: mirrored(ours, x), getattr(jnp, name.replace("a", "arc", 1)))
         for name in "acos acosh asin asinh atan atanh".split()
     },
     **{
-        getattr(cmath, name): functools.partial(lambda ours, x: _mirrored(ours, x), getattr(jnp, name))
+        getattr(cmath, name): functools.partial(lambda ours, x: mirrored(ours, x), getattr(jnp, name))
         for name in "cos cosh exp log10 sin sinh sqrt tan tanh".split()
     },
-    cmath.log: lambda x, *base: _mirrored(jnp.log, x) / _mirrored(jnp.log, base[0]) if base else _mirrored(jnp.log, x),
+    cmath.log: lambda x, *base: mirrored(jnp.log, x) / mirrored(jnp.log, base[0]) if base else mirrored(jnp.log, x),
     cmath.polar: lambda x: (jnp.abs(x), jnp.angle(x)), cmath.rect: lambda r, phi: _from_polar(_float(r), _float(phi)),
     cmath.phase: jnp.angle, cmath.isfinite: jnp.isfinite, cmath.isinf: jnp.isinf, cmath.isnan: jnp.isnan,
     cmath.isclose: lambda a, b, *, rel_tol=1e-9, abs_tol=0.0: _is_close(a, b, rel_tol, abs_tol),
@@ -169,7 +169,7 @@ def own_type(rows: Any, start: Any) -> Any:
     return jnp.result_type(kind, rows if isinstance(rows, jax.Array) else rows.dtype)
 
 
-def _mirrored(function: Function, x: Any) -> jax.Array:
+def mirrored(function: Function, x: Any) -> jax.Array:
     """A function of a complex number, below the real axis the conjugate of the one above: a zero there has a sign.
 
     `cmath.sqrt(complex(-1, -0.0))` is -1j, where jnp.sqrt says 1j.

@@ -15,9 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import complex_order, distances, foreign, hooks, integers, linear_algebra, special
+from . import complex_order, distances, foreign, histograms, hooks, integers, linear_algebra, quantiles, special
 from .exact import exp, log2, log10
-from .mathematics import OF_CMATH, OF_MATH
+from .mathematics import OF_CMATH, OF_MATH, mirrored
 from .products import rounded
 
 Function = Callable[..., Any]
@@ -44,8 +44,9 @@ _NUMPYS: dict[Function, Function] = {
     np.linalg.multi_dot: _multiplying(jnp.linalg.multi_dot),
     **({np.linalg.matmul: _multiplying(jnp.linalg.matmul)} if hasattr(np.linalg, "matmul") else {}),  # from NumPy 2.0 on
     **linear_algebra.NUMPYS, np.convolve: integers.convolve, np.correlate: integers.correlate, np.polymul: integers.polymul,
+    np.round: integers.round_, np.around: integers.round_,
     np.linalg.matrix_power: integers.matrix_power, np.clip: complex_order.clip,
-    np.argmax: complex_order.argmax, np.argmin: complex_order.argmin,
+    np.argmax: complex_order.argmax, np.argmin: complex_order.argmin, **histograms.FUNCTIONS, **quantiles.FUNCTIONS,
 }  # fmt: skip
 
 
@@ -73,6 +74,22 @@ def jax_function(function: Function) -> Function | None:
     return special.jax_function(name) if theirs and getattr(theirs, name, None) is function else None
 
 
+_CUT = (np.sqrt, np.arcsin, np.arccos, np.arccosh, np.arctanh)
+
+
+def _of_both_sides(function: Function) -> Function:
+    """Of complex numbers, where a zero beside a negative one says on which side of the cut they are: `np.sqrt(-4 - 0j)`."""
+    return lambda a: mirrored(function, a) if jnp.iscomplexobj(a) else function(a)
+
+
+def _reciprocal(a: jax.Array) -> jax.Array:
+    """Of an integer zero, NumPy gives what the processor makes of an infinity."""
+    if a.dtype.kind not in "iu":
+        return jnp.reciprocal(a)
+    is_wide = a.dtype.kind == "i" and a.dtype.itemsize >= 4
+    return jnp.where(a == 0, jnp.iinfo(a.dtype).min if is_wide else 0, jnp.reciprocal(jnp.where(a == 0, 1, a)))
+
+
 # Where jax.numpy computes something else than NumPy does.
 _UFUNCS: dict[np.ufunc, Function] = {
     np.exp: exp,
@@ -81,6 +98,10 @@ _UFUNCS: dict[np.ufunc, Function] = {
     np.maximum: complex_order.maximum,
     np.minimum: complex_order.minimum,
     np.multiply: lambda a, b: rounded(jnp.multiply(a, b)),
+    np.reciprocal: lambda a: _reciprocal(a),
+    **{
+        ufunc: _of_both_sides(getattr(jnp, ufunc.__name__)) for ufunc in (np.sqrt, np.arcsin, np.arccos, np.arccosh, np.arctanh)
+    },
     np.square: lambda a: rounded(jnp.square(a)),
     np.power: lambda a, b: _power(a, b),
     np.floor_divide: lambda a, b: _unless_zero(jnp.floor_divide, a, b),

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import hooks
-from .arrays import value_of, wrap
+from . import hooks, quantiles
+from .arrays import result, value_of, wrap
 from .computing import aligned, together
 from .creating import asarray
 from .rows import Mask, greatest, last, least, refusal
@@ -27,58 +27,70 @@ def unique(
     sorted: bool = True,
 ) -> Any:
     """`np.unique`: of the elements in order, each that is not the same as the one before."""
-    array = asarray(ar)
-    if axis is not None and (array.ndim != 1 or axis not in (0, -1)):
-        raise refusal("`np.unique` is called along an axis")
-    flat = jnp.asarray(array.value).reshape(-1)
+    array = ar.compact() if isinstance(ar, Selection) else asarray(ar)
+    is_vector = array.ndim == 1
+    if not is_vector and (axis is not None or isinstance(ar, Selection)) or axis not in (None, 0, -1):
+        raise refusal("`np.unique` is called along an axis, or of several")
+    # What does not count stands behind what does, also behind what is as great.
+    flat = array.filled(last(array.dtype)) if isinstance(array, Selection) else jnp.asarray(array.value).reshape(-1)
     order = hooks.marked(jnp.argsort, flat, stable=True)
     ordered = flat[order]
     same = ordered[1:] == ordered[:-1]
     if equal_nan and flat.dtype.kind in "fc":
         same = same | jnp.isnan(ordered[1:]) & jnp.isnan(ordered[:-1])
     first = jnp.concatenate([jnp.ones(min(1, flat.size), bool), ~same])
+    if isinstance(array, Selection):
+        first = first & (jnp.arange(flat.size) < array.count(0))
     number = jnp.cumsum(first) - 1  # of the element that stands here, among those that are not the same
     rows = {0: Mask(first, (first,))}
     parts: list[Any] = [Selection(wrap(ordered), rows)]
     if return_index:
         parts.append(Selection(wrap(order), rows))
     if return_inverse:
-        parts.append(wrap(jnp.zeros_like(order).at[order].set(number).reshape(array.shape)))
+        inverse = jnp.zeros_like(order).at[order].set(number)
+        parts.append(array.like(inverse) if isinstance(array, Selection) else wrap(inverse.reshape(array.shape)))
     if return_counts:
-        parts.append(Selection(wrap(jnp.zeros_like(order).at[number].add(1)[number]), rows))
+        there = array.mask(0)[order] if isinstance(array, Selection) else jnp.ones_like(first)
+        parts.append(Selection(wrap(jnp.zeros_like(order).at[number].add(there)[number]), rows))
     return tuple(parts) if len(parts) > 1 else parts[0]
 
 
-def quantile(selection: Selection, share: Any) -> Any:
-    """Between the two elements around this share of the others, linearly: from the nearer one, as NumPy does it."""
-    ordered, end = _ordered(selection)
-    hooks.raise_where(end < 0, IndexError("a quantile of no elements"))
-    place = jnp.asarray(share, ordered.dtype) * end
-    below = jnp.clip(jnp.floor(place).astype(int), 0, end)
-    low, high = ordered[below], ordered[jnp.minimum(below + 1, end)]
-    between = (place - below).astype(ordered.dtype)
-    found = jnp.where(between < 0.5, low + (high - low) * between, high - (high - low) * (1 - between))
-    return _unless_nan(found, ordered, end)
+def of_shares(function: Any, selection: Selection, q: Any, axis: Any = None, method: str = "linear", **options: Any) -> Any:
+    """`np.quantile`, `np.percentile` and their twins without NaN, of a vector."""
+    if axis not in (None, 0, -1) or options:
+        raise refusal(f"`np.{function.__name__}` is called with it, along an axis or with more options")
+    share, (ordered, count) = quantiles.share_of(function, q, selection.dtype), _ordered(selection)
+    found = quantiles.of_ordered(ordered, _counted(function, ordered, count), share, method)
+    return result(_unless_none_or_nan(function, found, ordered, count))
 
 
-def median(selection: Selection) -> Any:
-    """The mean of the two in the middle, also of infinite ones, or the one in the middle."""
-    ordered, end = _ordered(selection)
-    hooks.raise_where(end < 0, IndexError("a median of no elements"))
+def median(function: Any, selection: Selection) -> Any:
+    """The mean of the two in the middle, also of infinite ones, or the one in the middle: `np.median`, `np.nanmedian`."""
+    ordered, count = _ordered(selection)
+    end = _counted(function, ordered, count) - 1
     low, high = ordered[jnp.maximum(end, 0) // 2], ordered[(jnp.maximum(end, 0) + 1) // 2]
-    return _unless_nan(jnp.where(end % 2 == 0, low, (low + high) / 2), ordered, end)
+    return _unless_none_or_nan(function, jnp.where(end % 2 == 0, low, (low + high) / 2), ordered, count)
+
+
+def _counted(function: Any, ordered: jax.Array, count: jax.Array) -> jax.Array:
+    return jnp.sum(~jnp.isnan(ordered)) if quantiles.is_without_nan(function) else count
+
+
+def _unless_none_or_nan(function: Any, found: jax.Array, ordered: jax.Array, count: jax.Array) -> jax.Array:
+    """NumPy's NaN, where there is one, or nothing but such; its error, where there is nothing."""
+    if quantiles.is_without_nan(function):
+        return jnp.where(_counted(function, ordered, count) > 0, found, jnp.nan)
+    if function is not np.median:
+        hooks.raise_where(count == 0, IndexError("a quantile of no elements"))
+    greatest_one = ordered[jnp.maximum(count - 1, 0)]  # NaN, where there is one
+    return jnp.where((count == 0) | jnp.isnan(greatest_one), jnp.nan, found)
 
 
 def _ordered(selection: Selection) -> tuple[jax.Array, jax.Array]:
-    """The elements in order, as floats, and the number of the last one."""
+    """The elements in order, as floats, and how many there are."""
     if selection.dtype.kind != "f":
         selection = selection.astype(float)
-    return hooks.marked(jnp.sort, selection.compact().filled(last(selection.dtype))), selection.count(0) - 1
-
-
-def _unless_nan(found: jax.Array, ordered: jax.Array, end: jax.Array) -> jax.Array:
-    greatest_one = ordered[jnp.maximum(end, 0)]  # NaN, where there is one
-    return jnp.where(jnp.isnan(greatest_one), greatest_one, found)
+    return hooks.marked(jnp.sort, selection.compact().filled(last(selection.dtype))), selection.count(0)
 
 
 def extreme(selection: Selection, name: str, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:

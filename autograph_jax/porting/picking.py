@@ -29,7 +29,7 @@ def write(selection: Selection, parts: Parts, new: Any) -> None:
         return
     rest, axis, mask = *_beside(selection, parts, place), parts[place]
     axes = range(axis, axis + mask.ndim)
-    if any(one in rest.rows for one in axes):
+    if rest.ndim == 0 or any(one in rest.rows for one in axes):
         _scatter(selection, parts, new)
         return
     _check(rest, axis, mask)
@@ -66,7 +66,9 @@ def _beside(selection: Selection, parts: Parts, place: int) -> tuple[Selection, 
     key = (*parts[:place], *(ALL,) * parts[place].ndim, *parts[place + 1 :])
     rest = sliced(selection, key)
     axis = sum(1 for part in parts[:place] if part is None or isinstance(part, slice))
-    return rest if isinstance(rest, Selection) else Selection(rest, {}), axis
+    if isinstance(rest, Selection):
+        return rest, axis
+    return Selection(rest if hasattr(rest, "shadow") else wrap(jnp.asarray(rest)), {}), axis  # one element, `p[flag, -1]`
 
 
 def _check(rest: Selection, axis: int, mask: Any) -> None:

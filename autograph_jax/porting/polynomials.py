@@ -45,6 +45,30 @@ def trimseq(seq: Any) -> Any:
     return array
 
 
+def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
+    """As if the remainder had as many coefficients as it can have; at run time an error where NumPy finds more, or fewer."""
+    u, v = (np.atleast_1d(asarray(one)) + 0.0 for one in (u, v))
+    if is_static((u.value, v.value)):
+        quotient, rest = np.polydiv(u.value, v.value)
+        return wrap(quotient), wrap(rest)
+    kind, degree, steps = np.result_type(u.dtype, v.dtype), len(v) - 1, max(len(u) - len(v) + 1, 0)
+    quotient, rest = wrap(np.zeros(max(steps, 1), kind)), wrap(jnp.asarray(u.value, kind))
+    for place in range(steps):
+        quotient[place] = rest[place] * (1.0 / v[0])
+        rest[place : place + degree + 1] -= quotient[place] * v
+    return quotient, _without_zeros(rest, min(steps, len(rest) - 1))
+
+
+def _without_zeros(rest: Any, expected: int) -> Any:
+    """The coefficients behind so many that are zero but for rounding, by NumPy's measure."""
+    is_zero = np.isclose(rest, 0, rtol=1e-14).value
+    others = jnp.any(~is_zero[:expected])
+    if expected + 1 < len(rest):
+        others = others | is_zero[expected]
+    hooks.raise_where(others, _trimmed())
+    return rest[expected:]
+
+
 def _trimmed() -> PortingError:
     return PortingError(
         "NumPy would take zeros away at an end of the coefficients, and how many depends on traced data",

@@ -18,14 +18,34 @@ from .selections import Selection, selected
 
 
 def deleted(arr: Any, obj: Any, axis: Any = None) -> Any:
-    """`np.delete` of one element or row at a traced place."""
-    whole = jnp.asarray(asarray(arr).value)
-    whole, axis = (whole.ravel(), 0) if axis is None else (whole, int(axis))
-    place, count = value_of(obj), whole.shape[axis]
-    error = IndexError(f"index is out of bounds for axis {axis} with size {count}")
-    hooks.raise_where((place < -count) | (place >= count), error)
-    left = jnp.arange(count - 1)
-    return wrap(jnp.take(whole, left + (left >= jnp.where(place < 0, place + count, place)), axis=axis))
+    """`np.delete` of one element or row at a traced place, or of those at several, or where a mask holds."""
+    whole = arr if isinstance(arr, Selection) else asarray(arr)
+    whole, axis = (np.ravel(whole), 0) if axis is None else (whole, int(axis) % whole.ndim)
+    obj = obj if isinstance(obj, slice | Selection) else asarray(obj)
+    if not isinstance(obj, slice) and obj.ndim == 0:
+        return _without_one(whole, value_of(obj), axis)
+    if not isinstance(obj, slice) and obj.dtype == bool:
+        kept = np.logical_not(obj)
+    elif isinstance(whole, Selection):
+        raise refusal("`np.delete` takes several of its elements away")
+    else:
+        kept = wrap(np.ones(whole.shape[axis], bool))
+        kept[obj] = False
+    return whole[(slice(None),) * axis + (kept,)]
+
+
+def _without_one(whole: Any, place: Any, axis: int) -> Any:
+    compact = whole.compact((axis,)) if isinstance(whole, Selection) else whole
+    count = compact.shape[axis]
+    size = f" with size {count}" if isinstance(count, int) else ""
+    error = IndexError(f"index is out of bounds for axis {axis}{size}")
+    hooks.raise_where(jnp.asarray((place < -count) | (place >= count)), error)
+    values = compact.values if isinstance(compact, Selection) else jnp.asarray(compact.value)
+    left = jnp.arange(max(values.shape[axis] - 1, 0))
+    found = taken(values, left + (left >= jnp.where(place < 0, place + count, place)), axis)
+    if not isinstance(compact, Selection):
+        return wrap(found)
+    return compact.with_rows(found, axis, Window(0, jnp.maximum(count - 1, 0)) if axis in compact.rows else None)
 
 
 def rolled(a: Any, shift: Any, axis: Any = None) -> Any:

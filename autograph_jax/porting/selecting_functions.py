@@ -10,13 +10,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import hooks, least_squares, making, ordering, reshaping, squares
+from . import hooks, least_squares, making, ordering, quantiles, repeating, reshaping, squares
 from .arrays import value_of, wrap
 from .computing import by_element, reduced
 from .creating import asarray
 from .probing import holds_selection as holds_selection
 from .probing import moved, of_products, through
-from .rows import refusal
+from .rows import Window, refusal
 from .selections import Selection, selected
 from .views import is_static
 
@@ -136,6 +136,10 @@ def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwar
         return squares.triangle(function, selection, *rest, **kwargs)
     if function is np.shape:
         return selection.shape
+    if function is np.iterable:
+        return True
+    if function is np.unique:
+        return ordering.unique(selection, *rest, **kwargs)
     if function is np.size:
         return selection.size if not rest else selection.shape[rest[0]]
     if function is np.ravel:
@@ -147,15 +151,22 @@ def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwar
     return _of_vector(function, selection, rest, kwargs) if selection.ndim == 1 else NotImplemented
 
 
+_OF_ALL = ((), (None,), (0,), (-1,), (("axis", None),), (("axis", 0),), (("axis", -1),))  # options, of a vector
+_WITHOUT_NAN: dict[Function, Function] = {
+    np.nansum: np.sum, np.nanprod: np.prod, np.nanmean: np.mean, np.nanvar: np.var, np.nanstd: np.std,
+}  # fmt: skip
+
+
 def _of_vector(function: Function, selection: Selection, rest: Any, kwargs: dict[str, Any]) -> Any:
     if function in (np.nonzero, np.flatnonzero, np.where):
         found = making.indices(wrap(selection.compact().filled(0)))
         return found if function is np.flatnonzero else (found,)
-    if function in (np.median, np.percentile, np.quantile):
-        if function is np.median and not rest and not kwargs:
-            return ordering.median(selection)
-        if function is not np.median and len(rest) == 1 and not kwargs and np.ndim(rest[0]) == 0:
-            return ordering.quantile(selection, rest[0] / 100 if function is np.percentile else rest[0])
+    if function in (np.median, np.nanmedian) and (*rest, *kwargs.items()) in _OF_ALL:
+        return ordering.median(function, selection)
+    if function in _WITHOUT_NAN and (*rest, *kwargs.items()) in _OF_ALL:
+        return _WITHOUT_NAN[function](selection[np.logical_not(np.isnan(selection))])
+    if function in quantiles.OF_SHARES and len(rest) < 3:
+        return ordering.of_shares(function, selection, *rest, **kwargs)
     if function in (np.diff, np.ediff1d) and not rest and not kwargs:
         return selection[1:] - selection[:-1]
     return NotImplemented
@@ -249,9 +260,23 @@ def _only(values: Any, name: str) -> Any:
     return asarray(values).reshape(())[()]
 
 
+def _convolved(a: Any, v: Any, mode: str = "full") -> Any:
+    """`np.convolve`: zeros behind the elements that count add nothing."""
+    first, second = (one.compact() if isinstance(one, Selection) else np.atleast_1d(asarray(one)) for one in (a, v))
+    if first.ndim != 1 or second.ndim != 1 or mode not in ("full", "same", "valid"):
+        raise refusal("`np.convolve` is called with it")
+    for one, name in ((first, "a"), (second, "v")):
+        hooks.raise_where(jnp.asarray(one.shape[0] == 0), ValueError(f"{name} cannot be empty"))
+    found = np.convolve(*(wrap(one.filled(0)) if isinstance(one, Selection) else one for one in (first, second)))
+    less, most = (function(first.shape[0], second.shape[0]) for function in (jnp.minimum, jnp.maximum))
+    start, count = {"full": (0, less + most - 1), "same": ((less - 1) // 2, most), "valid": (less - 1, most - less + 1)}[mode]
+    return Selection(found, {0: Window(start, count)})
+
+
 _LOOKING_UP: dict[Function, Function] = {
     np.searchsorted: ordering.searched, np.interp: ordering.interpolated, np.polyval: ordering.polynomial, np.take: _taken,
-    np.place: _placed, np.putmask: _masked, np.lexsort: ordering.in_order_of_several,
+    np.place: _placed, np.putmask: _masked, np.lexsort: ordering.in_order_of_several, np.delete: repeating.deleted,
+    np.convolve: _convolved,
 }  # fmt: skip
 
 

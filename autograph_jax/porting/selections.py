@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from . import casting, hooks
+from . import casting, chosen_keys, hooks
 from .numbers import bounded, natural
 from .rows import Mask, Rows, Window, over, padded, refusal, spread, taken
 
@@ -145,12 +145,12 @@ class Selection(NDArrayOperatorsMixin):
     def __getitem__(self, key: Any) -> Any:
         from . import selecting
 
-        return selecting.read(self, key)
+        return chosen_keys.read(self, key) if chosen_keys.is_chosen(key) else selecting.read(self, key)
 
     def __setitem__(self, key: Any, new: Any) -> None:
         from . import selecting
 
-        selecting.write(self, key, new)
+        (chosen_keys if chosen_keys.is_chosen(key) else selecting).write(self, key, new)
 
     def put(self, new: Any) -> None:
         """Overwrites all elements that count, where they are."""

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import jax.scipy.special as jsp
 import numpy as np
@@ -81,6 +82,12 @@ def _students_density(df: Any, t: Any) -> Any:
     return jnp.exp(jsp.gammaln(half) - jsp.gammaln(df / 2) - half * jnp.log1p(t**2 / df)) / jnp.sqrt(df * jnp.pi)
 
 
+def _gegenbauer(f: Any, n: Any, a: float, x: Any) -> jax.Array:
+    """The derivative of Gegenbauer's polynomial, of which Legendre's and Chebyshev's second ones are cases (NIST 18.9.19)."""
+    is_constant = (n == 0) | (n == -1)
+    return jnp.where(is_constant, 0.0, 2 * a * f("eval_gegenbauer", jnp.where(is_constant, 1.0, n) - 1.0, a + 1, x))
+
+
 _SPHERICAL = {"jn": -1, "yn": -1, "in": 1, "kn": 1}
 _SLOPES: dict[str, Sequence[Any]] = {
     "j0": [lambda f, y, x: -f("j1", x)], "j1": [lambda f, y, x: (f("j0", x) - f("jv", 2.0, x)) / 2],
@@ -108,6 +115,12 @@ _SLOPES: dict[str, Sequence[Any]] = {
     "betaincinv": (None, None, lambda f, x, a, b, y: jnp.exp(_log_beta(a, b) + (1 - a) * jnp.log(x) + (1 - b) * jnp.log1p(-x))),
     "stdtrit": (None, lambda f, t, df, p: 1 / _students_density(df, t)),
     "chdtri": (None, lambda f, x, v, p: -2 * jnp.exp(jsp.gammaln(v / 2) + x / 2 + (1 - v / 2) * jnp.log(x / 2))),
+    "eval_legendre": (None, lambda f, y, n, x: _gegenbauer(f, jnp.maximum(n, -1 - n), 0.5, x)),
+    "eval_chebyt": (None, lambda f, y, n, x: n * f("eval_chebyu", n - 1.0, x)),
+    "eval_chebyu": (
+        None, lambda f, y, n, x: jnp.where(n < -1, -1, 1) * _gegenbauer(f, jnp.where(n < -1, -2 - n, n), 1.0, x),
+    ),
+    "eval_laguerre": (None, lambda f, y, n, x: -f("eval_genlaguerre", n - 1.0, 1.0, x)),
     "eval_jacobi": (
         None, None, None, lambda f, y, n, a, b, x: (n + a + b + 1) / 2 * f("eval_jacobi", n - 1.0, a + 1, b + 1, x),
     ),

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import casting
-from .arrays import MutableArray, keys, result, static, value_of
+from .arrays import MutableArray, keys, result, static, value_of, wrap
 from .casting import canonical, kind_of
 from .names import numpy_ufunc
 from .numbers import bounded
@@ -23,6 +23,9 @@ from .views import Value, is_static
 
 def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     inputs, options = _by_name(ufunc, method, inputs, options)
+    if asks_for_array(options.get("out")):
+        found = call(ufunc, method, inputs, {name: option for name, option in options.items() if name != "out"})
+        return tuple(map(as_array, found)) if isinstance(found, tuple) else as_array(found)
     for x in inputs:
         if isinstance(x, Selection):
             return x.__array_ufunc__(ufunc, method, *inputs, **options)
@@ -48,6 +51,17 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[st
     return stored(found, outs[0], _layout_along(ufunc, method, inputs[0], options))
 
 
+def asks_for_array(out: Any) -> bool:
+    """Is it the `out=...` that makes NumPy give an array, also one without dimensions?"""
+    return out is ... or isinstance(out, tuple) and len(out) > 0 and all(one is ... for one in out)
+
+
+def as_array(found: Any) -> Any:
+    """A result as an array, where it is a scalar."""
+    return wrap(np.asarray(found) if isinstance(found, np.generic) else found) if isinstance(found, Scalar) else found
+
+
+Scalar = np.generic | jax.Array
 _REDUCING = ("axis", "dtype", "out", "keepdims", "initial", "where")
 
 
@@ -101,6 +115,8 @@ def _chosen(ufunc: np.ufunc, options: dict[str, Any]) -> dict[str, Any]:
     signature = options.pop("signature", options.pop("sig", None))
     if isinstance(signature, str):
         signature = tuple(map(np.dtype, signature.replace("->", "")))
+    if isinstance(dtype, type) and issubclass(dtype, np.dtype):  # `dtype=type(x.dtype)`
+        dtype = dtype()
     if signature is None and dtype is not None:
         signature = (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout
     return {} if signature is None else {"signature": signature}

@@ -357,9 +357,9 @@ def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -
         if own_code.is_there(function):
             return own_code.run(function, arguments, keywords)
         arguments = tuple(map(own_code.as_array, arguments))
-    given = [_with_arrays(argument) if type(argument) is types.FunctionType else argument for argument in arguments]
+    given, options = tuple(map(_handed_over, arguments)), {name: _handed_over(value) for name, value in keywords.items()}
     try:
-        return functions.ported(function, tuple(given), keywords)
+        return functions.ported(function, given, options)
     except PortingError as error:
         if error.lacks is not function or not own_code.is_there(function):
             raise
@@ -381,7 +381,18 @@ def _numbers(argument: Any) -> Any:
     return selection.not_none(argument)
 
 
-def _with_arrays(function: types.FunctionType) -> Function:
+def _handed_over(argument: Any) -> Any:
+    """An argument of one of NumPy's functions: a function, one of several that traced data has chosen, or a list of such."""
+    if type(argument) in (list, tuple) and any(map(_is_python_function, argument)):
+        return type(argument)(map(_handed_over, argument))
+    return _with_arrays(argument) if _is_python_function(argument) else argument
+
+
+def _is_python_function(value: Any) -> bool:
+    return type(value) is types.FunctionType or type(value) is Choice and any(map(callable, value._options))
+
+
+def _with_arrays(function: Any) -> Function:
     """A function of ported code that is handed to one of JAX's, which gives it JAX's arrays and takes such."""
     return lambda *arguments, **keywords: left(call(function)(*jax.tree.map(entering, arguments), **keywords))
 

@@ -16,6 +16,7 @@ from autograph_jax.operators.outside_loops import marked
 from autograph_jax.operators.tracing import buffers as buffers  # sets the arrays' hook
 from autograph_jax.operators.tracing import collecting, reach, state
 from autograph_jax.operators.values import selection
+from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import hooks as porting_hooks
 from autograph_jax.porting.refusals import refusing
 from autograph_jax.runtime import libraries, ported_builtins
@@ -30,6 +31,7 @@ hooks.is_porting = is_porting
 hooks.shown_as = ported_builtins.shown_as
 hooks.max_len = porting_hooks.max_len = libraries.max_len
 porting_hooks.number = selection.not_none
+porting_hooks.options_of = lambda value: (value._index, value._options) if type(value) is Choice else None
 porting_hooks.holds_traced = reach.holds_tracer
 porting_hooks.marked = marked
 porting_hooks.traced_aside = aside.traced_aside

@@ -162,7 +162,9 @@ OVERRIDES: dict[Any, Function] = {
 
 
 def of_scalar_class(kind: type) -> Function | None:
-    """`np.float64(x)`: a scalar of NumPy's, or an array, also where x is traced."""
+    """`np.float64(x)`: a scalar of NumPy's, or an array, also where x is traced; `np.ndarray(shape)`, which is `np.empty`."""
+    if kind is np.ndarray:
+        return _array_of_shape
     if not issubclass(kind, np.generic):
         return None
 
@@ -173,6 +175,12 @@ def of_scalar_class(kind: type) -> Function | None:
         return made if made.ndim else made.value
 
     return apply
+
+
+def _array_of_shape(shape: Any, dtype: Any = float, buffer: Any = None, *rest: Any, order: Any = None, **options: Any) -> Any:
+    if buffer is not None or rest or options:
+        return np.ndarray(shape, dtype, buffer, *rest, order=order, **options)
+    return functions.ported(np.empty, (shape, dtype), {"order": order or "C"})
 
 
 def _known(value: Any) -> Any:
@@ -186,6 +194,8 @@ def of_method(method: Any) -> Function | None:
         return functools.partial(creating.asarray, owner)
     if isinstance(owner, MutableArray) and method.__name__ == "astype":
         return functools.partial(_astype, owner)
+    if isinstance(owner, MutableArray | Selection) and method.__name__ == "put":  # whose own writes all elements
+        return lambda indices, values, mode="raise": functions.ported(np.put, (owner, indices, values), {"mode": mode})
     if isinstance(owner, impure.GENERATORS):
         impure.check(method)
         return functools.partial(_of_generator, method)

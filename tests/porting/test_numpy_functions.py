@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.fft
 import scipy.linalg
 import scipy.linalg.blas
 import scipy.ndimage
@@ -422,6 +423,223 @@ def test_functions_that_numpy_calls(function, x64):
     np.testing.assert_allclose(jax.jit(ag.port(function))(b), function(b), rtol=1e-12)
 
 
+def chosen(x):
+    if np.isnan(x).any():
+
+        def h(v, *more):
+            return np.nanmean(v)
+
+    else:
+
+        def h(v, *more):
+            total = 0.0
+            for element in v:
+                if element > 1:
+                    total += element
+            return total
+
+    return h
+
+
+def chosen_by_element(x):
+    return (lambda v: v * 2) if x[0, 0] > 1 else (lambda v: v + 1)
+
+
+@pytest.mark.parametrize("corner", [0.5, 4.0, np.nan])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.apply_along_axis(chosen(x), 0, x) + np.apply_along_axis(func1d=chosen(x), axis=1, arr=x),
+        lambda x: np.apply_along_axis(chosen(x), 1, x, 3.0),
+        lambda x: np.apply_along_axis(np.mean if x[0, 0] > 1 else np.sum, 0, x),
+        lambda x: np.apply_over_axes(np.sum if x[0, 0] > 1 else np.max, x, [0]),
+        lambda x: np.vectorize(chosen_by_element(x))(x),
+        lambda x: np.piecewise(x, [x < 2, x >= 2], [chosen_by_element(x), lambda v: -v]),
+        lambda x: np.piecewise(x, [x < 2], [chosen_by_element(x), 7.0]),
+        lambda x: np.fromfunction(lambda i, j: chosen_by_element(x)(i + j), (2, 2)),
+    ],
+)
+def test_functions_that_traced_data_has_chosen(function, corner, x64):
+    x = np.array([[corner, 1.0], [1.0, 3.0]])
+    np.testing.assert_allclose(jax.jit(ag.port(function))(x), function(x), rtol=1e-12)
+
+
 def test_functions_that_numpy_calls_without_jit(x64):
     total = ag.port(lambda b: np.apply_along_axis(lambda row: np.convolve(b, row), 1, TABLE).sum())
     np.testing.assert_allclose(jax.grad(total)(np.ones(3)), TABLE.sum() * np.ones(3))
+
+
+V = np.array([1.0, 5.0, 7.0])
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning", "ignore:invalid value:RuntimeWarning")
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (np.histogram2d(x, x, 3), np.histogram2d(x, x, (3, 2)), np.histogram2d(x, x + 1, np.array([0.0, 3, 4, 9]))),
+        lambda x: (np.histogram2d(x, x, [x, x + 1]), np.histogram2d(x, x, [2, 3]), np.histogram2d(x, x, weights=x)),
+        lambda x: np.histogram2d(x, x, 3, density=True),
+        lambda x: np.histogramdd(np.stack([x, x + 1], 1), 3),
+        lambda x: np.histogramdd((x, x, x + 1), [3, 2, 4], range=[(0, 5), (0, 6), None]),
+        lambda x: (np.histogram(x, 3), np.histogram(x, 3, weights=x.astype(int)), np.histogram(x * 0, 3)),
+        lambda x: (np.histogram(x, 3, (0, 6), density=True), np.histogram(x, [1.0, 2, 5, 9]), np.histogram_bin_edges(x, 3)),
+        lambda x: (np.linspace(x[0], x[1], 7, retstep=True), np.linspace(x[0], x[0], 3), np.linspace(x, x[0], 4)),
+        lambda x: (np.linspace(x[0], x[1], 7, endpoint=False), np.linspace(x[0], x[1], 1), np.linspace(x[0] * 1j, 3, 4)),
+        lambda x: (np.reciprocal((x - 1).astype(int)), np.reciprocal((x - 1).astype(np.int8)), np.reciprocal(x)),
+    ],
+)
+def test_bins_and_points_to_the_last_digit(function):
+    compare(function, V)
+    want, found = (jax.tree.leaves(run(V)) for run in (function, jax.jit(ag.port(function))))
+    assert all(np.array_equal(one, other) for one, other in zip(want, found, strict=True))
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("function", [np.sqrt, np.arcsin, np.arccos, np.arccosh, np.arctanh])
+def test_zeros_that_say_on_which_side_of_a_cut_a_number_is(function):
+    z = np.array([-4 + 0j, 3 + 0j, 1 - 2j, 0 + 0j])
+    z = np.concatenate([z, -z, np.conj(z), -np.conj(z)])
+    np.testing.assert_allclose(jax.jit(ag.port(lambda z: function(z)))(z), function(z), rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.usefixtures("x64")
+def test_a_histogram_of_what_is_no_number():
+    with pytest.raises(ValueError, match="not finite"):
+        ag.jit(ag.port(lambda x: np.histogram(x, 3)))(V * np.nan)
+
+
+S = np.array([[4.0, 2.0], [1.0, 3.0]])
+STRUCTURES = ["general", "symmetric", "pos", "her", "upper triangular", "lower triangular"]
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("kind", [None, *STRUCTURES, "tridiagonal", "diagonal"])
+def test_structures_that_are_assumed(kind):
+    def solved(a):
+        stack = np.stack([a, 2 * a])
+        options = {"assume_a": kind, "transposed": True}
+        return scipy.linalg.solve(a, a[0], **options), scipy.linalg.solve(stack, a, **options)
+
+    compare(solved, S)
+    if kind in ("gen", "sym", "pos", "her", "upper triangular", "diagonal"):  # SciPy's names here
+        compare(lambda a: scipy.linalg.inv(a, assume_a=kind), S)
+        compare(lambda a: scipy.linalg.inv(np.stack([a, 2 * a]), assume_a=kind, lower=True), S)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: (scipy.linalg.lu(a, p_indices=True), scipy.linalg.lu(a[::-1], p_indices=True)),
+        lambda a: scipy.linalg.pinv(a, return_rank=True),
+        lambda a: (scipy.linalg.pinv(a, atol=3.0, return_rank=True), scipy.linalg.pinv(a * 0, atol=1.0)),
+        lambda a: scipy.linalg.eig(a, right=False),
+        lambda a: (scipy.linalg.expm(a), scipy.linalg.expm(4 * a), scipy.linalg.expm(np.stack([a / 9, 2 * a]))),
+    ],
+)
+def test_options_of_scipys_linear_algebra(function):
+    compare(function, S)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "function, name",
+    [
+        (lambda a: scipy.linalg.schur(a, sort="lhp"), "gees"),
+        (lambda a: scipy.linalg.eigvals(a, a), "ggev"),
+        (lambda a: scipy.linalg.eigh(a, subset_by_value=[0, 3.0]), "how many elements"),
+        (lambda a: scipy.linalg.lstsq(np.stack([a, a]), a), "a stack of matrices"),
+        (lambda a: scipy.fft.dct(a, 2, orthogonalize=True), "`orthogonalize`"),
+    ],
+)
+def test_options_without_a_counterpart_are_named(function, name):
+    with pytest.raises(ag.PortingError, match=name):
+        jax.jit(ag.port(function))(S)
+
+
+def test_elements_put_by_the_method(x64):
+    def written(x):
+        y, z = x.copy(), np.zeros(4)
+        y.put([1, 9], [5.0, 7.0], mode="clip")
+        z.put(1, 5.0)
+        z.put([2], x[1])
+        z[2:].put(np.argmax(x) - 2, [6.0, 7.0])
+        return y, z
+
+    compare(written, V)
+
+
+METHODS = """inverted_cdf averaged_inverted_cdf closest_observation interpolated_inverted_cdf hazen weibull linear
+median_unbiased normal_unbiased lower higher nearest midpoint""".split()
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.filterwarnings("ignore:All-NaN slice:RuntimeWarning")
+@pytest.mark.parametrize("x", [X, X[:5], np.where(X > 2.5, np.nan, X), np.outer(X, X[:4]), X[:1] * np.nan])
+def test_quantiles(x):
+    def by_methods(x):
+        shares = (0.1, 0.5), 0.3, [[0.0, 1.0], [0.25, 0.75]]
+        return [np.quantile(x, share, method=method) for method in METHODS for share in shares]
+
+    def along_axes(x):
+        return (
+            np.percentile(x, (10.0, 50.0), axis=0), np.percentile(x, 30, keepdims=True), np.nanpercentile(x, (25.0, 75.0)),
+            np.nanquantile(x, 0.25, axis=-1, method="hazen", keepdims=True), np.nanquantile(x, [0.25, 0.5], axis=0),
+            np.nanmedian(x, axis=0), np.percentile(x, q=(10.0, 20.0), method="nearest"),
+        )  # fmt: skip
+
+    compare(by_methods, x)
+    compare(along_axes, x)
+    compare(lambda x: (np.percentile(x.astype(np.float32), 30.0), np.quantile(x.astype(np.float32), [0.3])), x)
+
+
+@pytest.mark.usefixtures("x64")
+def test_shares_out_of_range():
+    for function in (lambda x: np.quantile(x, 1.5), lambda x: np.quantile(x, x[3] / 4)):
+        with pytest.raises(ValueError, match="in the range"):
+            ag.jit(ag.port(function))(X)
+
+
+@pytest.mark.usefixtures("x64")
+def test_results_that_are_asked_for_as_arrays():
+    def written(x):
+        y, z = np.add(x[0], 1.0, out=...), np.multiply(x, 2.0, out=..., dtype=type(x.dtype))
+        y[...] += 1
+        z[0] = y
+        return y, z
+
+    compare(written, X)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("kind", [int, np.int8, np.uint8, float, np.float32])
+def test_rounding_to_tens(kind):
+    x = np.arange(0, 120, 5).astype(kind)
+    compare(lambda x: (np.round(x, -1), np.around(x, -1), np.round(x[1:])), x)
+    compare(lambda x: np.round(x > 9), x)
+    if kind in (int, np.int8):
+        compare(lambda x: (np.round(-x, -1), (-x).round(-2), np.round(x[3], -1)), x)
+
+
+@pytest.mark.usefixtures("x64")
+def test_arrays_made_by_their_class():
+    def made(x):
+        y, z, w = np.ndarray(shape=(3,), dtype=float), np.ndarray((2, 2)), np.ndarray(len(x), int, order="F")
+        y[:], z[...], w[:] = x, x[0], x.astype(int)
+        return y, z, w, np.ndarray((2,), np.int16, b"abcd") * x[0]
+
+    compare(made, V)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("corner", [1.0, 4.0])
+def test_a_flag_beside_other_indices(corner):
+    def written(x):
+        flag, y, z = x[0, 0] > 2, x.copy(), x[0].copy()
+        y[flag, -1] = x[flag, 1] * 2
+        y[flag, -1, 0] = 7
+        z[flag, 0] = 5
+        return y, z, z[flag].sum(), z[flag, 1].sum()
+
+    compare(written, np.array([[corner, 5.0], [7.0, 2.0]]))

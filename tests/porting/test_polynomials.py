@@ -66,6 +66,12 @@ def a_fit(w):
 
 
 @program
+def quotients_and_remainders(w):
+    deflated = np.polydiv(np.polymul(w, [1.0, 2.0]), [1.0, 2.0])  # by a root
+    return np.polydiv(w, [1.0, 2.0]), np.polydiv(w, w[:2]), np.polydiv(w[:2], w), np.polydiv([1, 2, 3, 5], w), deflated
+
+
+@program
 def of_lagrange(w):
     return scipy.interpolate.lagrange(np.array([0.0, 1.0, 2.0]), w).coef
 
@@ -99,6 +105,14 @@ def test_zeros_at_the_end_are_refused_when_the_program_runs(last, x64):
     else:
         with pytest.raises(ag.PortingError, match="would take zeros away"):
             jax.block_until_ready(ag.jit(ag.port(f))(w))
+
+
+@pytest.mark.parametrize("v", [[1.0, 2.0, 4.0], [0.0, 1.0, 2.0]])
+def test_remainders_of_another_length_are_refused_when_the_program_runs(v, x64):
+    """Of an exact division, or by what begins with a zero."""
+    run = ag.jit(ag.port(lambda v: np.polydiv(np.polymul([1.0, 2.0, 4.0], [1.0, 3.0]), v)))
+    with pytest.raises(ag.PortingError, match="would take zeros away"):
+        jax.block_until_ready(run(jnp.array(v)))
 
 
 def test_the_classes_are_as_they_were(x64):
