@@ -128,7 +128,7 @@ def test_unlike_elements_are_refused():
 @pytest.mark.parametrize(
     "use",
     [
-        lambda k: k.sort(key=abs), lambda k: k[:: k.count(1.0)], lambda k: jnp.stack(k), lambda k: tuple(iter(k)),
+        lambda k: k.sort(key=lambda e: (e, e)), lambda k: k[:: k.count(1.0)], lambda k: jnp.stack(k), lambda k: tuple(iter(k)),
         lambda k: [*k], lambda k: k < [1.0, 2.0], lambda k: np.asarray(k),
     ],
 )  # fmt: skip
