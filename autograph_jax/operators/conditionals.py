@@ -106,7 +106,8 @@ def _cond(predicate: jax.Array, then: Block | None, otherwise: Block | None, nam
         refused = error
     if variable is not None:  # not while the error is being handled, which converted code would see
         try:
-            return _staged(predicate, *(_with_own_list(variable, block) for block in (then, otherwise)), names, **how)
+            own = _with_own_list(variable, then), _with_own_list(variable, otherwise)
+            return _staged(predicate, own[0], own[1], names, **how)
         except StructureError:
             state.take_escaped()
         if not lengthened.is_bounded_now(refused, (then, otherwise)):

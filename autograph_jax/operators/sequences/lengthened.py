@@ -61,9 +61,11 @@ def only_variable(
     error: StructureError, functions: tuple[Callable[..., object] | None, ...], names: tuple[str, ...]
 ) -> Cell | None:
     """The variable, assigned in one of two branches at least, that alone holds the list an error is about; None for others."""
-    if error.grown is None or not hooks.is_porting() or not _is_list(error.grown[0]):
+    if error.grown is None or not hooks.is_porting():
         return None
     values, longest, are_alike = error.grown
+    if not _is_list(values):
+        return None
     if state.traces() and id(values) in state.traces()[-1].older:
         return None
     cells = _variables(functions, values)

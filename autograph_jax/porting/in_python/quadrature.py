@@ -54,7 +54,8 @@ def _rule_of(nodes: str, kronrod: str, gauss: str) -> tuple[np.ndarray, np.ndarr
     places, weights = _numbers(nodes), _numbers(kronrod)
     fewer = np.zeros_like(weights)
     fewer[1::2] = _numbers(gauss)
-    return _both_sides(places, [0.0], -1.0), *(_both_sides(w[:-1], [float(w[-1])]) for w in (weights, fewer))
+    whole, gauss_only = (_both_sides(w[:-1], [float(w[-1])]) for w in (weights, fewer))
+    return _both_sides(places, [0.0], -1.0), whole, gauss_only
 
 
 _OF_21, _OF_15 = _rule_of(_NODES_21, _KRONROD_21, _GAUSS_10), _rule_of(_NODES_15, _KRONROD_15, _GAUSS_7)
@@ -262,7 +263,7 @@ def _adaptive(
     return result, error, count, code
 
 
-def _rank(ranks: np.ndarray, errors: np.ndarray, halved: int, new: int) -> None:
+def _rank(ranks: np.ndarray, errors: np.ndarray, halved: int | np.integer, new: int) -> None:
     """The ranks of all intervals, the largest error first, where one has been halved; a new one goes before its equals."""
     is_other = ranks < ranks.size
     is_other[halved] = False
