@@ -47,7 +47,8 @@ def _edges(a: Any, bins: Any, range: Any) -> Any:
     is_one = first == last
     kind = jnp.result_type(a, float)
     ends = (jnp.asarray(jnp.where(is_one, end + off, end), kind) for end, off in ((first, -0.5), (last, 0.5)))
-    return linspace(*ends, bins + 1)
+    low, high = ends
+    return linspace(low, high, bins + 1)
 
 
 def _is_one(bins: Any) -> bool:

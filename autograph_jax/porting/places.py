@@ -48,7 +48,7 @@ def _longer() -> PortingError:
     )
 
 
-def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     """The element of the array that stands at this place among several, broadcast."""
     index, arrays = asarray(a), [asarray(one) for one in choices]
     if is_static(values([index, *arrays])):

@@ -267,7 +267,8 @@ def _convolved(a: Any, v: Any, mode: str = "full") -> Any:
         raise refusal("`np.convolve` is called with it")
     for one, name in ((first, "a"), (second, "v")):
         hooks.raise_where(jnp.asarray(one.shape[0] == 0), ValueError(f"{name} cannot be empty"))
-    found = np.convolve(*(wrap(one.filled(0)) if isinstance(one, Selection) else one for one in (first, second)))
+    whole: Any = [wrap(one.filled(0)) if isinstance(one, Selection) else one for one in (first, second)]
+    found: Any = np.convolve(whole[0], whole[1])
     less, most = (function(first.shape[0], second.shape[0]) for function in (jnp.minimum, jnp.maximum))
     start, count = {"full": (0, less + most - 1), "same": ((less - 1) // 2, most), "valid": (less - 1, most - less + 1)}[mode]
     return Selection(found, {0: Window(start, count)})
