@@ -116,7 +116,7 @@ def _chosen(ufunc: np.ufunc, options: dict[str, Any]) -> dict[str, Any]:
     if isinstance(signature, str):
         signature = tuple(map(np.dtype, signature.replace("->", "")))
     if isinstance(dtype, type) and issubclass(dtype, np.dtype):  # `dtype=type(x.dtype)`
-        dtype = dtype()  # pyright: ignore[reportCallIssue] - that of a dtype of its own
+        dtype = np.dtype(getattr(dtype, "type", dtype))
     if signature is None and dtype is not None:
         signature = (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout
     return {} if signature is None else {"signature": signature}
