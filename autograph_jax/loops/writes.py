@@ -230,7 +230,7 @@ def in_bounds_write(equation: Any, given: Sequence[Any], indices: Sequence[tuple
         starts[dimension] = start
     kind = jnp.result_type(*(start for start, _ in indices))
     places = [jnp.asarray(start, kind) for start in starts]
-    return jax.lax.dynamic_update_slice(given[0], given[2].reshape(window), places, allow_negative_indices=False)
+    return jax.lax.dynamic_update_slice(given[0], jnp.reshape(given[2], window), places, allow_negative_indices=False)
 
 
 def _results(equations: Iterable[Any]) -> Iterable[Any]:

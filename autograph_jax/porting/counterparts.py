@@ -30,6 +30,18 @@ def _counterpart(module: str, name: str) -> Callable[..., Any] | None:
                 found = getattr(importlib.import_module(module.removesuffix(end) + other), name, None)
             except ImportError:
                 continue
-            if isinstance(found, types.FunctionType) or isinstance(getattr(found, "py_func", None), types.FunctionType):
+            code = getattr(found, "py_func", found)
+            if isinstance(code, types.FunctionType) and not _uses(code, module, name):
                 return found
     return None
+
+
+def _uses(function: types.FunctionType, module: str, name: str) -> bool:
+    """Does it call what it has the name of, as `_odepack_py.odeint` does `_odepack.odeint`?"""
+    used = (function.__globals__.get(one) for one in function.__code__.co_names)
+    return any(
+        isinstance(one, types.ModuleType)
+        and one.__name__ == module
+        or (getattr(one, "__module__", None), getattr(one, "__name__", None)) == (module, name)
+        for one in used
+    )

@@ -46,14 +46,9 @@ def _edges(a: Any, bins: Any, range: Any) -> Any:
     hooks.raise_where(~is_finite, ValueError("the range of a histogram is not finite"))
     is_one = first == last
     kind = jnp.result_type(a, float)
-<<<<<<< HEAD
-    start, stop = (jnp.asarray(jnp.where(is_one, end + off, end), kind) for end, off in ((first, -0.5), (last, 0.5)))
-    return linspace(start, stop, bins + 1)
-=======
     ends = (jnp.asarray(jnp.where(is_one, end + off, end), kind) for end, off in ((first, -0.5), (last, 0.5)))
     low, high = ends
     return linspace(low, high, bins + 1)
->>>>>>> 202b11972d412f61ff8bda6d0cf89e70329e0ffa
 
 
 def _is_one(bins: Any) -> bool:

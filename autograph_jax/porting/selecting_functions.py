@@ -260,20 +260,15 @@ def _only(values: Any, name: str) -> Any:
     return asarray(values).reshape(())[()]
 
 
-def _convolved(a: Any, v: Any, mode: Any = "full") -> Any:
+def _convolved(a: Any, v: Any, mode: str = "full") -> Any:
     """`np.convolve`: zeros behind the elements that count add nothing."""
     first, second = (one.compact() if isinstance(one, Selection) else np.atleast_1d(asarray(one)) for one in (a, v))
     if first.ndim != 1 or second.ndim != 1 or mode not in ("full", "same", "valid"):
         raise refusal("`np.convolve` is called with it")
     for one, name in ((first, "a"), (second, "v")):
         hooks.raise_where(jnp.asarray(one.shape[0] == 0), ValueError(f"{name} cannot be empty"))
-<<<<<<< HEAD
-    filled: list[Any] = [wrap(one.filled(0)) if isinstance(one, Selection) else one for one in (first, second)]
-    found = np.convolve(filled[0], filled[1])
-=======
     whole: Any = [wrap(one.filled(0)) if isinstance(one, Selection) else one for one in (first, second)]
     found: Any = np.convolve(whole[0], whole[1])
->>>>>>> 202b11972d412f61ff8bda6d0cf89e70329e0ffa
     less, most = (function(first.shape[0], second.shape[0]) for function in (jnp.minimum, jnp.maximum))
     start, count = {"full": (0, less + most - 1), "same": ((less - 1) // 2, most), "valid": (less - 1, most - less + 1)}[mode]
     return Selection(found, {0: Window(start, count)})
