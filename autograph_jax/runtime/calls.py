@@ -46,7 +46,7 @@ from autograph_jax.operators.tracing import cached, foreign, holders, impure, st
 from autograph_jax.operators.tracing.places import CHANGING
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
-from autograph_jax.porting import counterparts, functions, in_python, stubs
+from autograph_jax.porting import counterparts, creating, functions, in_python, stubs
 from autograph_jax.porting.names import MATH, is_numeric_function, jax_function
 from autograph_jax.runtime import classes, discarded, numpy_writes, own_code, ported_builtins, strict, vectorized
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays, handing_containers
@@ -394,7 +394,18 @@ def _is_python_function(value: Any) -> bool:
 
 def _with_arrays(function: Any) -> Function:
     """A function of ported code that is handed to one of JAX's, which gives it JAX's arrays and takes such."""
-    return lambda *arguments, **keywords: left(call(function)(*jax.tree.map(entering, arguments), **keywords))
+
+    def run(*arguments: Any, **keywords: Any) -> Any:
+        return left(_in_one_piece(call(function)(*jax.tree.map(entering, arguments), **keywords)))
+
+    return run
+
+
+def _in_one_piece(found: Any) -> Any:
+    """What a function has given that NumPy makes an array of: an array on one path, and a tuple of numbers on the other."""
+    if type(found) is Choice and any(isinstance(option, list | tuple) for option in found._options):
+        return selection.of_choice(found, creating.asarray, "as an array")
+    return found
 
 
 hooks.call = call

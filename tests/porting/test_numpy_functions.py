@@ -11,6 +11,7 @@ import scipy.linalg
 import scipy.linalg.blas
 import scipy.ndimage
 import scipy.signal
+import scipy.stats
 
 import autograph_jax as ag
 from autograph_jax import errors
@@ -643,3 +644,15 @@ def test_a_flag_beside_other_indices(corner):
         return y, z, z[flag].sum(), z[flag, 1].sum()
 
     compare(written, np.array([[corner, 5.0], [7.0, 2.0]]))
+
+
+def test_a_row_is_an_array_on_one_path_and_a_tuple_on_the_other(x64):
+    def moments(row):
+        return np.full(2, np.nan) if np.isnan(row).any() else (row.mean(), row.max())
+
+    def of_columns(x):
+        return np.apply_along_axis(moments, 0, x), scipy.stats.skew(x), scipy.stats.trim_mean(x, 0.1, axis=1)
+
+    for x in (np.arange(12.0).reshape(4, 3) ** 2, np.where(np.eye(4, 3) > 0, np.nan, 2.0)):
+        for found, want in zip(jax.jit(ag.port(of_columns))(x), of_columns(x), strict=True):
+            np.testing.assert_allclose(found, want, rtol=1e-12)

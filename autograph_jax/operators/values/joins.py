@@ -107,7 +107,9 @@ def _may_be_option(form: Form) -> bool:
 
 
 def _are_apart(first: Form, second: Form) -> bool:
-    """Objects of two classes, texts of two kinds, and in ported code tuples of two lengths: one is chosen."""
+    """Objects of two classes, texts of two kinds; in ported code tuples of two lengths, an array and a list: one is chosen."""
+    if hooks.is_porting() and (_is_row(first) and _array_for(second) or _is_row(second) and _array_for(first)):
+        return True
     if not isinstance(first, Tree) or not isinstance(second, Tree):
         return False
     if isinstance(first.kind, Record) and isinstance(second.kind, Record):
@@ -116,6 +118,10 @@ def _are_apart(first: Form, second: Form) -> bool:
         return not _read_alike(first, second)
     are_tuples = all(getattr(form.kind, "type", None) is tuple for form in (first, second))
     return are_tuples and len(first.children) != len(second.children) and hooks.is_porting()
+
+
+def _is_row(form: Form) -> bool:
+    return isinstance(form, Tree) and getattr(form.kind, "type", None) in (list, tuple)
 
 
 def _read_alike(first: Form, second: Form) -> bool:
