@@ -126,3 +126,26 @@ def test_what_a_cache_has_given_and_a_block_changes(is_known, x64):
     for porting in (ag.port, ag.autograph):
         with pytest.raises(ag.StagingError, match="`cached_table`, which has a cache, has given"):
             jax.jit(porting(f))(3.0)
+
+
+NODES = np.linspace(0.0, 1.0, 6)
+SQUARE = np.arange(12.0).reshape(3, 4)
+
+
+def test_parts_at_places_and_bounds_that_are_traced(x64):
+    def parts(t):
+        k = int(t * 5)
+        return (
+            NODES[np.flatnonzero(NODES < t)].sum(), NODES[k:].sum(), SQUARE[:, int(t * 3) :].sum(),
+            SQUARE[int(t * 2), 1:].max(), NODES[[0, k]], NODES[np.array([k, 1])],
+        )  # fmt: skip
+
+    def written(t):
+        part = NODES[int(t * 5) :]
+        part[0] = 5.0
+        return NODES.sum()
+
+    for t in (0.2, 0.61):
+        jax.tree.map(np.testing.assert_allclose, jax.jit(ag.port(parts))(t), parts(t))
+    with pytest.raises(ag.PortingError, match="has not made"):
+        jax.jit(ag.port(written))(0.61)

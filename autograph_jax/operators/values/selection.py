@@ -34,6 +34,7 @@ from autograph_jax.operators.values.updated import index_of
 from autograph_jax.porting import creating
 from autograph_jax.porting.arrays import MutableArray, wrap
 from autograph_jax.porting.arrays import picked as picked_array
+from autograph_jax.porting.selections import Selection
 
 # With what Python calls an index of each that is out of range.
 _SEQUENCES = {
@@ -55,8 +56,10 @@ def get_item(container: Any, index: Any) -> Any:
     if isinstance(container, jax.Array):
         index = index_of(index)
     if hooks.is_porting():
-        if isinstance(container, jax.Array) and not _is_place(index) or type(container) is np.ndarray and _is_new(index):
+        if isinstance(container, jax.Array) and not _is_place(index):
             return wrap(container)[index]
+        if type(container) is np.ndarray and _is_new(index):
+            return creating.asarray(container)[index]
         if isinstance(container, _CONCATENATING):
             return creating.concatenated(container, index)
     elif type(container) is np.ndarray and container.dtype.kind in "biufc" and _has_traced(index):
@@ -85,22 +88,25 @@ def get_item(container: Any, index: Any) -> Any:
 
 def _is_place(index: Any) -> bool:
     """Is it what any array takes as a key: integers and slices that are known?"""
-    parts = index if type(index) is tuple else (index,)
-    bounds = [bound for part in parts if isinstance(part, slice) for bound in (part.start, part.stop, part.step)]
-    return all(isinstance(part, int | slice | None | types.EllipsisType) for part in (*parts, *bounds))
+    return all(isinstance(part, int | slice | None | types.EllipsisType) for part in _parts(index))
 
 
 def _is_new(index: Any) -> bool:
     """Is there anything in it that NumPy's own arrays don't take?"""
-    return any(isinstance(part, MutableArray | jax.Array) for part in (index if type(index) is tuple else (index,)))
+    return any(isinstance(part, MutableArray | jax.Array | Selection) for part in _parts(index)) or _has_traced(index)
+
+
+def _parts(index: Any) -> list[Any]:
+    """The indices of an index, and the bounds of its slices."""
+    parts = index if type(index) is tuple else (index,)
+    return [*parts, *(bound for part in parts if isinstance(part, slice) for bound in (part.start, part.stop, part.step))]
 
 
 def _has_traced(index: Any) -> bool:
     """Is there anything in it that NumPy's arrays cannot look at?"""
-    parts = index if type(index) is tuple else (index,)
-    bounds = [bound for part in parts if isinstance(part, slice) for bound in (part.start, part.stop, part.step)]
+    parts = _parts(index)
     listed = [element for part in parts if isinstance(part, list) for element in reach.everything(part)]
-    return any(isinstance(part, jax.core.Tracer) for part in (*parts, *bounds, *listed))
+    return any(isinstance(part, jax.core.Tracer) for part in (*parts, *listed))
 
 
 def _of_numpys(array: np.ndarray, index: Any) -> jax.Array:
