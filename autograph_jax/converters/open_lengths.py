@@ -44,7 +44,7 @@ def _is_open(node: gast.AST, known: frozenset[str]) -> bool:
             return bool(generators[-1].ifs) or _is_open(generators[-1].iter, known)
         case gast.Call(func=gast.Name(id="filter" | "max_len")) | gast.Call(func=gast.Attribute(attr="max_len")):
             return True
-        case gast.Call(func=function, args=[values, *_]) if is_operator(function, "rows", "view"):
+        case gast.Call(func=function, args=[values, *_]) if is_operator(function, "rows", "view", "view_at"):
             return _is_open(values, known)
         case gast.Call(func=gast.Name(id=name), args=values) if name in _PASSING_ON:
             return any(_is_open(value, known) for value in values)

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.operators import comparisons, hooks, jax_private
-from autograph_jax.operators.comprehensions import Kept, each_there, is_there, kept_call, only_kept
+from autograph_jax.operators.comprehensions import Kept, each_there, is_there, kept_call, kept_list, kept_one, only_kept
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.outside_loops import marked
-from autograph_jax.operators.sequences import bounded
+from autograph_jax.operators.sequences import bounded, iterables
 from autograph_jax.operators.tracing import aliasing, same_containers, views
 from autograph_jax.operators.values import joins, objects, selection
 from autograph_jax.operators.values.choices import Choice
@@ -256,7 +256,9 @@ def cmp_to_key(mycmp: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
 
 
 def all_of(iterable: Any, *, one_by_one: bool = False) -> Any:
-    """What a generator expression keeps, traced data deciding: a Bounded; or its elements as they come."""
+    """What a generator expression keeps, or `reversed(kept)`, traced data deciding: a Bounded; or its elements as they come."""
+    if isinstance(iterable, iterables.View) and not one_by_one and iterables.of_open_length(iterable) is not None:
+        return kept_list([kept_one(there, value) for there, value in each_there(iterable)])
     if not isinstance(iterable, Kept):
         return iterable
     return iterable.each() if one_by_one else iterable.collected()
