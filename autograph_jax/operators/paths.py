@@ -184,7 +184,8 @@ def read(target: Any, step: _Attr | _Item) -> Any:
         return step.read(target)
     index = opened_index(step.index)
     if isinstance(target, np.ndarray):
-        becomes_jax = subscripts.has_array(index) and target.dtype.kind in "biufc" and not hooks.is_porting()
+        becomes_jax = subscripts.has_array(index) and not subscripts.numpy_takes(index)
+        becomes_jax = becomes_jax and target.dtype.kind in "biufc" and not hooks.is_porting()
         return part_of(jnp.asarray(target), index) if becomes_jax else step.read(target)
     return part_of(target, index)
 

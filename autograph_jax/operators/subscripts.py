@@ -170,13 +170,13 @@ def nobodys_variable() -> ImmutableError:
 
 
 def _becomes_jax(target: np.ndarray, value: Any, index: Any) -> bool:
-    """Does NumPy's array have to become one of JAX's? One of objects can keep an array of JAX's as an element.
+    """Does NumPy's array have to become one of JAX's? One of objects can keep an array of JAX's as an element."""
+    return not numpy_takes(value, index) and (has_array(index) or target.dtype != object and has_array(value))
 
-    Where nothing is traced NumPy takes JAX's arrays, and whoever holds its array sees the write.
-    """
-    if not jax_private.tracing() and not has_tracer(value, index):
-        return False
-    return has_array(index) or target.dtype != object and has_array(value)
+
+def numpy_takes(*values: Any) -> bool:
+    """Where nothing is traced NumPy takes JAX's arrays, and whoever holds its array sees the write."""
+    return not jax_private.tracing() and not has_tracer(*values)
 
 
 def has_array(*values: Any) -> bool:
