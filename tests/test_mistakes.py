@@ -508,11 +508,12 @@ ROWS = {
         """,
         "jax.enable_x64(True)(jax.jit(ag.port(f)))(x3.astype(int))",
         """
-        PortingError: the shape of what `bincount` gives cannot be had of traced data  [AG0501]
+        PortingError: the shape of an array depends on traced data, and an array of that length is made  [AG0501]
           model.py:4, in f
             return np.bincount(x)
                    ^^^^^^^^^^^^^^
-          help: np.where keeps the shape
+          So it is with `x[mask]`, `x[:k]`, and an array that has another shape on another path.
+          help: np.where(mask, x, 0) keeps the shape
         """,
     ),
     "an assertion": Row(
