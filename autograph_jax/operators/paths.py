@@ -109,7 +109,7 @@ def _at_end(root: Any, steps: Sequence[_Attr | _Item], change: Callable[[Any, An
     step, *rest = steps
     inner = step.read(root)
     new = change(inner, rest[0], root, step) if len(rest) == 1 else _at_end(inner, rest, change)
-    if new is inner and isinstance(root, Bounded) and isinstance(step, _Item):  # what it gives is a copy
+    if new is inner and issubclass(type(root), Bounded) and isinstance(step, _Item):  # what it gives is a copy
         return step.write(new, root)
     if new is inner:
         return root
