@@ -20,7 +20,7 @@ def halved(x, start, name="x"):
     return {"x": x, "name": name, "steps": 3}
 
 def squared(x):
-    return scipy.integrate.quad(lambda t: t, 0.0, x)[0]
+    return scipy.integrate.odeint(lambda y, t: -y, x, [0.0, 1.0])[-1, 0]
 
 def constant(n):
     return np.ones(n)
@@ -66,7 +66,7 @@ def test_a_difference_is_told(capsys):
 
 def test_what_is_refused(capsys):
     assert main(["port", "solvers_to_port.py:squared", "--args", "0.5"]) == 1
-    assert "_qagse` has no counterpart" in capsys.readouterr().err
+    assert "odeint` has no counterpart" in capsys.readouterr().err
 
 
 def test_arguments_that_do_not_fit(capsys):
