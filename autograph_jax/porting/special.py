@@ -199,21 +199,20 @@ def _refuse_hyp2f1(where: Any, at: str, way_out: str) -> None:
     hooks.raise_where(jnp.any(where), refused)
 
 
-def _gammainc(a: Any, x: Any) -> jax.Array:
-    """Of parameters 0 and infinity, too, where JAX's is NaN (NIST 8.2.5 and 8.11.1)."""
-    a, x = (jnp.asarray(one, jnp.result_type(a, x, float)) for one in (a, x))
-    is_zero, is_endless = (a == 0) & (x > 0), (a == jnp.inf) & (x >= 0)
-    at_the_end = jnp.where(x == jnp.inf, jnp.nan, 0.0)
-    found = jsp.gammainc(jnp.where(is_zero | is_endless, 1.0, a), x)
-    return jnp.where(is_zero, 1.0, jnp.where(is_endless, at_the_end, found))
+def _incomplete_gamma(of_jax: Function, at_zero: float) -> Function:
+    """P(a, x) or Q(a, x), also of the parameters 0, where it is `at_zero`, and infinity: JAX's is NaN (NIST 8.2.5, 8.11.1)."""
+
+    def apply(a: Any, x: Any) -> jax.Array:
+        a, x = (jnp.asarray(one, jnp.result_type(a, x, float)) for one in (a, x))
+        is_zero, is_endless = (a == 0) & (x > 0), (a == jnp.inf) & (x >= 0)
+        at_the_end = jnp.where(x == jnp.inf, jnp.nan, 1 - at_zero)
+        found = of_jax(jnp.where(is_zero | is_endless, 1.0, a), x)
+        return jnp.where(is_zero, at_zero, jnp.where(is_endless, at_the_end, found))
+
+    return apply
 
 
-def _gammaincc(a: Any, x: Any) -> jax.Array:
-    a, x = (jnp.asarray(one, jnp.result_type(a, x, float)) for one in (a, x))
-    is_zero, is_endless = (a == 0) & (x > 0), (a == jnp.inf) & (x >= 0)
-    at_the_end = jnp.where(x == jnp.inf, jnp.nan, 1.0)
-    found = jsp.gammaincc(jnp.where(is_zero | is_endless, 1.0, a), x)
-    return jnp.where(is_zero, 0.0, jnp.where(is_endless, at_the_end, found))
+_gammainc, _gammaincc = _incomplete_gamma(jsp.gammainc, 1.0), _incomplete_gamma(jsp.gammaincc, 0.0)
 
 
 def _exprel(x: Any) -> Any:

@@ -138,6 +138,38 @@ def in_tuples(x):
     return [a + row[0] for a, row in [rows[0], rows[1]]]
 
 
+@refused
+def the_best_of_those_kept(x):
+    rows = [[v, 0.0] for v in x]
+    best = min([row for row in rows if row[0] > 0], key=lambda row: row[0])
+    best[1] = 9.0
+    return rows
+
+
+@refused
+def in_another_order(x):
+    rows = [[v, 0.0] for v in x if v > 0]
+    by_size = sorted(rows, key=lambda row: -row[0])
+    by_size[0][1] = 4.0
+    return total(rows)
+
+
+@refused
+def kept_of_those_kept(x):
+    rows = [[v, 0.0] for v in x if v > 0]
+    large = [row for row in rows if row[0] > 2]
+    large[0][1] = 5.0
+    return sum(row[1] for row in rows), large[0][1]
+
+
+@right
+def put_in_order_and_written(x):
+    rows = [[v, 0.0] for v in x if v > 0]
+    rows.sort(key=lambda row: -row[0])
+    rows[0][1] = 4.0
+    return [rows[0][0], rows[0][1], rows[1][1]]
+
+
 @right
 def the_first_one(x):
     rows = [[v, 0.0] for v in x]

@@ -129,7 +129,10 @@ def _adaptive(
     rule: Rule, a: float, b: float, absolute: float, relative: float, limit: int,
     starts: np.ndarray, ends: np.ndarray, parts: np.ndarray, errors: np.ndarray, ranks: np.ndarray,
 ) -> tuple[float, float, int, int]:  # fmt: skip
-    """The integral, its error, the number of intervals, and a code. The arrays get the intervals, and the rank of each."""
+    """The integral, its error, the number of intervals, and a code. The arrays get the intervals, and the rank of each.
+
+    QAGS's loop in one piece: its steps share twenty numbers, and parts of it would hand these to and fro.
+    """
     result, error, size, spread = rule(a, b)
     starts[0], ends[0], parts[0], errors[0], ranks[0] = a, b, result, error, 0
     bound = max(absolute, relative * abs(result))
@@ -177,12 +180,10 @@ def _adaptive(
             code = 1
         if max(abs(low), abs(high)) <= (1 + 100 * _EPSILON) * (abs(middle) + 1000 * _SMALLEST):
             code = 4
-        if right_error > left_error:  # the half with the larger error keeps the place
-            starts[last], ends[last], parts[last], errors[last] = low, middle, left, left_error
-            starts[worst], parts[worst], errors[worst] = middle, right, right_error
-        else:
-            starts[last], ends[last], parts[last], errors[last] = middle, high, right, right_error
-            ends[worst], parts[worst], errors[worst] = middle, left, left_error
+        of_halves = (low, middle, left, left_error), (middle, high, right, right_error)
+        smaller, larger = of_halves if right_error > left_error else of_halves[::-1]
+        starts[last], ends[last], parts[last], errors[last] = smaller
+        starts[worst], ends[worst], parts[worst], errors[worst] = larger  # which keeps the place
         _rank(ranks, errors, worst, last)
         position = min(position, ranks[worst])
         worst = np.argmin(np.abs(ranks - position))
@@ -236,31 +237,37 @@ def _adaptive(
         position, is_extrapolating, large = 0, False, total
         small *= 0.5
 
-    is_divergent = False
-    if error == _LARGEST:
-        is_summed = True
-    if not is_summed:
-        is_asked = True  # whether it diverges
-        if code + doubt != 0:
-            if doubt == 3:
-                error += correction
-            if code == 0:
-                code = 3
-            if result != 0 and area != 0:
-                is_summed = error / abs(result) > total / abs(area)
-            elif error > total:
-                is_summed = True
-            elif area == 0:
-                is_asked = False
-        if is_asked and not is_summed and (has_a_sign or max(abs(result), abs(area)) > 0.01 * size):
-            is_divergent = 0.01 > result / area or result / area > 100 or total > abs(area)
-    if is_divergent:
-        code = 6
+    error, is_summed, code = _accepted(result, error, area, total, size, code, doubt, correction, is_summed, has_a_sign)
     if is_summed:
         result, error = np.sum(parts), total
     if code > 2:
         code -= 1
     return result, error, count, code
+
+
+def _accepted(
+    result: float, error: float, area: float, total: float, size: float,
+    code: int, doubt: int, correction: float, is_summed: bool, has_a_sign: bool,
+) -> tuple[float, bool, int]:  # fmt: skip
+    """The error of the extrapolated integral, whether the sum of the parts is taken instead, and the code."""
+    if is_summed or error == _LARGEST:
+        return error, True, code
+    is_asked = True  # whether it diverges
+    if code + doubt != 0:
+        if doubt == 3:
+            error += correction
+        if code == 0:
+            code = 3
+        if result != 0 and area != 0:
+            is_summed = error / abs(result) > total / abs(area)
+        elif error > total:
+            is_summed = True
+        elif area == 0:
+            is_asked = False
+    if is_asked and not is_summed and (has_a_sign or max(abs(result), abs(area)) > 0.01 * size):
+        if 0.01 > result / area or result / area > 100 or total > abs(area):
+            code = 6
+    return error, is_summed, code
 
 
 def _rank(ranks: np.ndarray, errors: np.ndarray, halved: int | np.integer, new: int) -> None:
