@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import jax.core
 import jax.numpy as jnp
+import numpy as np
 
 from autograph_jax.operators import comparisons, comprehensions, hooks, jax_private, ordering, speculation
 from autograph_jax.operators.effects import checks, texts
@@ -28,6 +29,7 @@ from autograph_jax.operators.values import bools, objects
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.joins import alike
 from autograph_jax.operators.values.traced import is_traced, truth
+from autograph_jax.porting.in_python.masked import MaskedArray
 from autograph_jax.porting.mathematics import complex_of, in_own_type
 
 
@@ -167,7 +169,13 @@ def taken_for(value: Any) -> Any:
 
 
 # A deque is a list of which only a bound is known, too.
-_TAKEN_FOR = ((Text, ""), (BoundedDeque, collections.deque()), (bounded.Bounded, []), (iterables.Range, range(0)))
+_TAKEN_FOR = (
+    (Text, ""),
+    (MaskedArray, np.ma.masked_array(())),
+    (BoundedDeque, collections.deque()),
+    (bounded.Bounded, []),
+    (iterables.Range, range(0)),
+)
 
 
 def issubclass_(kind: Any, kinds: Any) -> Any:

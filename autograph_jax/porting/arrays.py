@@ -322,7 +322,14 @@ def _key_part(part: Any) -> Any:
     if isinstance(part, list):
         part = casting.nested(part)
         return part.astype(np.intp) if not part.size else widened(part)
-    return widened(part)
+    return _whole(part) if isinstance(part, Tracer) and not part.ndim and part.dtype.kind == "f" else widened(part)
+
+
+def _whole(place: jax.Array) -> jax.Array:
+    """An index that another path has a NaN in place of, `return False, np.nan`: both paths have a float then."""
+    kinds = "integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays"
+    hooks.raise_where(jnp.floor(place) != place, IndexError(f"only {kinds} are valid indices"))
+    return place.astype(casting.canonical(np.intp))
 
 
 def widened(places: Any) -> Any:

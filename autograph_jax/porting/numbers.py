@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .replacing import literal, parent_of, staged
+from .replacing import literal, outside, parent_of, staged
 
 # Module state: for the id of a traced number, itself and what it never exceeds. An entry goes when the number goes.
 _bounds: dict[int, tuple[weakref.ref[Any], int]] = {}
@@ -37,6 +37,8 @@ def bound_of(count: Any) -> int | None:
     if number is not count and number is not None:
         return bound_of(number)
     parent = parent_of(number)
+    if parent is None and (there := outside(number)) is not None:
+        return bound_of(there)
     if number is not None and number.dtype == bool:
         return 1
     if parent is None or number is None or number.size != 1 or number.dtype.kind not in "iu":
@@ -106,6 +108,8 @@ def is_natural(number: Any, depth: int = 8) -> bool:
         return isinstance(number, int) and number >= 0 or isinstance(number, jax.Array) and value >= 0
     own = staged(number)
     parent = parent_of(own)
+    if parent is None and depth and (there := outside(own)) is not None:
+        return is_natural(there, depth - 1)
     if parent is None or str(parent.primitive) not in _KEEP_NATURAL or not depth:
         return own is not number and own is not None and is_natural(own, depth - 1)
     return all(is_natural(part, depth - 1) for part in parent.in_tracers)

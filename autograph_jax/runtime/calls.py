@@ -175,6 +175,8 @@ def call(function: Any) -> Function:
 
 def _ported(function: Any) -> Function | None:
     """What ported code calls in place of something of NumPy's, Python's or Numba's."""
+    if in_python.is_of_masked(function):
+        return functools.partial(_of_masked_arrays, function)
     if isinstance(function, type):
         return ported_builtins.of_scalar_class(function)
     if isinstance(inner := getattr(function, "py_func", None), types.FunctionType):  # compiled by Numba
@@ -190,6 +192,13 @@ def _ported(function: Any) -> Function | None:
     if _is_compiled(function):
         return lambda *arguments, **keywords: _compiled(function, arguments, keywords)
     return ported_builtins.of_method(function)
+
+
+def _of_masked_arrays(function: Function, *arguments: Any, **keywords: Any) -> Any:
+    """A function of `numpy.ma`: NumPy's own on what only NumPy has made."""
+    if (ours := in_python.masked_counterpart(function, (*arguments, *keywords.values()))) is None:
+        return function(*arguments, **keywords)
+    return call(ours)(*arguments, **keywords)
 
 
 def _compiled(function: Function, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -353,6 +362,8 @@ def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -
             lambda option: _ported_call(function, (*before, option, *after), keywords),
             f"`{function.__name__}` is called",
         )
+    if (of_masked := in_python.masked_counterpart(function, arguments)) is not None:
+        return call(of_masked)(*arguments, **keywords)
     if any(map(own_code.stands_for_array, arguments)):
         if own_code.is_there(function):
             return own_code.run(function, arguments, keywords)

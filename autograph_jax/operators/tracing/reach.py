@@ -19,6 +19,7 @@ import numpy as np
 from autograph_jax.operators.values.choices import VIEWS, Choice
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.porting.arrays import Buffer, MutableArray, Picked, arrays_made
+from autograph_jax.porting.selections import Selection
 
 _SLOT = types.MemberDescriptorType
 _EMPTY = object()  # a slot without a value
@@ -128,7 +129,7 @@ def is_record(value: Any) -> bool:
 def is_changing_pytree(value: Any) -> bool:
     """Is this an object of a class that JAX knows as a pytree, and whose attributes may be written all the same?"""
     kind = type(value)
-    if kind.__setattr__ is not object.__setattr__ or isinstance(value, _NO_RECORDS):
+    if kind.__setattr__ is not object.__setattr__ or isinstance(value, (*_NO_RECORDS, Selection)):
         return False
     return bool(attributes(value)) and not jax.tree_util.all_leaves([value])
 
