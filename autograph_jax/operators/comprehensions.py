@@ -62,6 +62,7 @@ def each_there(values: Any) -> Iterator[tuple[Any, Any]]:
     """For each element that there may be in what ported code goes through, whether it is there, and itself."""
     if isinstance(values, Kept):
         return ((is_there(value), only_kept(value)) for value in values.each())
+    values = iterables.iterated(values)
     rows = iterables.of_open_length(values)
     most = bound_of(rows.length) if rows is not None else None
     if rows is None or most is None:

@@ -42,7 +42,7 @@ Block = Callable[..., Any]
 
 _HELD_BY_CALL = 4  # references to an iterable that nothing but the `for` holds: the caller's stack and our frames
 _NOTHING = contextlib.nullcontext()
-_SEQUENCES = (list, tuple, dict, range, str, set, frozenset)
+_SEQUENCES = (list, tuple, dict, range, str, set, frozenset, bounded.Bounded)
 
 
 def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | None = None) -> Any:
@@ -50,6 +50,7 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
     body = body or nothing
     if isinstance(iterable, markers.Marked):
         return _as_marked(iterable, body, names, orelse)
+    iterable = iterables.iterated(iterable)
     if type(iterable) is Choice and all(isinstance(option, _SEQUENCES) for option in iterable._options):
         return _over_one_of(iterable, body, names, orelse)
     arrays = _run_over(iterable)

@@ -213,7 +213,7 @@ class Flat:
 
 def _method(name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **options: Any) -> Any:
-        return getattr(np, name)(self, *args, **options)
+        return getattr(np, name)(self, *map(hooks.number, args), **options)
 
     method.__name__ = name
     return method

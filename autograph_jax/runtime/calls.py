@@ -47,6 +47,7 @@ from autograph_jax.operators.tracing.places import CHANGING
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import counterparts, creating, functions, in_python, stubs
+from autograph_jax.porting.in_python import masked
 from autograph_jax.porting.names import MATH, is_numeric_function, jax_function
 from autograph_jax.runtime import classes, discarded, numpy_writes, own_code, ported_builtins, strict, vectorized
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays, handing_containers
@@ -196,7 +197,7 @@ def _ported(function: Any) -> Function | None:
 
 def _of_masked_arrays(function: Function, *arguments: Any, **keywords: Any) -> Any:
     """A function of `numpy.ma`: NumPy's own on what only NumPy has made."""
-    if (ours := in_python.masked_counterpart(function, (*arguments, *keywords.values()))) is None:
+    if (ours := in_python.of_masked_module(function, (*arguments, *keywords.values()))) is None:
         return function(*arguments, **keywords)
     return call(ours)(*arguments, **keywords)
 
@@ -362,8 +363,9 @@ def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -
             lambda option: _ported_call(function, (*before, option, *after), keywords),
             f"`{function.__name__}` is called",
         )
-    if (of_masked := in_python.masked_counterpart(function, arguments)) is not None:
+    if (of_masked := in_python.of_masked_arguments(function, arguments)) is not None:
         return call(of_masked)(*arguments, **keywords)
+    arguments = tuple(map(masked.data_of, arguments))
     if any(map(own_code.stands_for_array, arguments)):
         if own_code.is_there(function):
             return own_code.run(function, arguments, keywords)

@@ -18,6 +18,7 @@ from autograph_jax.operators.tracing import collecting, reach, state
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import hooks as porting_hooks
+from autograph_jax.porting.in_python import masked
 from autograph_jax.porting.refusals import refusing
 from autograph_jax.runtime import libraries, ported_builtins
 from autograph_jax.runtime.calls import call
@@ -30,7 +31,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 hooks.is_porting = is_porting
 hooks.shown_as = ported_builtins.shown_as
 hooks.max_len = porting_hooks.max_len = libraries.max_len
-porting_hooks.number = selection.not_none
+porting_hooks.number = lambda value: masked.data_of(selection.not_none(value))
 porting_hooks.options_of = lambda value: (value._index, value._options) if type(value) is Choice else None
 porting_hooks.holds_traced = reach.holds_tracer
 porting_hooks.marked = marked

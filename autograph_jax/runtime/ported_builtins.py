@@ -25,6 +25,7 @@ from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import creating, functions, hooks
 from autograph_jax.porting.arrays import MutableArray, result, value_of, wrap
 from autograph_jax.porting.computing import reduced
+from autograph_jax.porting.in_python import masked
 from autograph_jax.porting.mathematics import own_type
 from autograph_jax.porting.names import lacking
 from autograph_jax.porting.numbers import bounded
@@ -228,6 +229,7 @@ def _method_names(kind: type) -> dict[Any, str]:
 
 def _of_known(owner: np.ndarray, method: Any, arguments: Any, keywords: Any) -> Any:
     """A method of an array of NumPy's own: what it makes is one of ours, which can be written."""
+    arguments = tuple(map(masked.data_of, arguments))
     arrays = [part for part in (*arguments, *keywords.values()) if isinstance(part, _TRACED_KINDS)]
     if arrays:
         return getattr(wrap(owner), method.__name__)(*arguments, **keywords)

@@ -1156,6 +1156,23 @@ def no_such_item_on_a_path(x):
 row(no_such_item_on_a_path, [2.0], [5.5], [6.5], [7.5], [8.5], own_jit=True)
 
 
+def division_by_a_known_zero_on_a_path(x):
+    step, y = 0, x
+    if x > 5:
+        y = x + 1 / step
+    return y
+
+
+row(division_by_a_known_zero_on_a_path, [2.0], [7.0], own_jit=True)
+
+
+def overflow_on_a_path(x):
+    return x + math.exp(1000) if x > 5 else x
+
+
+row(overflow_on_a_path, [2.0], [7.0], own_jit=True)
+
+
 def no_such_item_in_a_try(x):
     values = [5.0, 6.0]
     try:

@@ -32,6 +32,16 @@ def no_mask(x):
 
 
 @program
+def data_of_what_has_no_mask(x):
+    """As pykalman's filters."""
+    z, gain, out = np.ma.atleast_2d(np.ma.asarray(x)), np.arange(8.0).reshape(2, 4), np.zeros((2, 4))
+    if not np.any(np.ma.getmask(z[0])):
+        out[0] = z[0]
+    gained = np.dot(gain, z[0]), gain.dot(z.T), (gain * x[0]).dot(z[0] - x[1]), np.dot(z, gain.T), np.linalg.norm(z)
+    return out, *gained, z.T.shape, np.outer(z[0], z[0])
+
+
+@program
 def a_known_mask(x):
     m = np.ma.array(x, mask=[0, 1, 0, 0])
     return (

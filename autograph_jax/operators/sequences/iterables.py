@@ -39,6 +39,8 @@ from autograph_jax.operators.sequences.rows import (
 )
 from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.tracing import state
+from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.narrowed import narrowed
 from autograph_jax.operators.values.selection import not_none
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.porting import numbers
@@ -165,6 +167,13 @@ def _is_selection(value: Any) -> TypeGuard[Selection]:
     return isinstance(value, Selection) and 0 in value.rows
 
 
+def iterated(iterable: Any) -> Any:
+    """What is gone through: on a path where it is None, an error of the run."""
+    if type(iterable) is not Choice:
+        return iterable
+    return narrowed(iterable, lambda option: option is not None, lambda: TypeError("'NoneType' object is not iterable"))
+
+
 # Python's builtins of the same names
 
 
@@ -192,6 +201,7 @@ def _plain_integer(bound: Any) -> Any:
 
 
 def enumerate_(iterable: Any, start: Any = 0) -> Any:
+    iterable = iterated(iterable)
     if not _goes_along(iterable) and not is_traced(start):
         return builtins.enumerate(iterable, start)
     if is_traced(start) and jnp.issubdtype(start.dtype, jnp.integer):
@@ -203,6 +213,7 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
 
 
 def zip_(*iterables: Any, strict: bool = False) -> Any:
+    iterables = tuple(map(iterated, iterables))
     views = [one for one in map(_beside_open if _is_any_open(iterables) else view, iterables) if one is not None]
     lengths = [v.length for v in views]
     parted = strict and (any(map(is_traced, lengths)) or len(set(lengths)) > 1)
@@ -239,6 +250,7 @@ def iter_(iterable: Any, *end: Any) -> Any:
 
 
 def reversed_(sequence: Any) -> Any:
+    sequence = iterated(sequence)
     if isinstance(sequence, Range):
         return one_shot(sequence.reversed())
     if isinstance(sequence, bounded.Bounded):

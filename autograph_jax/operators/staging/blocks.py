@@ -373,7 +373,7 @@ class _Recorder:
         """
         try:
             return self._block(*arguments)
-        except (ValueError, TypeError, NameError, AttributeError, LookupError) as error:
+        except (ValueError, TypeError, NameError, AttributeError, LookupError, ArithmeticError) as error:
             if (refusal := frozen.refusal(error)) is not None:
                 raise refusal from None
             if self._memory is not None or not _is_of_run_time(error):
@@ -581,12 +581,14 @@ def _made_in(trace: state.Trace) -> Callable[[Any], bool]:
 
 
 def _is_of_run_time(error: Exception) -> bool:
-    """Does this error tell of a value that is not there at this moment of tracing?"""
+    """Does this error tell of a value that is not there at this moment of tracing, or of a branch that may not run?"""
     match error:
         case NameError():
             return str(error).startswith("cannot access")
         case AttributeError() if not isinstance(error.obj, jax.Array | types.ModuleType | None):
             return is_raised_by_user(error)
+        case ZeroDivisionError() | OverflowError():
+            return True
         case KeyError() | IndexError():
             return is_raised_by_user(error) or is_raised_for_item(error)
         case ValueError():

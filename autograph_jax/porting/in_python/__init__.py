@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import numpy as np
 
 from ..arrays import MutableArray
 from ..names import lacking
@@ -22,21 +23,28 @@ def written(function: Any) -> types.FunctionType | None:
     return _IN_C[module].get(function.__name__) if module in _IN_C else None
 
 
-def masked_counterpart(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:
-    """What computes a function of `numpy.ma`, or one of NumPy's that is given a masked array; None where neither is."""
-    leaves = jax.tree.leaves(arguments, is_leaf=lambda leaf: leaf is None or isinstance(leaf, masked.MaskedArray))
-    if is_of_masked(function):
-        is_ours = any(isinstance(leaf, jax.Array | MutableArray | Selection | masked.MaskedArray) for leaf in leaves)
-        return _found(masked.of_masked, function) if is_ours else None
-    return _found(masked.of_arrays, function) if any(isinstance(leaf, masked.MaskedArray) for leaf in leaves) else None
+def of_masked_module(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:
+    """What computes a function of `numpy.ma`; None where all that it is given is NumPy's."""
+    if not any(isinstance(leaf, jax.Array | MutableArray | Selection | masked.MaskedArray) for leaf in _leaves(arguments)):
+        return None
+    if (found := masked.of_masked(function)) is None:
+        raise lacking(function)
+    return found
+
+
+def of_masked_arguments(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:
+    """What computes a function of NumPy that is given masked arrays; None where none is, or it sees but their data."""
+    arrays = [leaf for leaf in _leaves(arguments) if isinstance(leaf, masked.MaskedArray)]
+    found = masked.of_arrays(function) if arrays else None
+    if found is None and any(array.mask is not np.ma.nomask for array in arrays):
+        raise lacking(function)
+    return found
+
+
+def _leaves(arguments: tuple[Any, ...]) -> list[Any]:
+    return jax.tree.leaves(arguments, is_leaf=lambda leaf: leaf is None or isinstance(leaf, masked.MaskedArray))
 
 
 def is_of_masked(function: Any) -> bool:
     """Is this a function of `numpy.ma`, or its class?"""
     return (getattr(function, "__module__", None) or "").startswith("numpy.ma")
-
-
-def _found(look_up: Callable[[Any], Callable[..., Any] | None], function: Any) -> Callable[..., Any]:
-    if (found := look_up(function)) is None:
-        raise lacking(function)
-    return found

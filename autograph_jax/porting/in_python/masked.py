@@ -280,6 +280,11 @@ def getdata(a: Any, subok: Any = True) -> Any:
     return a.data if isinstance(a, MaskedArray | np.ma.MaskedArray) else np.asarray(a)
 
 
+def data_of(value: Any) -> Any:
+    """What functions in C see of a masked array; not converted itself."""
+    return value.data if type(value) is MaskedArray else value
+
+
 def getmask(a: Any) -> Any:
     return a.mask if isinstance(a, MaskedArray | np.ma.MaskedArray) else np.ma.nomask
 
@@ -428,7 +433,9 @@ def of_arrays(function: Any) -> Function | None:
     return None
 
 
-def _elementwise(ufunc: np.ufunc) -> Function:
+def _elementwise(ufunc: np.ufunc) -> Function | None:
+    if ufunc.signature is not None:  # `np.matmul`, which does not heed a mask
+        return None
     return functools.partial({1: _of_one, 2: _of_two}[ufunc.nin], ufunc)
 
 
