@@ -25,7 +25,7 @@ from autograph_jax.operators.sequences.deques import BoundedDeque
 from autograph_jax.operators.sequences.rows import View
 from autograph_jax.operators.staging import dependence
 from autograph_jax.operators.tracing import views
-from autograph_jax.operators.values import bools, objects
+from autograph_jax.operators.values import bools, objects, selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.joins import alike
 from autograph_jax.operators.values.traced import is_traced, truth
@@ -201,6 +201,8 @@ def type_(value: Any, *rest: Any, **keywords: Any) -> Any:
 
 def len_(value: Any) -> Any:
     lists.check_known(value)
+    if type(value) is Choice and any(isinstance(option, View | bounded.Bounded) for option in value._options):
+        return selection.of_choice(value, len_, "`len`")
     if not isinstance(value, View | bounded.Bounded):
         return objects.asked(value, "__len__", len)
     return bounded.as_python_int(value.length) if is_traced(value.length) else value.length

@@ -315,7 +315,7 @@ def _joined_end(place: Place, first: Traced, second: Traced) -> Form:
     if (first.is_over or second.is_over) and not isinstance(place, Carried):
         return end_of(place, second if first.is_over else first)
     forms = [end_of(place, branch) for branch in (first, second)]
-    return joined(shown(place), *forms, before="one path leaves", after="the other", target=place.target)
+    return joined(shown(place), *forms, before="one path leaves", after="the other", place=place)
 
 
 def _named(block: Block | None, function: Any) -> Callable[[], Any]:

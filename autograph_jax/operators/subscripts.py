@@ -22,12 +22,14 @@ from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.conditionals import if_expr, if_stmt
 from autograph_jax.operators.effects import attempts
 from autograph_jax.operators.sequences import moved
+from autograph_jax.operators.sequences.bounded import Bounded
 from autograph_jax.operators.tracing import aliasing, foreign, frozen, holders, reach, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import BUFFERS, CHANGING, Content, attribute_of, check_class, content_of
 from autograph_jax.operators.values import open_keys, selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, Unbound, refusal
+from autograph_jax.operators.values.narrowed import narrowed
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.operators.values.updated import is_mask, masked, updated
 from autograph_jax.porting.refusals import not_made_by_ported_code
@@ -265,9 +267,18 @@ def note_attr(target: Any, name: str) -> None:
     state.note(attribute_of(target, name))
 
 
+_NOT_DELETED = "'NoneType' object doesn't support item deletion"
+
+
 def del_item(target: Any, index: Any) -> None:
+    if type(target) is Choice:
+        choice = narrowed(target, lambda option: option is not None, lambda: TypeError(_NOT_DELETED))
+        if type(choice) is not Choice:
+            return del_item(choice, index)
+        return _write_chosen(choice, lambda option: del_item(option, index), (list, dict, Bounded), "an item of it is deleted")
     note_content(target)
     if type(target) is list and moved.is_place(index):
         moved.delete(target, index)
     else:
         del target[index]
+    return None

@@ -432,3 +432,148 @@ def test_the_moments_of_a_distribution(x64):
         for name in ("mean", "var", "stats"):
             method = getattr(distribution, name)
             np.testing.assert_allclose(ag.jit(ag.port(method))(shape), method(shape))
+
+
+class Sum:
+    """A matrix as SciPy's Broyden methods keep it: vectors, and from some number on an array."""
+
+    def __init__(self, most):
+        self.parts, self.most, self.whole = [], most, None
+
+    def append(self, part):
+        if self.whole is not None:
+            self.whole += np.outer(part, part)
+            return
+        self.parts.append(part)
+        if len(self.parts) > self.most:
+            self.whole = np.zeros((2, 2))
+            for left, right in zip(self.parts, self.parts):  # noqa: B905
+                self.whole += np.outer(left, right)
+            self.parts = None
+
+    def drop(self):
+        del self.parts[:]
+
+    def times(self, v):
+        if self.whole is not None:
+            return self.whole @ v
+        found = v * 1
+        for part in self.parts:
+            found = found + part * (part @ v)
+        return found
+
+
+class Parts:
+    def __init__(self):
+        self.parts = []
+
+    def append(self, part):
+        self.parts.append(part)
+
+    def reset(self):
+        self.parts = []
+
+    def times(self, v):
+        found = v * 1
+        for part in self.parts:
+            found = found + part * (part @ v)
+        return found
+
+
+class Keeper:
+    def __init__(self):
+        self.renew()
+
+    def renew(self):
+        self.sum = Parts()
+
+
+def to_the_end(x, total, change):
+    for turn in range(20):
+        if np.abs(x).max() < 1e-3:
+            break
+        if x[0] < 0.1:
+            change()
+        total().append(x * 0.1)
+        x = 0.5 * total().times(x)
+    return x, turn
+
+
+def an_array_from_some_number_on(x):
+    total = Sum(2)
+    return to_the_end(x, lambda: total, lambda: None)
+
+
+def a_list_that_a_branch_replaces(x):
+    total = Parts()
+    return to_the_end(x, lambda: total, total.reset)
+
+
+def a_list_that_a_branch_empties(x):
+    total = Sum(100)
+    return to_the_end(x, lambda: total, total.drop)
+
+
+def an_object_that_a_branch_replaces(x):
+    keeper = Keeper()
+    return to_the_end(x, lambda: keeper.sum, keeper.renew)
+
+
+def a_variable_that_a_branch_replaces(x):
+    total = Parts()
+    for _ in range(20):
+        if np.abs(x).max() < 1e-3:
+            break
+        if x[0] < 0.1:
+            total = Parts()
+        total.append(x * 0.1)
+        x = 0.5 * total.times(x)
+    return x
+
+
+REPLACED = [
+    *(an_array_from_some_number_on, a_list_that_a_branch_replaces, a_list_that_a_branch_empties),
+    *(an_object_that_a_branch_replaces, a_variable_that_a_branch_replaces),
+]
+
+
+@pytest.mark.parametrize("function", REPLACED)
+def test_lists_of_objects_that_traced_data_replaces(function, x64):
+    check_compiled(function, [[1.0, 2.0], [3.0, 0.1], [-0.2, 0.1]])
+
+
+def a_list_that_two_variables_hold(x):
+    total = Parts()
+    seen = total.parts
+    total.append(x)
+    if x[0] > 0:
+        total.reset()
+    total.append(x * 2)
+    return len(seen), len(total.parts)
+
+
+def test_a_replaced_list_that_another_variable_holds(x64):
+    """Python's numbers, or a refusal: which of two lists is written is only known at run time."""
+    for x in (np.array([1.0, 2.0]), np.array([-1.0, 2.0])):
+        try:
+            found = ag.jit(ag.port(a_list_that_two_variables_hold))(x)
+        except (ag.AliasError, ag.StructureError):
+            continue
+        assert tuple(map(int, found)) == a_list_that_two_variables_hold(x)
+
+
+def test_going_through_none():
+    def program(x):
+        parts = None
+        if x > 1:
+            parts = [x, 2 * x]
+        total = x * 0
+        for part in parts:
+            total = total + part
+        return total
+
+    for convert in (ag.autograph, ag.port):
+        run = ag.jit(convert(program))
+        assert run(2.0) == 6
+        with pytest.raises(TypeError, match="'NoneType' object is not iterable"):
+            run(0.5)

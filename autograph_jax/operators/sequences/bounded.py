@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -40,6 +40,11 @@ class Bounded(Comparing):
 
     def __init__(self, columns: Any, length: Any, capacity: int) -> None:
         self._columns, self._length, self.capacity = columns, length, capacity
+
+    @classmethod
+    def empty_like(cls, forms: Mapping[str, Any]) -> Bounded:
+        """One without elements, of the capacity that is in the Forms of what another one holds."""
+        return of([], [], forms["capacity"].value)
 
     @property
     def length(self) -> Any:
@@ -452,6 +457,21 @@ def of(values: Sequence[Any], masks: Sequence[Any], capacity: int) -> Bounded:
     missing = capacity - len(values)
     padded = [jnp.concatenate([c, jnp.zeros((missing, *c.shape[1:]), c.dtype)]) if missing else c for c in columns]
     made._columns = unflatten(_column_form(form, capacity), iter(padded))
+    return made
+
+
+def one_of(index: Any, lists: Sequence[Bounded]) -> Bounded:
+    """The one of several that traced data has chosen, made anew for who only goes through it."""
+    capacity, length = max(one.capacity for one in lists), jnp.stack([jnp.asarray(one.length) for one in lists])[index]
+    forms = [one._form for one in lists if one._form is not None]
+    if not forms:
+        return Bounded(None, length, capacity)
+    form = functools.reduce(_joined, forms)
+    wide = [Bounded(one._widened(form), one.length, one.capacity)._rows(jnp.arange(capacity)) for one in lists]
+    columns = [jnp.stack(column)[index] for column in zip(*(flatten(rows)[1] for rows in wide), strict=True)]
+    made = Bounded(unflatten(_column_form(form, capacity), iter(columns)), length, capacity)
+    for one in lists:
+        one._of_the_same(made)
     return made
 
 

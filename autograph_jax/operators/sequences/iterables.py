@@ -200,8 +200,16 @@ def _plain_integer(bound: Any) -> Any:
     return bound if is_traced(bound) else operator.index(bound)
 
 
-def enumerate_(iterable: Any, start: Any = 0) -> Any:
+def _read(iterable: Any) -> Any:
+    """What is gone through, and not written meanwhile: one list where traced data has chosen between some of open length."""
     iterable = iterated(iterable)
+    if type(iterable) is Choice and all(type(option) is bounded.Bounded for option in iterable._options):
+        return bounded.one_of(iterable._index, iterable._options)
+    return iterable
+
+
+def enumerate_(iterable: Any, start: Any = 0) -> Any:
+    iterable = _read(iterable)
     if not _goes_along(iterable) and not is_traced(start):
         return builtins.enumerate(iterable, start)
     if is_traced(start) and jnp.issubdtype(start.dtype, jnp.integer):
@@ -213,7 +221,7 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
 
 
 def zip_(*iterables: Any, strict: bool = False) -> Any:
-    iterables = tuple(map(iterated, iterables))
+    iterables = tuple(map(_read, iterables))
     views = [one for one in map(_beside_open if _is_any_open(iterables) else view, iterables) if one is not None]
     lengths = [v.length for v in views]
     parted = strict and (any(map(is_traced, lengths)) or len(set(lengths)) > 1)
@@ -250,7 +258,7 @@ def iter_(iterable: Any, *end: Any) -> Any:
 
 
 def reversed_(sequence: Any) -> Any:
-    sequence = iterated(sequence)
+    sequence = _read(sequence)
     if isinstance(sequence, Range):
         return one_shot(sequence.reversed())
     if isinstance(sequence, bounded.Bounded):

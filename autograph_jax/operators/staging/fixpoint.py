@@ -384,8 +384,8 @@ def _next(place: Place, form: Form, traced: Traced, first: int, growing: dict[An
         return growth.start(cast(Tree, end).kind)
     if (opened := opened_beside_others(place, form, end, traced)) is not None:
         return opened
-    told = {"before": "it enters this loop as", "after": "and a turn leaves it as", "target": place.target}
-    return joined(shown(place), form, end, **told)
+    told = {"before": "it enters this loop as", "after": "and a turn leaves it as"}
+    return joined(shown(place), form, end, place=place, **told)
 
 
 def _variables(place: Place, form: Form, traced: Traced, first: int) -> tuple[list[Any], list[Any]]:

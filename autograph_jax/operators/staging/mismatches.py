@@ -2,37 +2,81 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from autograph_jax.errors import ShapeError, StructureError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.sequences import lists
-from autograph_jax.operators.tracing.places import Aside, Inside, Place
-from autograph_jax.operators.values.forms import Form, Mismatch
+from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing.places import Aside, Content, Inside, Place
+from autograph_jax.operators.values.containers import Record, expanded
+from autograph_jax.operators.values.forms import Form, Mismatch, Options, Static, Tree
 from autograph_jax.operators.values.joins import is_reordered, join
 
 
-def joined(place: str, first: Form, second: Form, *, before: str, after: str, target: Any = None) -> Form:
+def joined(name: str, first: Form, second: Form, *, before: str, after: str, place: Place | None = None) -> Form:
     """`join`, with a Mismatch told in the user's words. `before` and `after` say where each of the two comes from.
 
-    `target` is the object that is one or the other, if it is known.
+    `place` is what holds one or the other, if it is known.
     """
+    target = None if place is None else place.target
     try:
         if isinstance(target, dict) and is_reordered(first, second) and not hooks.is_porting():
             raise Mismatch("structure", str(first), str(second))  # the user's own doing: d["a"] = d.pop("a")
         return join(first, second)
     except Mismatch as mismatch:
         if lists.is_longer(first, second) or lists.is_longer(second, first):
-            raise number_unknown(place, first, second, target) from None
-        raise mismatch_error(place, mismatch, before, after) from None
+            raise number_unknown(name, first, second, _changed_in(place)) from None
+        error = mismatch_error(name, mismatch, before, after)
+        if hooks.is_porting() and (inner := _longer_in(first, second, _changed_in(place))) is not None:
+            error.grown = _grown(*inner)
+        raise error from None
 
 
 def number_unknown(place: str, first: Form, second: Form, target: Any) -> StructureError:
     """The error of a list that two paths, or the turns of a loop, leave with different numbers of elements."""
     error = lists.number_unknown(place)
     if hooks.is_porting():
-        error.grown = target, max(map(len, map(lists.elements, (first, second)))), lists.are_alike(first, second)
+        error.grown = _grown(first, second, target)
     return error
+
+
+def _grown(first: Form, second: Form, values: Any) -> tuple[Any, int, bool]:
+    return values, max(map(len, map(lists.elements, (first, second)))), lists.are_alike(first, second)
+
+
+def _longer_in(first: Form, second: Form, value: Any) -> tuple[Form, Form, Any] | None:
+    """The list, somewhere in a value, that two paths leave with different numbers of elements; and its two Forms."""
+    first, second = _taken_apart(first), _taken_apart(second)
+    for one, other in itertools.product(_options(first), _options(second)) if type(value) is list else ():
+        if lists.is_longer(one, other) or lists.is_longer(other, one):
+            return one, other, value
+    forms = [_attributes(first), _attributes(second)]
+    parts = ((forms[0][name], forms[1][name], reach.attribute(value, name, None)) for name in forms[0] if name in forms[1])
+    return next((inner for part in parts if (inner := _longer_in(*part)) is not None), None)
+
+
+def _attributes(form: Form) -> dict[str, Form]:
+    """The Forms of what an object's attributes hold."""
+    is_record = isinstance(form, Tree) and isinstance(form.kind, Record)
+    return dict(zip(form.kind.names, form.children, strict=True)) if is_record else {}
+
+
+def _options(form: Form) -> tuple[Form, ...]:
+    return form.forms if isinstance(form, Options) else (form,)
+
+
+def _taken_apart(form: Form) -> Form:
+    """The Form of the parts of an object that is kept whole."""
+    return expanded(form.value) or form if isinstance(form, Static) else form
+
+
+def _changed_in(place: Place | None) -> Any:
+    """The object that is changed there: what a variable or attribute holds, or what has its contents changed."""
+    if place is None:
+        return None
+    return place.target if isinstance(place, Content) else place.read()
 
 
 def mismatch_error(name: str, mismatch: Mismatch, before: str, after: str) -> ShapeError | StructureError:

@@ -65,6 +65,8 @@ def join(first: Form, second: Form) -> Form:
             return selected.joined(first, second)
         return Tree(references.Fresh(), (_join_arrays(one, other),))
     first, second = _expanded_like(first, second), _expanded_like(second, first)
+    first, second = _emptied_like(first, second)
+    second, first = _emptied_like(second, first)
     if _are_apart(first, second):
         return Options((first, second))
     if isinstance(first, Tree) and isinstance(second, Tree):
@@ -143,6 +145,33 @@ def _expanded_like(form: Form, other: Form) -> Form:
     if isinstance(form, Static) and isinstance(other, Tree) and type(form.value) is getattr(other.kind, "type", None):
         return expanded(form.value) or form
     return form
+
+
+def _emptied_like(form: Form, other: Form) -> tuple[Form, Form]:
+    """A new empty list beside one of open length, of ported code, which becomes one: `self.steps = []` on one path."""
+    if not _is_new_empty_list(form) or not _is_list_of_open_length(other):
+        return form, other
+    other = (expanded(other.value) or other) if isinstance(other, Static) else other
+    assert isinstance(other, Tree)
+    parts = zip(other.kind.names, other.children, strict=True)
+    return Tree(other.kind, tuple(_of_empty(name, part) for name, part in parts)), other
+
+
+def _is_list_of_open_length(form: Form) -> bool:
+    is_older = isinstance(form, Static) and hasattr(type(form.value), "empty_like")
+    return is_older or isinstance(form, Tree) and _is_of_open_length(form.kind)
+
+
+def _is_new_empty_list(form: Form) -> bool:
+    return isinstance(form, Tree) and getattr(form.kind, "type", None) is list and not form.children
+
+
+def _is_of_open_length(kind: Any) -> bool:
+    return isinstance(kind, Record) and hasattr(kind.type, "empty_like")
+
+
+def _of_empty(name: str, part: Form) -> Form:
+    return Static(None) if name == "_columns" else part
 
 
 def _join_trees(first: Tree, second: Tree) -> Form:
@@ -324,6 +353,8 @@ def coerce(value: Any, form: Form) -> list[Any]:
         case Tree(kind, children) if selected.is_selection(form):
             pairs = zip(selected.parts(value, form), children, strict=True)
             return [leaf for part, child in pairs for leaf in coerce(part, child)]
+        case Tree(kind) if type(value) is list and _is_of_open_length(kind):
+            return coerce(kind.type.empty_like(dict(zip(kind.names, form.children, strict=True))), form)
         case Tree(kind, children):
             return [leaf for part, child in zip(_parts_for(value, kind), children, strict=True) for leaf in coerce(part, child)]
 
