@@ -56,3 +56,4 @@ spans_left_by: Callable[[Any, Any], Any] = lambda equation, known: ()  # noqa: E
 
 # The closed jaxpr of a function of arrays, of which nothing is done: `traced_aside(f, x)`.
 traced_aside: Callable[..., Any] = jax.make_jaxpr
+made: Callable[[Any], Any] = lambda value: value  # noqa: E731 - an object, noted as one that the block being traced makes

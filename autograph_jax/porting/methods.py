@@ -125,6 +125,10 @@ class Methods(NDArrayOperatorsMixin):
         Flat(self)[:] = new  # type: ignore[arg-type]
 
     def view(self, dtype: Any = None) -> Any:
+        from . import array_classes
+
+        if array_classes.is_for(dtype):
+            return array_classes.made(dtype, self[...], self)  # type: ignore[index, arg-type]
         if dtype in (None, np.ndarray) or np.dtype(dtype) == self.dtype:
             return self[...]  # type: ignore[index]
         from .functions import refuse

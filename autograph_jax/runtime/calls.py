@@ -46,7 +46,7 @@ from autograph_jax.operators.tracing import cached, foreign, holders, impure, st
 from autograph_jax.operators.tracing.places import CHANGING
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
-from autograph_jax.porting import counterparts, creating, functions, in_python, stubs
+from autograph_jax.porting import array_classes, counterparts, creating, functions, in_python, stubs
 from autograph_jax.porting.in_python import masked
 from autograph_jax.porting.names import MATH, is_numeric_function, jax_function
 from autograph_jax.runtime import classes, discarded, numpy_writes, own_code, ported_builtins, strict, vectorized
@@ -174,10 +174,18 @@ def call(function: Any) -> Function:
     return _viewing(function) if gives_view(function) else _callable_object(function)
 
 
+_NEW_ARRAY = np.ndarray.__new__
+
+
 def _ported(function: Any) -> Function | None:
     """What ported code calls in place of something of NumPy's, Python's or Numba's."""
     if in_python.is_of_masked(function):
         return functools.partial(_of_masked_arrays, function)
+    if array_classes.is_for(function):
+        classes.meet(function)
+        return array_classes.making(function)
+    if function is _NEW_ARRAY:
+        return array_classes.new_array
     if isinstance(function, type):
         return ported_builtins.of_scalar_class(function)
     if isinstance(inner := getattr(function, "py_func", None), types.FunctionType):  # compiled by Numba
@@ -352,6 +360,10 @@ def _numeric(function: Function) -> Function:
 
 
 def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -> Any:
+    objects = [argument for argument in arguments if isinstance(argument, array_classes.ArrayObject)]
+    if objects:
+        found = _ported_call(function, tuple(map(array_classes.data_of, arguments)), keywords)
+        return array_classes.like(objects[0], found) if isinstance(function, np.ufunc) else found
     arguments = with_arrays(function, tuple(map(_numbers, arguments)))
     if not isinstance(arguments, tuple):
         return arguments

@@ -25,6 +25,7 @@ from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.places import Attribute, Content
 from autograph_jax.operators.values import bunches
 from autograph_jax.operators.values.choices import Choice
+from autograph_jax.porting import array_classes
 from autograph_jax.porting.arrays import MutableArray, wrap
 from autograph_jax.porting.padded import Padded
 from autograph_jax.porting.rows import padded
@@ -150,6 +151,7 @@ def _of_the_call(leaf: np.ndarray, arguments: Any, has_keywords: bool) -> int:
 
 def left(value: Any) -> Any:
     """What a ported function gives: arrays are JAX's, or NumPy's where they are known, also inside containers and objects."""
+    value = array_classes.data_of(value)
     if isinstance(value, _ARRAYS):
         return _value(value)
     for part in list(reach.everything(value)):
@@ -171,11 +173,12 @@ def _leave(place: Any) -> None:
 
 
 _ARRAYS = MutableArray, Selection, Choice, Several
-_HOLDING = *_ARRAYS, tuple
+_HOLDING = *_ARRAYS, array_classes.ArrayObject, tuple
 
 
 def _without(value: Any) -> Any:
     """A value in which arrays are values; a list or dict, and what is in tuples, anew if anything in it is one."""
+    value = array_classes.data_of(value)
     if isinstance(value, _ARRAYS):
         return _value(value)
     if isinstance(value, dict) and any(isinstance(part, _HOLDING) for part in value.values()):
@@ -225,9 +228,11 @@ def _value(value: Any) -> Any:
 
 def _of_choice(choice: Choice) -> Any:
     """`if ts: ts = np.hstack(ts)`: the array, or a list that is empty, which is an array without elements."""
-    if any(isinstance(option, MutableArray) for option in choice._options):
-        return _mapped(choice, lambda option: option.value if isinstance(option, MutableArray) else option)
-    options = choice._options
+    options = [array_classes.data_of(option) for option in choice._options]
+    if all(isinstance(option, MutableArray) for option in options) and len({option.shape for option in options}) == 1:
+        return jnp.stack([jnp.asarray(option.value) for option in options])[choice._index]
+    if any(isinstance(option, MutableArray) for option in options):
+        return _mapped(choice, _array_of)
     arrays = {number: _value(option) for number, option in enumerate(options) if isinstance(option, Selection)}
     kinds = {(part._values.shape, part._values.dtype, tuple(part.lengths)) for part in arrays.values()}
     if len(kinds) != 1 or not all(isinstance(option, Selection | Bounded | list) for option in options):
@@ -243,6 +248,11 @@ def _of_choice(choice: Choice) -> Any:
             length = option.length if isinstance(option, Bounded) else len(option)
             raise_where(here & (length > 0), TypeError("a list on one path, an array on another"))
     return Padded(values, lengths)
+
+
+def _array_of(option: Any) -> Any:
+    array = array_classes.data_of(option)
+    return array.value if isinstance(array, MutableArray) else option
 
 
 def _mapped(choice: Choice, function: Callable[[Any], Any]) -> Any:

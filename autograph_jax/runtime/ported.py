@@ -17,6 +17,7 @@ from autograph_jax.operators.tracing import buffers as buffers  # sets the array
 from autograph_jax.operators.tracing import collecting, reach, state
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
+from autograph_jax.porting import array_classes
 from autograph_jax.porting import hooks as porting_hooks
 from autograph_jax.porting.in_python import masked
 from autograph_jax.porting.refusals import refusing
@@ -31,10 +32,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 hooks.is_porting = is_porting
 hooks.shown_as = ported_builtins.shown_as
 hooks.max_len = porting_hooks.max_len = libraries.max_len
-porting_hooks.number = lambda value: masked.data_of(selection.not_none(value))
+porting_hooks.number = lambda value: array_classes.data_of(masked.data_of(selection.not_none(value)))
 porting_hooks.options_of = lambda value: (value._index, value._options) if type(value) is Choice else None
 porting_hooks.holds_traced = reach.holds_tracer
 porting_hooks.marked = marked
+porting_hooks.made = state.made
 porting_hooks.traced_aside = aside.traced_aside
 porting_hooks.of_integers |= integers.OVERRIDES
 porting_hooks.python_number = ported_builtins.python_number

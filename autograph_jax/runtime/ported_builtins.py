@@ -22,7 +22,7 @@ from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.tracing import impure, state
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
-from autograph_jax.porting import creating, functions, hooks
+from autograph_jax.porting import array_classes, creating, functions, hooks
 from autograph_jax.porting.arrays import MutableArray, result, value_of, wrap
 from autograph_jax.porting.computing import reduced
 from autograph_jax.porting.in_python import masked
@@ -46,6 +46,8 @@ def shown_as(value: Any) -> Any:
         return value
     if isinstance(value, jax.Array) and not value.ndim and getattr(jax.typeof(value), "weak_type", False):
         return {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}[value.dtype.kind]
+    if isinstance(value, array_classes.ArrayObject):
+        return array_classes.shown(value)
     if isinstance(value, BoundedDeque):
         return collections.deque(maxlen=value.maxlen)
     if isinstance(value, Bounded | Several):
@@ -229,7 +231,7 @@ def _method_names(kind: type) -> dict[Any, str]:
 
 def _of_known(owner: np.ndarray, method: Any, arguments: Any, keywords: Any) -> Any:
     """A method of an array of NumPy's own: what it makes is one of ours, which can be written."""
-    arguments = tuple(map(masked.data_of, arguments))
+    arguments = tuple(array_classes.data_of(masked.data_of(argument)) for argument in arguments)
     arrays = [part for part in (*arguments, *keywords.values()) if isinstance(part, _TRACED_KINDS)]
     if arrays:
         return getattr(wrap(owner), method.__name__)(*arguments, **keywords)

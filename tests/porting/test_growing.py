@@ -13,6 +13,7 @@ import scipy.stats
 from scipy.optimize.elementwise import find_root
 
 import autograph_jax as ag
+from autograph_jax.errors import AliasError, StructureError
 from tests.porting.programs import VECTORS, check_compiled
 
 
@@ -438,7 +439,9 @@ class Sum:
     """A matrix as SciPy's Broyden methods keep it: vectors, and from some number on an array."""
 
     def __init__(self, most):
-        self.parts, self.most, self.whole = [], most, None
+        self.most: Any = most
+        self.parts: Any = []
+        self.whole: Any = None
 
     def append(self, part):
         if self.whole is not None:
@@ -557,14 +560,14 @@ def test_a_replaced_list_that_another_variable_holds(x64):
     for x in (np.array([1.0, 2.0]), np.array([-1.0, 2.0])):
         try:
             found = ag.jit(ag.port(a_list_that_two_variables_hold))(x)
-        except (ag.AliasError, ag.StructureError):
+        except (AliasError, StructureError):
             continue
         assert tuple(map(int, found)) == a_list_that_two_variables_hold(x)
 
 
 def test_going_through_none():
     def program(x):
-        parts = None
+        parts: Any = None
         if x > 1:
             parts = [x, 2 * x]
         total = x * 0

@@ -29,7 +29,8 @@ def joined(name: str, first: Form, second: Form, *, before: str, after: str, pla
         if lists.is_longer(first, second) or lists.is_longer(second, first):
             raise number_unknown(name, first, second, _changed_in(place)) from None
         error = mismatch_error(name, mismatch, before, after)
-        if hooks.is_porting() and (inner := _longer_in(first, second, _changed_in(place))) is not None:
+        is_ported = hooks.is_porting() and isinstance(error, StructureError)
+        if is_ported and (inner := _longer_in(first, second, _changed_in(place))) is not None:
             error.grown = _grown(*inner)
         raise error from None
 
@@ -59,8 +60,9 @@ def _longer_in(first: Form, second: Form, value: Any) -> tuple[Form, Form, Any] 
 
 def _attributes(form: Form) -> dict[str, Form]:
     """The Forms of what an object's attributes hold."""
-    is_record = isinstance(form, Tree) and isinstance(form.kind, Record)
-    return dict(zip(form.kind.names, form.children, strict=True)) if is_record else {}
+    if not isinstance(form, Tree) or not isinstance(form.kind, Record):
+        return {}
+    return dict(zip(form.kind.names, form.children, strict=True))
 
 
 def _options(form: Form) -> tuple[Form, ...]:

@@ -40,6 +40,7 @@ from autograph_jax.operators.values.forms import (
     array_forms,
     same_kind,
 )
+from autograph_jax.porting.array_classes import ArrayObject
 
 
 def join(first: Form, second: Form) -> Form:
@@ -112,6 +113,8 @@ def _are_apart(first: Form, second: Form) -> bool:
     """Objects of two classes, texts of two kinds; in ported code tuples of two lengths, an array and a list: one is chosen."""
     if hooks.is_porting() and (_is_row(first) and _array_for(second) or _is_row(second) and _array_for(first)):
         return True
+    if _is_array_object(first) and _array_for(second) or _is_array_object(second) and _array_for(first):
+        return True
     if not isinstance(first, Tree) or not isinstance(second, Tree):
         return False
     if isinstance(first.kind, Record) and isinstance(second.kind, Record):
@@ -120,6 +123,13 @@ def _are_apart(first: Form, second: Form) -> bool:
         return not _read_alike(first, second)
     are_tuples = all(getattr(form.kind, "type", None) is tuple for form in (first, second))
     return are_tuples and len(first.children) != len(second.children) and hooks.is_porting()
+
+
+def _is_array_object(form: Form) -> bool:
+    """Of a class of a library's that derives from NumPy's array."""
+    if isinstance(form, Static):
+        return isinstance(form.value, ArrayObject)
+    return isinstance(form, Tree) and isinstance(form.kind, Record) and issubclass(form.kind.type, ArrayObject)
 
 
 def _is_row(form: Form) -> bool:
