@@ -29,8 +29,8 @@ def joined(name: str, first: Form, second: Form, *, before: str, after: str, pla
         if lists.is_longer(first, second) or lists.is_longer(second, first):
             raise number_unknown(name, first, second, _changed_in(place)) from None
         error = mismatch_error(name, mismatch, before, after)
-        is_ported = hooks.is_porting() and isinstance(error, StructureError)
-        if is_ported and (inner := _longer_in(first, second, _changed_in(place))) is not None:
+        inner = _longer_in(first, second, _changed_in(place)) if hooks.is_porting() else None
+        if inner is not None and isinstance(error, StructureError):
             error.grown = _grown(*inner)
         raise error from None
 

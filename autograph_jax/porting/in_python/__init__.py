@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import jax
@@ -41,10 +41,13 @@ def of_masked_arguments(function: Any, arguments: tuple[Any, ...]) -> Callable[.
     return found
 
 
-def _leaves(arguments: tuple[Any, ...]) -> list[Any]:
-    return jax.tree.leaves(arguments, is_leaf=lambda leaf: leaf is None or isinstance(leaf, masked.MaskedArray))
+def _leaves(arguments: Iterable[Any]) -> Iterator[Any]:
+    """Arguments, and what stands in lists of them."""
+    for argument in arguments:
+        yield from _leaves(argument) if isinstance(argument, list | tuple) else (argument,)
 
 
 def is_of_masked(function: Any) -> bool:
     """Is this a function of `numpy.ma`, or its class?"""
-    return (getattr(function, "__module__", None) or "").startswith("numpy.ma")
+    module = getattr(function, "__module__", None)
+    return isinstance(module, str) and module.startswith("numpy.ma")
