@@ -159,7 +159,7 @@ def left(value: Any) -> Any:
             _leave(Content(part))
         elif type(part).__module__.startswith("numpy") and isinstance(own := getattr(part, "__dict__", None), dict):
             own.update({name: _without(held) for name, held in own.items()})  # a polynomial's coefficients
-        elif reach.is_record(part):
+        elif reach.is_record(part) and not isinstance(part, array_classes.ArrayObject):
             for name in reach.attributes(part):
                 _leave(Attribute(part, name))
     return value if isinstance(value, list | dict) else _without(value)  # SciPy's results are dicts of a class

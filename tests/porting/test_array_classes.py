@@ -120,6 +120,28 @@ def beside_an_array(x):
 
 
 @program
+def what_is_computed_of_one_or_the_other(x):
+    q = Quaternion(x) if x[0] > 1 else x * 1
+    return q + 1.0, np.sum(q), {"kept": [q]}
+
+
+@program
+def two_names_of_one(x):
+    length, other = Length(x), Length(x + 1)
+    same = length
+    if x[0] > 1:
+        same[0] = 7.0
+    else:
+        length[1] = 3.0
+    rows = [length, other]
+    for i in range(3):
+        if x[i] > 1:
+            rows[0][i] = -1
+        rows[1] += rows[0]
+    return length, same, x, rows[1], other
+
+
+@program
 def a_view_with_an_attribute(x):
     length = Length(x, "s")
     twice, part = length.doubled(), np.exp(length[1:])
