@@ -16,6 +16,7 @@ from autograph_jax.converters import (
     expressions,
     generators,
     growing,
+    list_operands,
     live_loops,
     local_variables,
     masks,
@@ -63,7 +64,8 @@ def convert_tree(
     arrays that they write, before `attempts` moves these arrays; `unpacking` and `views` mark what shares memory with
     them; `stores` makes item writes into assignments, which the blocks then count as written variables; `generators` marks
     what stays Python's; `blocks` cuts statements into functions, and needs facts about the tree as the stores left it;
-    `debugged` shows these all variables; `open_lengths`, also of ported code, `comprehensions`, `products`, `powers`,
+    `debugged` shows these all variables; `open_lengths`, also of ported code, `comprehensions`, `list_operands`, `products`,
+    `powers`,
     `truths`, `raising` and `expressions` last, when tests stand where they will be evaluated.
     """
     names = Names(tree)
@@ -72,6 +74,7 @@ def convert_tree(
     tree = plain.convert(tree, class_name)
     if any(map(names.is_users, LOCAL_VARIABLES)):
         tree = local_variables.convert(tree, free)
+    lists = list_operands.names_of_lists(tree) if ported else frozenset[str]()
     if ported:
         tree = growing.convert(tree)
     if has.any(gast.Match):
@@ -102,7 +105,7 @@ def convert_tree(
     if has.any(gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp):
         tree = comprehensions.convert(tree)
     if ported:
-        tree = products.convert(tree)
+        tree = products.convert(list_operands.convert(tree, lists))
     if has.any(gast.Pow):
         tree = powers.convert(tree)
     if has.any(gast.BinOp, gast.UnaryOp, gast.AugAssign):

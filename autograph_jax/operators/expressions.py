@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,8 @@ from autograph_jax.operators.values.choices import UNBOUND, Choice, answered
 from autograph_jax.operators.values.narrowed import narrowed
 from autograph_jax.operators.values.traced import is_traced, truth
 from autograph_jax.porting import products
+from autograph_jax.porting.arrays import MutableArray
+from autograph_jax.porting.creating import asarray
 from autograph_jax.porting.selections import Selection
 
 Thunk = Callable[[], Any]
@@ -219,6 +222,28 @@ def quotient(above: Any, below: Any) -> Any:
     """A division in ported code: `x**25 / factorial(25)` is one by a float, as NumPy has it; JAX's integers end at 64 bits."""
     is_large = type(below) is int and isinstance(above, jax.Array) and below.bit_length() > 63
     return above / (float(below) if is_large else below)
+
+
+_OPERATIONS = {
+    **{"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv},
+    **{"**": operator.pow, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge},
+}
+
+
+def beside_list(symbol: str, left: Any, right: Any) -> Any:
+    """`[a, b] / s` in ported code: a list beside an array or a scalar of NumPy's is an array, as NumPy makes it one."""
+    if type(left) is list and _takes_list(symbol, right):
+        left = asarray(left)
+    elif type(right) is list and _takes_list(symbol, left):
+        right = asarray(right)
+    return _OPERATIONS[symbol](left, right)
+
+
+def _takes_list(symbol: str, other: Any) -> bool:
+    """A whole number of NumPy's repeats a list; any other scalar refuses it: `[1, 2] * np.float64(2)` is a TypeError."""
+    if isinstance(other, jax.Array):
+        return symbol != "*" and not other.weak_type
+    return isinstance(other, MutableArray | Selection | np.ndarray) or symbol != "*" and isinstance(other, np.generic)
 
 
 def not_in(value: Any, container: Any) -> Any:

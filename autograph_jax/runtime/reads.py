@@ -46,6 +46,7 @@ _TURNS, _ITEM = ("__iter__", "__next__", "__getitem__"), ("__getitem__", "__miss
 # What Python calls by itself: by the operation of the bytecode, by the operator of converted code, by the builtin function.
 _SPECIAL = {
     **dict.fromkeys(("BINARY_OP", "power", "power_in_place", "inverse_power", "rounded", "quotient"), _BINARY),
+    "beside_list": (*_BINARY, *_ORDER),
     **dict.fromkeys(("augment", "augment_name", "pow"), _BINARY),
     **dict.fromkeys(("BINARY_SUBSCR", "BINARY_SLICE", "get_item", "item", "item_at", "view"), _ITEM),
     **dict.fromkeys(("COMPARE_OP", "compare", "min", "max", "sorted"), _ORDER),
