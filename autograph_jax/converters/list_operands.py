@@ -57,8 +57,9 @@ class _ListOperands(Pass):
 
     def visit_AugAssign(self, node: gast.AugAssign) -> gast.AST | list[gast.stmt]:
         self.generic_visit(node)
-        is_list = isinstance(node.target, gast.Name) and node.target.id in self._lists
-        if not is_list or isinstance(node.op, _OF_LISTS) or type(node.op) not in _OPERATORS:
+        if not isinstance(node.target, gast.Name) or node.target.id not in self._lists:
+            return node
+        if isinstance(node.op, _OF_LISTS) or type(node.op) not in _OPERATORS:
             return node
         target, left = (template.name(node.target.id, at=node, store=store) for store in (True, False))
         return _STORED(at=node, TARGET=target, OPERATOR=self._text(node, node.op), LEFT=left, RIGHT=node.value)
