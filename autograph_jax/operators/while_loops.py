@@ -141,8 +141,14 @@ def _test_apart(test: Block, functions: tuple[Block | None, ...], names: tuple[s
         value = objects.condition(test())
         known.append(TRACED if is_traced(value) else lists.truth(value))
 
-    traced = trace(evaluate, functions, variables(functions, names) if names else ())
-    if traced.raised:
+    try:
+        traced = trace(evaluate, functions, variables(functions, names) if names else ())
+        is_apart = not traced.raised
+    except Exception as error:
+        if not checks.is_of_raise(error):
+            raise
+        is_apart = False
+    if not is_apart:  # it raises on every path: here, where what it has raised before on some of them counts
         evaluate()
     return known[0], bool(traced.ends or traced.jaxpr.effects)
 

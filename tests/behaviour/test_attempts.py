@@ -1156,6 +1156,34 @@ def no_such_item_on_a_path(x):
 row(no_such_item_on_a_path, [2.0], [5.5], [6.5], [7.5], [8.5], own_jit=True)
 
 
+def raises_either_way(x):
+    if x > 5:
+        raise Bad(x)
+    raise ValueError("not above five")
+
+
+def a_test_that_raises_on_every_path(x):
+    turns = 0
+    while turns < raises_either_way(x):
+        turns += 1
+    return turns
+
+
+def a_test_that_writes_and_raises_on_every_path(x):
+    seen = [0.0]
+
+    def asked():
+        seen[0] += x
+        if seen[0] > 5:
+            raise Bad("above")
+        raise ValueError("below")
+
+    if x > 0:
+        while seen[0] < asked():
+            seen[0] += 1
+    return seen
+
+
 def division_by_a_known_zero_on_a_path(x):
     step, y = 0, x
     if x > 5:
@@ -1913,3 +1941,12 @@ def test_what_has_left_a_branch_is_not_that_of_the_next_call():
         with pytest.raises(TypeError):
             jax.jit(lambda x: converted(x, 1))(1.0)
         assert jax.jit(lambda x: converted(x, -1))(1.0) == -1.0
+
+
+@pytest.mark.parametrize("function", [a_test_that_raises_on_every_path, a_test_that_writes_and_raises_on_every_path])
+def test_a_loop_whose_test_raises_on_every_path(function):
+    run = ag.jit(function)
+    for x, error in ((2.0, ValueError), (7.0, Bad)):
+        for call in (function, ag.autograph(function), run):
+            with pytest.raises(error):
+                call(x)

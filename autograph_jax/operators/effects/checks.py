@@ -119,7 +119,7 @@ def cause(error: Any) -> Any:
 def raised_anew(caught: bool = False) -> None:
     """Comes before a bare `raise`: in a staged block, what a `raise` of the user's has raised is an error at run time."""
     error = sys.exc_info()[1]
-    if error is not None and jax_private.tracing() and in_staged_branch() and (id(error), type(error)) == _here.error:
+    if error is not None and jax_private.tracing() and in_staged_branch() and is_of_raise(error):
         raise raised(error, caught)
 
 
@@ -162,9 +162,14 @@ def is_kept() -> bool:
     return own is None or jax_private.program_of(jax_private.current_trace()) is own
 
 
+def is_of_raise(error: BaseException) -> bool:
+    """Is this an exception that a `raise` of the user's has raised while JAX traced?"""
+    return (id(error), type(error)) == _here.error
+
+
 def raised_later(error: Exception) -> bool:
-    """Is this an exception that a `raise` of the user's has raised while JAX traced? Then it is one at run time."""
-    if (id(error), type(error)) != _here.error:
+    """Is it such an exception? Then it is one at run time."""
+    if not is_of_raise(error):
         return False
     if any(map(jax_private.is_lost, jax.tree.leaves((error.args, vars(error))))):
         raise raised_by_itself() from None
