@@ -99,6 +99,13 @@ def is_for(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, np.ndarray) and not kind.__module__.partition(".")[0] == "numpy"
 
 
+def of_library(kind: Any) -> type | None:
+    """Such a class, also where code has asked an object for it: `self.__class__(q)`."""
+    if isinstance(kind, type) and issubclass(kind, ArrayObject):
+        return kind.original
+    return kind if is_for(kind) else None
+
+
 @functools.cache
 def ours(kind: type) -> type:
     """The class whose objects stand for those of `kind` in ported code."""

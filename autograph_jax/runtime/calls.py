@@ -181,9 +181,9 @@ def _ported(function: Any) -> Function | None:
     """What ported code calls in place of something of NumPy's, Python's or Numba's."""
     if in_python.is_of_masked(function):
         return functools.partial(_of_masked_arrays, function)
-    if array_classes.is_for(function):
-        classes.meet(function)
-        return array_classes.making(function)
+    if (kind := array_classes.of_library(function)) is not None:
+        classes.meet(kind)
+        return array_classes.making(kind)
     if function is _NEW_ARRAY:
         return array_classes.new_array
     if isinstance(function, type):

@@ -41,6 +41,13 @@ class Quaternion(np.ndarray):
     def conjugated(self):
         return Quaternion(self.parts * np.array([1, -1, -1, -1]))
 
+    @classmethod
+    def of_angle(cls, angle):
+        return cls([np.cos(angle), np.sin(angle), 0.0, 0.0])
+
+    def negative(self):
+        return self.__class__(-self.parts)
+
     def product(self, other):
         w, x, y, z = self.parts
         a, b, c, d = other
@@ -76,6 +83,13 @@ def methods(x):
 def what_numpy_computes(x):
     q = Quaternion(x)
     return q[1:], q + 1, 2 - q, abs(q), np.exp(q), q / 2, q.T, q > 0, np.asarray(q) * 2, np.dot(np.ones((2, 4)), q), -q
+
+
+@program
+def made_by_the_class_of_an_object(x):
+    q = Quaternion.of_angle(x[0])
+    kinds = type(q) is Quaternion, type(q) is np.ndarray, type(q.negative()) is Quaternion
+    return q.negative(), q.of_angle(x[1]) * q, *kinds
 
 
 @program
