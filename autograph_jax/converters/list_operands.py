@@ -1,12 +1,12 @@
 """In ported code a list beside a scalar or an array of NumPy's is an array: NumPy makes it one, and JAX refuses it.
 
 Before:
-    q = [x[0], x[1]]
+    q = [a, b]
     q /= np.linalg.norm(q)
     inside = [a, b] < LIMITS
 
 After:
-    q = [x[0], x[1]]
+    q = [a, b]
     q = ag__.beside_list("/", q, np.linalg.norm(q))
     inside = ag__.beside_list("<", [a, b], LIMITS)
 

@@ -33,6 +33,7 @@ from autograph_jax.converters import (
     expressions,
     generators,
     growing,
+    list_operands,
     live_loops,
     masks,
     matches,
@@ -53,7 +54,7 @@ from autograph_jax.syntax.names import Names
 
 PASSES = tuple(
     """plain growing matches yielding attempts live_loops unpacking masks views stores generators blocks debugged open_lengths
-    comprehensions products powers truths raising expressions""".split()
+    comprehensions list_operands products powers truths raising expressions""".split()
 )
 _numbers = itertools.count()
 
@@ -117,7 +118,7 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
             case "masks":
                 tree = masks.convert(tree)
             case "stores":
-                tree = stores.convert(tree, analyse(tree), names, ported=last == "products")
+                tree = stores.convert(tree, analyse(tree), names, ported=last in ("list_operands", "products"))
             case "generators":
                 tree = generators.convert(tree)
             case "blocks":
@@ -129,6 +130,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 tree = open_lengths.convert(tree, names, ported=name == last)
             case "comprehensions":
                 tree = comprehensions.convert(tree)
+            case "list_operands" if name == last:  # of ported code alone
+                tree = list_operands.convert(tree, list_operands.names_of_lists(tree))
             case "powers":
                 tree = powers.convert(tree)
             case "truths":
