@@ -65,8 +65,7 @@ def convert_tree(
     them; `stores` makes item writes into assignments, which the blocks then count as written variables; `generators` marks
     what stays Python's; `blocks` cuts statements into functions, and needs facts about the tree as the stores left it;
     `debugged` shows these all variables; `open_lengths`, also of ported code, `comprehensions`, `list_operands`, `products`,
-    `powers`,
-    `truths`, `raising` and `expressions` last, when tests stand where they will be evaluated.
+    `powers`, `truths`, `raising` and `expressions` last, when tests stand where they will be evaluated.
     """
     names = Names(tree)
     has = _Kinds(tree)

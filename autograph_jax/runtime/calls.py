@@ -360,9 +360,10 @@ def _numeric(function: Function) -> Function:
 
 
 def _ported_call(function: Function, arguments: Any, keywords: dict[str, Any]) -> Any:
-    objects = [argument for argument in arguments if isinstance(argument, array_classes.ArrayObject)]
+    objects = [one for one in (*arguments, *keywords.values()) if isinstance(one, array_classes.ArrayObject)]
     if objects:
-        found = _ported_call(function, tuple(map(array_classes.data_of, arguments)), keywords)
+        options = {name: array_classes.data_of(value) for name, value in keywords.items()}
+        found = _ported_call(function, tuple(map(array_classes.data_of, arguments)), options)
         return array_classes.like(objects[0], found) if isinstance(function, np.ufunc) else found
     arguments = with_arrays(function, tuple(map(_numbers, arguments)))
     if not isinstance(arguments, tuple):

@@ -32,7 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 hooks.is_porting = is_porting
 hooks.shown_as = ported_builtins.shown_as
 hooks.max_len = porting_hooks.max_len = libraries.max_len
-porting_hooks.number = lambda value: array_classes.data_of(masked.data_of(selection.not_none(value)))
+porting_hooks.number = lambda value: array_classes.data_of(masked.operand(selection.not_none(value)))
 porting_hooks.options_of = lambda value: (value._index, value._options) if type(value) is Choice else None
 porting_hooks.holds_traced = reach.holds_tracer
 porting_hooks.marked = marked

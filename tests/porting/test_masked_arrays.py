@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autograph_jax as ag
+from autograph_jax.errors import PortingError
 from tests.porting.programs import Programs, check_compiled
 
 VALUES = [[3.0, 0.5, 0.0, 2.0], [1.0, -2.0, 5.0, 2.0], [0.25, 0.5, 0.75, 1.0]]
@@ -161,6 +162,16 @@ def test_none_counts():
     assert smallest(jnp.array([0.5, 2.0])) == 0.5
     with pytest.raises(ValueError, match="no element of a masked array counts"):
         smallest(jnp.array([3.0, 2.0]))
+
+
+def test_a_masked_array_of_numpys_own(x64):
+    mask = np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0])
+    x = jnp.array([4.0, 5.0, 6.0])
+    np.testing.assert_array_equal(jax.jit(ag.port(lambda x: np.multiply(x, mask).filled(0)))(x), [4, 0, 18])
+    assert ag.port(lambda x: np.sum(mask) + x[0])(x) == 8
+    for function in (lambda x: np.sum(x * mask), lambda x: x - mask, lambda x: mask * x):
+        with pytest.raises(PortingError):
+            jax.jit(ag.port(function))(x)
 
 
 def test_derivatives_pass_what_is_masked(x64):

@@ -25,7 +25,7 @@ def written(function: Any) -> types.FunctionType | None:
 
 def of_masked_module(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:
     """What computes a function of `numpy.ma`; None where all that it is given is NumPy's."""
-    if not any(isinstance(leaf, jax.Array | MutableArray | Selection | masked.MaskedArray) for leaf in _leaves(arguments)):
+    if not any(isinstance(leaf, _OURS) for leaf in _leaves(arguments)):
         return None
     if (found := masked.of_masked(function)) is None:
         raise lacking(function)
@@ -34,11 +34,17 @@ def of_masked_module(function: Any, arguments: tuple[Any, ...]) -> Callable[...,
 
 def of_masked_arguments(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:
     """What computes a function of NumPy that is given masked arrays; None where none is, or it sees but their data."""
-    arrays = [leaf for leaf in _leaves(arguments) if isinstance(leaf, masked.MaskedArray)]
+    leaves = list(_leaves(arguments))
+    arrays = [leaf for leaf in leaves if isinstance(leaf, masked.MaskedArray | np.ma.MaskedArray)]
+    if not any(isinstance(leaf, _OURS) for leaf in leaves):
+        return None
     found = masked.of_arrays(function) if arrays else None
     if found is None and any(array.mask is not np.ma.nomask for array in arrays):
         raise lacking(function)
     return found
+
+
+_OURS = (jax.Array, MutableArray, Selection, masked.MaskedArray)
 
 
 def _leaves(arguments: Iterable[Any]) -> Iterator[Any]:

@@ -14,6 +14,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...errors import PortingError, user_location
+
 Function = Callable[..., Any]
 
 
@@ -283,6 +285,19 @@ def getdata(a: Any, subok: Any = True) -> Any:
 def data_of(value: Any) -> Any:
     """What functions in C see of a masked array; not converted itself."""
     return value.data if type(value) is MaskedArray else value
+
+
+def operand(value: Any) -> Any:
+    """The same beside a traced array. One of NumPy's own is refused: what is computed there would lose its mask."""
+    if isinstance(value, np.ma.MaskedArray) and value.mask is np.ma.nomask:
+        return value.data
+    if isinstance(value, np.ma.MaskedArray):
+        raise PortingError(
+            "a masked array of NumPy's own is computed with an array of ported code",
+            location=user_location(),
+            help="compute with its data, and mask the result: `np.ma.array(x * m.data, mask=m.mask)`",
+        )
+    return data_of(value)
 
 
 def getmask(a: Any) -> Any:
