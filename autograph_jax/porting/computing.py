@@ -22,8 +22,10 @@ _NAMES = {
 
 def of_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
     """A ufunc, where an operand is a selection."""
-    from . import probing
+    from . import picking, probing
 
+    if method == "at":
+        return picking.changed_at(ufunc, *inputs)
     (out,) = options.pop("out", (None,)) or (None,)
     if method == "reduce" and ufunc in _NAMES:
         found = reduced(inputs[0], _NAMES[ufunc], **options)

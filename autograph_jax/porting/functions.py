@@ -557,6 +557,7 @@ _OWN: dict[Function, Function] = {
     np.transpose: lambda a, axes=None: asarray(a).transpose(axes), np.real: lambda val: val.real, np.imag: lambda val: val.imag,
     np.asfortranarray: lambda a, dtype=None: asarray(a, dtype, "F"),
     np.ascontiguousarray: lambda a, dtype=None: np.atleast_1d(asarray(a, dtype, "C")),
+    np.from_dlpack: lambda x, /, *, device=None, copy=None: array(x) if copy else asarray(x),
     np.asarray_chkfinite: asarray, np.einsum: _einsum, np.ix_: _ix, np.broadcast_arrays: _broadcast_arrays,
     np.nan_to_num: _nan_to_num,
 }  # fmt: skip

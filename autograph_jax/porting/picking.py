@@ -7,12 +7,14 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from .arrays import value_of, wrap
+from . import casting
+from .arrays import keys, value_of, wrap
 from .computing import aligned, together
 from .rows import Mask, Rows, over, refusal
-from .selecting import ALL, Parts, picks, sliced, within
+from .selecting import ALL, Parts, expanded, picks, sliced, within
 from .selecting import width as width_of
 from .selections import Selection, selected
+from .ufuncs import operand_dtypes, repeated
 
 
 def read(selection: Selection, parts: Parts) -> Any:
@@ -40,16 +42,35 @@ def write(selection: Selection, parts: Parts, new: Any) -> None:
     rest.array.put(held.array.value.reshape(rest.array.shape))
 
 
+def changed_at(ufunc: np.ufunc, array: Any, key: Any, *operands: Any) -> None:
+    """`ufunc.at(array, key, *operands)`: each place is changed as often as the key names it."""
+    selection = _all_of(array)
+    places, where = _places(selection, expanded(selection.ndim, keys(key)[0]))
+    values = tuple(x.array.value if isinstance(x, Selection) else casting.nested(value_of(x)) for x in operands)
+    dtypes = operand_dtypes(ufunc, selection.array.value, values)
+    others = [_brought(operand, places, dtype).ravel() for operand, dtype in zip(operands, dtypes[1:], strict=False)]
+    selection.array.put(repeated(ufunc, jnp.asarray(selection.array.value), where.ravel(), others, dtypes[0]))
+
+
 def _scatter(selection: Selection, parts: Parts, new: Any) -> None:
-    """The number of each element that is picked says where in the array it is."""
+    array, (places, where) = selection.array, _places(selection, parts)
+    flat = jnp.asarray(array.value).reshape(-1)
+    array.put(flat.at[where].set(_brought(new, places, array.dtype), mode="drop").reshape(array.shape))
+
+
+def _places(selection: Selection, parts: Parts) -> tuple[Selection, Any]:
+    """The numbers of the elements that are picked, which say where in the array they are, and that of none where none counts."""
     array = selection.array
     found = read(Selection(wrap(np.arange(array.size).reshape(array.shape)), selection.rows), parts)
     places = found if isinstance(found, Selection) else Selection(wrap(jnp.asarray(value_of(found))), {})
-    held = Selection(wrap(jnp.zeros(places.array.shape, array.dtype)), places.own())
+    return places, jnp.where(places.over(), places.values, array.size) if places.rows else places.values
+
+
+def _brought(new: Any, places: Selection, dtype: Any) -> Any:
+    """What is written, an element for each place."""
+    held = Selection(wrap(jnp.zeros(places.array.shape, dtype)), places.own())
     held.put(new)
-    where = jnp.where(places.over(), places.values, array.size) if places.rows else places.values
-    flat = jnp.asarray(array.value).reshape(-1)
-    array.put(flat.at[where].set(jnp.asarray(held.array.value), mode="drop").reshape(array.shape))
+    return jnp.asarray(held.array.value)
 
 
 # ------------------------------------------------------------------ one mask

@@ -53,14 +53,14 @@ def write(selection: Selection, key: Any, new: Any) -> None:
 def _read(selection: Selection, key: Parts) -> Any:
     from . import picking
 
-    parts = _expanded(selection.ndim, key)
+    parts = expanded(selection.ndim, key)
     return picking.read(selection, parts) if any(map(picks, parts)) else sliced(selection, parts)
 
 
 def _write(selection: Selection, key: Parts, new: Any) -> None:
     from . import picking
 
-    parts = _expanded(selection.ndim, key)
+    parts = expanded(selection.ndim, key)
     if any(map(picks, parts)):
         picking.write(selection, parts, new)
         return
@@ -90,7 +90,7 @@ def width(part: Any) -> int:
     return part.ndim if picks(part) and part.dtype == bool else 1
 
 
-def _expanded(ndim: int, key: Parts) -> Parts:
+def expanded(ndim: int, key: Parts) -> Parts:
     """A key without an ellipsis, and with a part for each axis. Known masks are the indices that they stand for."""
     key = tuple(one for part in key for one in (np.nonzero(part) if _is_known_mask(part) else (part,)))
     missing = (ALL,) * (ndim - sum(map(width, key)))

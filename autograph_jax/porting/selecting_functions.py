@@ -47,6 +47,7 @@ _JOINING = (np.concatenate, np.hstack, np.vstack, np.column_stack, np.append, np
 _MAKING = (np.zeros_like, np.ones_like, np.empty_like, np.full_like)
 _ITSELF = (
     np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.asfortranarray, np.copy, np.require, np.asarray_chkfinite,
+    np.from_dlpack,
 )  # fmt: skip
 
 

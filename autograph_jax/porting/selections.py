@@ -199,6 +199,9 @@ class Selection(NDArrayOperatorsMixin):
             return value
         return new.with_rows(value, place, None) if given else new.like(value)
 
+    def __contains__(self, element: Any) -> Any:
+        return (self == element).any()
+
     def __len__(self) -> int:
         if 0 not in self.rows:
             return self.array.shape[0]

@@ -257,14 +257,19 @@ def _at(ufunc: np.ufunc, array: Any, key: Any, *operand: Any) -> Any:
         changed = value.copy(order="K")
         ufunc.at(changed, actual, *operands)
     else:
-        dtypes = resolved(ufunc, (value, *operands), rule="unsafe")
+        dtypes = operand_dtypes(ufunc, value, operands)
         places = jnp.arange(array.size).reshape(array.shape)[actual]
         others = [jnp.broadcast_to(_as(x, dtypes[1]), places.shape).ravel() for x in operands]
-        changed = _one_by_one(ufunc, jnp.asarray(value), places.ravel(), others, dtypes[0])
+        changed = repeated(ufunc, jnp.asarray(value), places.ravel(), others, dtypes[0])
     array.put(changed)
 
 
-def _one_by_one(ufunc: np.ufunc, value: jax.Array, places: jax.Array, others: list[jax.Array], dtype: Any) -> jax.Array:
+def operand_dtypes(ufunc: np.ufunc, array: Any, operands: tuple[Any, ...]) -> tuple[np.dtype, ...]:
+    """What `ufunc.at` computes with."""
+    return resolved(ufunc, (array, *operands), rule="unsafe")
+
+
+def repeated(ufunc: np.ufunc, value: jax.Array, places: jax.Array, others: list[jax.Array], dtype: Any) -> jax.Array:
     flat = value.reshape(-1)
     if ufunc in (np.add, np.subtract) and value.dtype == dtype and dtype.kind != "b":
         flat = flat.at[places].add(others[0] if ufunc is np.add else -others[0])

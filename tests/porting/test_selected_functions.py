@@ -15,6 +15,24 @@ def matrix(x):
     return np.outer(x, x) + np.eye(4)
 
 
+def changed_at(ufunc, array, *rest):
+    ufunc.at(array, *rest)
+    return array
+
+
+def tallied(x, k):
+    """Of each value the sum of what stands where it is, and how often it is there."""
+    values, inverse, counts = np.unique(np.abs(x) // 3 + k // 3, return_inverse=True, return_counts=True)
+    return values, changed_at(np.add, np.zeros(len(counts)), inverse, x) / counts
+
+
+def known_grouped(x, k):
+    sums = np.zeros(4)
+    np.subtract.at(sums, np.array([0, 2, 2, 3])[:k], x[:k])
+    np.multiply.at(sums, np.arange(4)[x > k], 2)
+    return sums
+
+
 RIGHT = {
     "norm": lambda x, k: np.linalg.norm(x[:k]),
     "norm, 0": lambda x, k: np.linalg.norm(x[:k], 0),
@@ -100,6 +118,19 @@ RIGHT = {
     "argmax along": lambda x, k: np.argmax(matrix(x)[:k], axis=0),
     "einsum": lambda x, k: np.einsum("ij,j->i", matrix(x)[:k], x),
     "Python's max and sum": lambda x, k: (max(x[:k]), sum(x[:k])),
+    "add.at": tallied,
+    "subtract.at, multiply.at of all": known_grouped,
+    "add.at of a number": lambda x, k: changed_at(np.add, np.ones(4)[:k], [0, 0, -1], 0.5),
+    "maximum.at": lambda x, k: changed_at(np.maximum, x[:k].copy(), np.arange(4)[:k] // 2, x[::-1][:k]),
+    "add.at of rows": lambda x, k: changed_at(np.add, matrix(x)[:, :k], (np.arange(4)[:k], 0), x[:k]).sum(axis=1),
+    "add.at of a view": lambda x, k: (y := x.copy(), changed_at(np.add, y[1:][:k], 0, 1.0))[0],
+    "in": lambda x, k: (2.0 in x[:k], 9.0 in x[:k], 3.0 not in x[x < k]),
+    "from_dlpack": lambda x, k: (np.from_dlpack(x[:k], device="cpu"), np.from_dlpack(x)),
+    "isin": lambda x, k: (np.isin(x, x[:k]), np.isin(x[1:][: k - 1], x[:k], invert=True), np.isin([2.0], x[x > k])),
+    "setdiff1d": lambda x, k: np.setdiff1d(x, x[:k]),
+    "intersect1d": lambda x, k: np.intersect1d(x[:k], [2.0, 3.0, 9.0]),
+    "union1d": lambda x, k: np.union1d(x[:k], [2.0, 9.0]),
+    "setxor1d": lambda x, k: np.setxor1d(x[:k], [2.0, 9.0]),
     "where of what is known": lambda x, k: np.where(np.arange(4) > 1)[0] + k,
 }
 REFUSED = {
