@@ -62,14 +62,14 @@ class Variables:
         own = self._facts.bound | self._facts.declared_global | self._facts.declared_nonlocal
         return writes(nodes) & own
 
-    def is_local(self, name: str, statements: Sequence[gast.AST], live_in: frozenset[str]) -> bool:
-        """Is a written name a temporary of this block: it occurs nowhere else and starts without a value?"""
+    def local(self, names: frozenset[str], statements: Sequence[gast.AST], live_in: frozenset[str]) -> frozenset[str]:
+        """Of names that are written the temporaries of this block: those that occur nowhere else and start without a value."""
         facts = self._facts
-        if name in facts.escaping or name in facts.parameters or name in facts.declared_nonlocal:
-            return False
-        if sum(occurrence == name for occurrence in occurrences(statements)) < self._occurrences[name]:
-            return False
-        return name not in live_in
+        own = names - facts.escaping - facts.parameters - facts.declared_nonlocal - live_in
+        if not own:
+            return own
+        here = collections.Counter(name for name in occurrences(statements) if name in own)
+        return frozenset(name for name in own if here[name] == self._occurrences[name])
 
     def live_before(self, statements: list[gast.stmt], otherwise: frozenset[str]) -> frozenset[str]:
         return self._facts.live_before[statements[0]] if statements else otherwise

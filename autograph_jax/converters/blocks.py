@@ -305,7 +305,9 @@ class _Blocks:
         """The body takes the element: as its own variable where nobody else sees it, else into the target."""
         target = node.target
         live_in = self._facts.live_head[node]
-        if isinstance(target, gast.Name) and self._variables.is_local(target.id, [gast.Expr(target), *node.body], live_in):
+        if isinstance(target, gast.Name) and self._variables.local(
+            frozenset({target.id}), [gast.Expr(target), *node.body], live_in
+        ):
             return self._block("body", node.body, context, node, parameter=target.id)
         element = self._names.fresh("element")
         take = _TARGET(at=target, TARGET=target, VALUE=template.name(element, at=target))
@@ -328,7 +330,7 @@ class _Blocks:
             return [], None
         live_in = next((self._facts.live_before[s] for s in statements if s in self._facts.live_before), live_in)
         written = self._variables.written(statements) - {parameter}
-        shared = frozenset(name for name in written if not self._variables.is_local(name, statements, live_in))
+        shared = written - self._variables.local(written, statements, live_in)
         self._depth += 1
         body = self._suite(statements, dataclasses.replace(context, exit_name=None))
         self._depth -= 1
