@@ -83,7 +83,7 @@ def convert_tree(
     facts = analyse(tree)
     is_other = has.any(gast.For) and live_loops.convert(tree, facts)
     if has.any(gast.Try, gast.TryStar):
-        tree, is_other = attempts.convert(tree, names), True
+        tree, is_other = attempts.convert(tree, names, ported=ported), True
     if is_other:
         facts = analyse(tree)
     if has.any(gast.Tuple, gast.List):

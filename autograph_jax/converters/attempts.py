@@ -79,13 +79,13 @@ _NEVER_BY_DATA = frozenset({
 })  # fmt: skip
 
 
-def convert(tree: gast.AST, names: Names) -> gast.AST:
-    return _Attempts(names).visit(tree)
+def convert(tree: gast.AST, names: Names, *, ported: bool = False) -> gast.AST:
+    return _Attempts(names, ported).visit(tree)
 
 
 class _Attempts(Pass):
-    def __init__(self, names: Names) -> None:
-        self._names = names
+    def __init__(self, names: Names, ported: bool) -> None:
+        self._names, self._ported = names, ported
         self._attempts, self._values = itertools.count(1), itertools.count(1)
         self._rebound = frozenset[str]()  # variables that functions share and assign
         self._is_guarded = False  # is this in the body of another attempt, whose checks stage what is in it?
@@ -107,7 +107,8 @@ class _Attempts(Pass):
         is_seen = may_fail(node.finalbody) or self._writes(node.finalbody)
         if is_seen and not exits.may_exit(node.finalbody) and may_fail([*node.body, *node.handlers]):
             return self._with_final(node)
-        is_noted = _may_be_noted(node) and may_fail(node.body) or self._is_guarded and not _caught(node) <= _NEVER_BY_DATA
+        fails = may_fail(node.body, ported=self._ported) and _may_be_noted(node, self._ported)
+        is_noted = fails or self._is_guarded and not _caught(node) <= _NEVER_BY_DATA
         if exits.may_exit(node.finalbody) or not is_noted:
             return self.generic_visit(node)
         staged = [copy.deepcopy(handler) for handler in node.handlers]
@@ -115,7 +116,7 @@ class _Attempts(Pass):
         attempt = self._names.attempt(next(self._attempts))
         kinds = [_kind(handler, at=node) for handler in node.handlers]
         begin = _BEGIN(at=node, NAME_=template.name(attempt, at=node, store=True), HANDLERS=kinds)
-        body = Guard(attempt, self._fresh, self._names, self._rebound).suite(node.body)
+        body = Guard(attempt, self._fresh, self._names, self._rebound, ported=self._ported).suite(node.body)
         [guarded] = _BODY(at=body[0], ATTEMPT=template.name(attempt, at=body[0]), BODY=body)
         inner = gast.copy_location(gast.Try([_standing_for(guarded, body)], node.handlers, [], []), node)
         if node.orelse:
@@ -142,7 +143,7 @@ class _Attempts(Pass):
         self._visit_guarded(node)
         attempt = self._names.attempt(next(self._attempts))
         name = lambda store=False: template.name(attempt, at=node, store=store)  # noqa: E731
-        body = Guard(attempt, self._fresh, self._names, self._rebound).suite(node.body)
+        body = Guard(attempt, self._fresh, self._names, self._rebound, ported=self._ported).suite(node.body)
         node.body = _BODY(at=body[0], ATTEMPT=name(), BODY=body)
         _standing_for(node.body[0], body)
         return [*_BEGIN_FINAL(at=node, NAME_=name(True)), node, *_AGAIN(at=_after(node.finalbody[-1]), ATTEMPT=name())]
@@ -210,9 +211,9 @@ def _after(node: gast.stmt) -> gast.stmt:
     return place
 
 
-def _may_be_noted(node: gast.Try) -> bool:
+def _may_be_noted(node: gast.Try, ported: bool) -> bool:
     """Not so where only what Python's own protocols raise is handled, and not raised in the body itself."""
-    raised = {name for statement in node.body for inner in walk(statement) for name in _raised(inner)}
+    raised = {name for statement in node.body for inner in walk(statement) for name in _raised(inner, ported)}
     return any(name not in _PYTHONS_OWN or name in raised for name in _caught(node))
 
 
@@ -222,13 +223,13 @@ def _caught(node: gast.Try) -> frozenset[str | None]:
     return frozenset(kind.id if isinstance(kind, gast.Name) else None for kind in kinds)
 
 
-def _raised(node: gast.AST) -> list[str]:
+def _raised(node: gast.AST, ported: bool) -> list[str]:
     """The class that a `raise` names: `raise KeyError(k)`, `raise KeyError`; what `next` may raise, where what it takes is
-    filtered; and `table[key]`, where the key is no constant."""
-    if is_lookup(node):
-        return ["KeyError", "LookupError"]
-    if _is_call(node, "next") and any(_is_filtering(inner) for inner in walk(node)):
-        return ["StopIteration"]
+    filtered, or another function; `table[key]`, where the key is no constant, and any element of an array of ported code."""
+    if is_lookup(node, ported=ported):
+        return ["KeyError", "LookupError", *(["IndexError"] if ported else [])]
+    if isinstance(node, gast.Call) and (not _is_call(node, "next") or any(_is_filtering(inner) for inner in walk(node))):
+        return ["StopIteration", *(["IndexError", "LookupError"] if ported else [])]
     error = node.exc if isinstance(node, gast.Raise) else None
     error = error.func if isinstance(error, gast.Call) else error
     return [error.id] if isinstance(error, gast.Name) else []

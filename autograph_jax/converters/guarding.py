@@ -9,6 +9,7 @@ y = f(x); z = g(y)   ->   value = f(x)
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
@@ -46,16 +47,19 @@ Suite = list[gast.stmt]
 class Guard:
     """Puts a check after each statement of a body that may fail, and before it writes what it computes."""
 
-    def __init__(self, attempt: str, fresh: Callable[[], str], names: Names, rebound: Collection[str]) -> None:
-        """`rebound`: the variables that functions inside or outside of this one share and assign."""
+    def __init__(
+        self, attempt: str, fresh: Callable[[], str], names: Names, rebound: Collection[str], *, ported: bool
+    ) -> None:
+        """`rebound`: the variables that functions inside or outside of this one share and assign. See `may_fail`."""
         self._attempt, self._fresh, self._names, self._rebound = attempt, fresh, names, rebound
+        self._may_fail = functools.partial(may_fail, ported=ported)
 
     def suite(self, statements: Suite, *, goes_on: bool = False) -> Suite:
         """`goes_on`: more of the body follows these statements."""
         guarded: Suite = []
         for statement in statements:
             follows = goes_on or statement is not statements[-1]
-            guarded += self._statement(statement, follows) if may_fail([statement]) else self._unchecked(statement)
+            guarded += self._statement(statement, follows) if self._may_fail([statement]) else self._unchecked(statement)
         return guarded
 
     def _unchecked(self, node: gast.stmt) -> Suite:
@@ -86,21 +90,22 @@ class Guard:
             case gast.AugAssign() if self._may_move(node.target):
                 return [*self._unguarded([node], node), *check]
             case gast.AugAssign():
-                return self._augment(node) if may_fail([node.value]) else [node, *check]
+                return [*self._augment(node), *self._after(check, node)] if self._may_fail([node.value]) else [node, *check]
             case gast.Assign():
-                return [*self._first(node, "value"), node] if may_fail([node.value]) else [node, *check]
+                first = self._first(node, "value") if self._may_fail([node.value]) else []
+                return [*first, node, *(self._after(check, *node.targets) if first else check)]
             case gast.If():
-                before = self._first(node, "test") if may_fail([node.test]) else []
+                before = self._first(node, "test") if self._may_fail([node.test]) else []
                 node.body, node.orelse = self.suite(node.body, goes_on=follows), self.suite(node.orelse, goes_on=follows)
                 return [*before, node, *check]
             case gast.For():
                 first = self._check(node, _CHECK_ELEMENT)
-                before = self._first(node, "iter") if may_fail([node.iter]) else []
+                before = self._first(node, "iter") if self._may_fail([node.iter]) else []
                 node.body = [*first, *self.suite(node.body, goes_on=True)]
                 node.orelse = self.suite(node.orelse, goes_on=follows)
                 return [*before, node, *check]
             case gast.While():
-                first = self._check(node) if may_fail([node.test]) else []
+                first = self._check(node) if self._may_fail([node.test]) else []
                 node.body = [*first, *self.suite(node.body, goes_on=True)]
                 node.orelse = [*first, *self.suite(node.orelse, goes_on=follows)] if node.orelse else []
                 return [node, *check]
@@ -109,15 +114,19 @@ class Guard:
                 for suite in (*(() if own else (node,)), *node.handlers):
                     suite.body = self.suite(suite.body, goes_on=True)
                 node.orelse = self.suite(node.orelse, goes_on=True)
-                if may_fail(node.finalbody):  # which runs to its end also where the body has failed
+                if self._may_fail(node.finalbody):  # which runs to its end also where the body has failed
                     node.finalbody = self._unguarded(node.finalbody, node.finalbody[0])
                 return [node, *check]
-            case gast.With() if any(item.optional_vars is not None for item in node.items) and may_fail(node.items):
+            case gast.With() if any(item.optional_vars is not None for item in node.items) and self._may_fail(node.items):
                 return [*self._unguarded([node], node), *check]
             case gast.With():
                 node.body = [*self._check(node), *self.suite(node.body, goes_on=follows)]
                 return [node, *check]
         return [node, *check]
+
+    def _after(self, check: Suite, *targets: gast.AST) -> Suite:
+        """The check after a statement that writes to these places: is there an element at each?"""
+        return check if self._may_fail(targets) else []
 
     def _may_move(self, target: gast.expr) -> bool:
         """Is the owner of a place called for, `get().c[0] += f()`, or a variable that f may assign?"""
@@ -197,17 +206,18 @@ def _calls(node: gast.stmt) -> bool:
     return isinstance(node, gast.For) or any(isinstance(part, _CALLS) for part in inner)
 
 
-def may_fail(nodes: Sequence[gast.AST]) -> bool:
+def may_fail(nodes: Sequence[gast.AST], *, ported: bool = False) -> bool:
     """Is anything called, raised or looked up by a key in these, but for the functions in them?"""
     own = (node for root in nodes for node in walk_own(root))
-    return any(isinstance(node, _MAY_FAIL) and not _is_of_attempt(node) or is_lookup(node) for node in own)
+    return any(isinstance(node, _MAY_FAIL) and not _is_of_attempt(node) or is_lookup(node, ported=ported) for node in own)
 
 
-def is_lookup(node: gast.AST) -> bool:
-    """`table[key]`, whose key traced data may decide."""
-    if not isinstance(node, gast.Subscript) or not isinstance(node.ctx, gast.Load):
+def is_lookup(node: gast.AST, *, ported: bool = False) -> bool:
+    """`table[key]`, whose key traced data may decide. In ported code an array may be shorter than any number, and is checked
+    where it is written, too."""
+    if not isinstance(node, gast.Subscript) or not ported and not isinstance(node.ctx, gast.Load):
         return False
-    return not isinstance(node.slice, gast.Constant | gast.Slice | gast.UnaryOp)
+    return not isinstance(node.slice, gast.Slice if ported else gast.Constant | gast.Slice | gast.UnaryOp)
 
 
 def _is_of_attempt(node: gast.AST) -> bool:

@@ -26,7 +26,7 @@ from autograph_jax.operators.sequences.bounded import Bounded
 from autograph_jax.operators.tracing import aliasing, foreign, frozen, holders, reach, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.tracing.places import BUFFERS, CHANGING, Content, attribute_of, check_class, content_of
-from autograph_jax.operators.values import open_keys, selection
+from autograph_jax.operators.values import branches, open_keys, selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, Unbound, refusal
 from autograph_jax.operators.values.narrowed import narrowed
@@ -241,8 +241,12 @@ def _write_chosen(choice: Choice, write: Callable[[Any], None], kinds: tuple[typ
 
 
 def _by_option(choice: Choice, write: Callable[[Any], None]) -> None:
-    for position, option in enumerate(choice._options):
-        if_stmt(choice._index == position, standing_for(lambda option=option: write(option)), None)
+    def write_one(position: int) -> None:
+        with branches.taken(choice._index, position):
+            write(choice._options[position])
+
+    for position in range(len(choice._options)):
+        if_stmt(choice._index == position, standing_for(lambda position=position: write_one(position)), None)
 
 
 def _has_attributes(value: Any) -> bool:

@@ -256,6 +256,7 @@ class MutableArray(Methods):
         actual, layout = keys(key)
         if layout is MASKED:
             return selecting.of_array(self, actual)
+        selecting.check_handled(self.shape, actual)
         shadow = self._shadow[layout]
         if not isinstance(shadow, np.ndarray):
             return scalar(Index(actual).get(self.value))
@@ -271,6 +272,7 @@ class MutableArray(Methods):
         if layout is MASKED:
             selecting.put_into(self, actual, new)
             return
+        selecting.check_handled(self.shape, actual)
         sizes = np.shape(self._shadow[layout])
         while isinstance(new, Selection):
             axis = next(iter(new.rows))

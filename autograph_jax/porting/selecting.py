@@ -162,6 +162,17 @@ def within(places: Any, size: Any, counts: Any = True) -> Any:
     return places
 
 
+def check_handled(shape: tuple[int, ...], key: Parts) -> None:
+    """NumPy's error for places outside of an array, where the program handles it; elsewhere the nearest ones are taken."""
+    if not hooks.is_handled(IndexError):
+        return
+    axis = 0
+    for part in expanded(len(shape), key):
+        if isinstance(part, jax.Array) and part.dtype != bool:
+            within(part, shape[axis])
+        axis += width(part)
+
+
 def _window(selection: Selection, axis: int, bounds: slice) -> tuple[slice, Window]:
     """`x[i:j]` of an axis, which may be a window already."""
     own, capacity = selection.rows.get(axis), selection.capacity(axis)

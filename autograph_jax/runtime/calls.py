@@ -44,7 +44,7 @@ from autograph_jax.operators.effects.progress import bar_maker
 from autograph_jax.operators.sequences import iterables, lists, moved, taking
 from autograph_jax.operators.tracing import cached, foreign, holders, impure, state, views
 from autograph_jax.operators.tracing.places import CHANGING
-from autograph_jax.operators.values import selection
+from autograph_jax.operators.values import branches, selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import array_classes, counterparts, creating, functions, in_python, stubs
 from autograph_jax.porting.in_python import masked
@@ -286,22 +286,23 @@ def _chosen(choice: Choice) -> Function:
         function = selection.callable_of(choice)
         if not isinstance(function, Choice):
             return call(function)(*arguments, **keywords)
-        first, *others = function._options
-        run = functools.partial(_one_of_several, first, arguments, keywords)
-        for position, option in enumerate(others, start=1):
-            run = functools.partial(_either, function._index == position, option, run, arguments, keywords)
+        run = functools.partial(_one_of_several, function, 0, arguments, keywords)
+        for position in range(1, len(function._options)):
+            run = functools.partial(_either, function, position, run, arguments, keywords)
         return run()
 
     return apply
 
 
-def _either(taken: Any, option: Any, otherwise: Function, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    return if_expr(taken, lambda: _one_of_several(option, arguments, keywords), lambda: otherwise())
+def _either(choice: Choice, position: int, otherwise: Function, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    is_taken = choice._index == position
+    return if_expr(is_taken, lambda: _one_of_several(choice, position, arguments, keywords), lambda: otherwise())
 
 
-def _one_of_several(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _one_of_several(choice: Choice, position: int, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """The call, in the branch of this one: what it assigns is noted where `call` looks it up."""
-    return call(function)(*arguments, **keywords)
+    with branches.taken(choice._index, position):
+        return call(choice._options[position])(*arguments, **keywords)
 
 
 _OF_LISTS: dict[str, Function] = {

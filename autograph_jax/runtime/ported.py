@@ -11,7 +11,7 @@ import jax
 
 from autograph_jax.loops import increments
 from autograph_jax.operators import hooks, integers
-from autograph_jax.operators.effects import aside
+from autograph_jax.operators.effects import aside, attempts
 from autograph_jax.operators.outside_loops import marked
 from autograph_jax.operators.tracing import buffers as buffers  # sets the arrays' hook
 from autograph_jax.operators.tracing import collecting, reach, state
@@ -36,6 +36,7 @@ porting_hooks.number = lambda value: array_classes.data_of(masked.operand(select
 porting_hooks.options_of = lambda value: (value._index, value._options) if type(value) is Choice else None
 porting_hooks.holds_traced = reach.holds_tracer
 porting_hooks.marked = marked
+porting_hooks.is_handled = attempts.is_handled
 porting_hooks.made = state.made
 porting_hooks.traced_aside = aside.traced_aside
 porting_hooks.of_integers |= integers.OVERRIDES

@@ -16,6 +16,7 @@ import jax
 import jax.core
 import numpy as np
 
+from autograph_jax.operators.values import branches
 from autograph_jax.operators.values.choices import VIEWS, Choice
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.porting.arrays import Buffer, MutableArray, Picked, arrays_made
@@ -247,7 +248,7 @@ _PARTS: dict[type, Parts] = {
     types.FunctionType: _of_function,
     types.MethodType: lambda value: (("__self__", value.__self__), ("__func__", value.__func__)),
     functools.partial: lambda value: enumerate([value.func, *value.args, *value.keywords.values()]),
-    Choice: lambda value: enumerate(value._options),
+    Choice: branches.options,
     MutableArray: lambda value: (("_buffer", value._buffer),),
     Buffer: lambda value: (("value", value.value),),
     Picked: lambda value: (("index", value.index), *enumerate(value.arrays)),

@@ -20,6 +20,7 @@ from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.tracing.holders import Uncounted, holder_of
 from autograph_jax.operators.tracing.places import Content, Place, drop, keep
+from autograph_jax.operators.values import branches
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.forms import Form, of_turns, statics
 
@@ -447,8 +448,10 @@ def check_container(target: Any, aliases: tuple[Any, ...] = ()) -> None:
     def may_be_target(part: Any) -> bool:
         return id(part) in others and ((mark := others[id(part)]) is None or mark.is_on(part))
 
-    holder = holder_of(target, None, like=may_be_target)
-    if holder is not None or any(reach.holds(alias, may_be_target) for alias in aliases):
+    with branches.only_possible():
+        holder = holder_of(target, None, like=may_be_target)
+        is_held = holder is not None or any(reach.holds(alias, may_be_target) for alias in aliases)
+    if is_held:
         name = f"`{holder[1]}`" if holder is not None else "another variable"
         raise AliasError(
             f"a {type(target).__name__} is written that {name} may hold too, depending on traced data",

@@ -24,6 +24,7 @@ import jax.numpy as jnp
 
 from autograph_jax.errors import ChoiceError, user_location
 from autograph_jax.operators import hooks, jax_private
+from autograph_jax.operators.values import branches
 from autograph_jax.porting.numbers import bounded
 
 
@@ -451,9 +452,9 @@ def renumbered(index: Any, table: Sequence[int]) -> Any:
     """
     first = table[0]
     if all(number == first + position for position, number in enumerate(table)):
-        return index if first == 0 else jax.lax.add(index, jnp.int32(first))
+        return index if first == 0 else branches.note(jax.lax.add(index, jnp.int32(first)), index, table)
     new = jnp.int32(first)
     for position, number in enumerate(table):
         if number != first:
             new = jax.lax.select(jax.lax.eq(index, jnp.int32(position)), jnp.int32(number), new)
-    return new
+    return branches.note(new, index, table)

@@ -96,6 +96,8 @@ def _add_option(forms: list[Form], form: Form) -> None:
     """Put a Form among the options: static values side by side, everything with arrays in one place."""
     if form in forms:
         return
+    for position, other in enumerate(forms):
+        form, forms[position] = _emptied_like(form, other)[0], _emptied_like(other, form)[0]
     if not _may_be_option(form):
         for position, other in enumerate(forms):
             if not _may_be_option(other) and not _are_apart(form, other):
@@ -402,7 +404,7 @@ def _has_type(array: jax.Array, form: Array) -> bool:
 def _coerce_choice(value: Any, forms: tuple[Form, ...]) -> list[Any]:
     if isinstance(value, Choice):
         return _coerce_options(value, forms)
-    position = _option_of(value, forms)
+    position = option_of(value, forms)
     leaves: list[Any] = [jnp.int32(position)]
     for number, form in enumerate(forms):
         leaves += coerce(value, form) if number == position else zeros(form)
@@ -410,7 +412,7 @@ def _coerce_choice(value: Any, forms: tuple[Form, ...]) -> list[Any]:
 
 
 def _coerce_options(value: Choice, forms: tuple[Form, ...]) -> list[Any]:
-    table = [_option_of(option, forms) for option in value._options]
+    table = [option_of(option, forms) for option in value._options]
     leaves: list[Any] = [renumbered(value._index, table)]
     for number, form in enumerate(forms):
         given = [position for position, place in enumerate(table) if place == number]
@@ -428,7 +430,7 @@ def _coerce_taken(value: Choice, given: Sequence[int], form: Form) -> list[Any]:
     return leaves
 
 
-def _option_of(value: Any, forms: tuple[Form, ...]) -> int:
+def option_of(value: Any, forms: tuple[Form, ...]) -> int:
     """Which option a value is."""
     for position, option in enumerate(forms):
         if isinstance(option, Static) and option.value is value:

@@ -26,8 +26,8 @@ from autograph_jax.operators.values import open_keys
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, refusal, renumbered
 from autograph_jax.operators.values.containers import flatten, is_mutable, unflatten
-from autograph_jax.operators.values.forms import Form, Mismatch, array_forms, same_static
-from autograph_jax.operators.values.joins import as_array, coerce, join
+from autograph_jax.operators.values.forms import Form, Mismatch, Options, array_forms, same_static
+from autograph_jax.operators.values.joins import as_array, coerce, join, option_of
 from autograph_jax.operators.values.narrowed import narrowed, rule_out, ruled_out
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.operators.values.updated import index_of
@@ -397,9 +397,11 @@ def pick(index: jax.Array, values: Sequence[Any], *, put_in: views.Turn | None =
 
 
 def _picked(index: jax.Array, values: Sequence[Any], form: Form) -> Any:
-    columns = zip(*(coerce(value, form) for value in values), strict=True)
-    leaves = [as_array(jnp.stack(column)[index], leaf) for column, leaf in zip(columns, array_forms(form), strict=True)]
-    return unflatten(form, iter(leaves))
+    columns = [jnp.stack(column)[index] for column in zip(*(coerce(value, form) for value in values), strict=True)]
+    if isinstance(form, Options) and not any(isinstance(value, Choice) for value in values):
+        columns[0] = renumbered(index, [option_of(value, form.forms) for value in values])
+    leaves = map(as_array, columns, array_forms(form))
+    return unflatten(form, leaves)
 
 
 def in_one_piece(choice: Choice) -> Any:
