@@ -47,9 +47,7 @@ Suite = list[gast.stmt]
 class Guard:
     """Puts a check after each statement of a body that may fail, and before it writes what it computes."""
 
-    def __init__(
-        self, attempt: str, fresh: Callable[[], str], names: Names, rebound: Collection[str], *, ported: bool
-    ) -> None:
+    def __init__(self, attempt: str, fresh: Callable[[], str], names: Names, rebound: Collection[str], *, ported: bool) -> None:
         """`rebound`: the variables that functions inside or outside of this one share and assign. See `may_fail`."""
         self._attempt, self._fresh, self._names, self._rebound = attempt, fresh, names, rebound
         self._may_fail = functools.partial(may_fail, ported=ported)

@@ -125,6 +125,13 @@ def outermost_program() -> Any:
     return found
 
 
+def break_off() -> None:
+    """An exception ends what JAX traces at present: JAX would keep constants in it, and what was computed of them, for good."""
+    invalidate = getattr(_current.trace, "invalidate", None) if _current is not None else None
+    if invalidate is not None:
+        invalidate()
+
+
 def reference_to_trace(forget: Callable[[Any], None] | None = None) -> Callable[[], Any]:
     """Gives what JAX does at present as long as that goes on, or is kept; `forget` is called when it is gone."""
     return weakref.ref(_current.trace, forget) if _current is not None else lambda: _current

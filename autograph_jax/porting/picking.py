@@ -59,7 +59,7 @@ def _scatter(selection: Selection, parts: Parts, new: Any) -> None:
 
 
 def _places(selection: Selection, parts: Parts) -> tuple[Selection, Any]:
-    """The numbers of the elements that are picked, which say where in the array they are, and that of none where none counts."""
+    """The numbers of the elements that are picked: where in the array they are, behind its end where they do not count."""
     array = selection.array
     found = read(Selection(wrap(np.arange(array.size).reshape(array.shape)), selection.rows), parts)
     places = found if isinstance(found, Selection) else Selection(wrap(jnp.asarray(value_of(found))), {})

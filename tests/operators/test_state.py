@@ -373,3 +373,20 @@ def test_what_attributes_of_a_class_share_is_looked_at_once_for_each_block():
     parts = list(outside.contents_of(kind))
     assert sum(isinstance(part, np.ndarray) for part in parts) == 50
     assert len({id(part) for part in parts}) == len(parts)
+
+
+def test_a_trace_that_an_error_ends_is_gone():
+    """The loop over two numbers is staged first, which a dict does not go through; its constants would keep it."""
+
+    def two_keys(x):
+        table = {}
+        for i in range(2):
+            if x > i:
+                y = x + i
+                table[i] = y
+            else:
+                table[i] = -1.0
+        return table[0] + table[1]
+
+    with jax.checking_leaks():
+        assert jax.jit(autograph(two_keys))(1.5) == two_keys(1.5)

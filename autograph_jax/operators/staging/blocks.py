@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import re
 import sys
 import types
@@ -41,8 +42,8 @@ from autograph_jax.operators.tracing import (
     twins,
     views,
 )
-from autograph_jax.operators.tracing.cells import noted
-from autograph_jax.operators.tracing.holders import Uncounted
+from autograph_jax.operators.tracing.cells import cells_of, noted
+from autograph_jax.operators.tracing.holders import Uncounted, frame_variables
 from autograph_jax.operators.tracing.places import Cell, Content, Place, outliving, read_through, taken_from_class
 from autograph_jax.operators.values import carried, references
 from autograph_jax.operators.values.choices import UNBOUND
@@ -358,6 +359,9 @@ class _Recorder:
                     attempts.after_a_turn(opened)
                 impure.check_untouched(trace.iterators)
                 return self._ends(trace, starts, result)
+            except Exception:
+                jax_private.break_off()
+                raise
             finally:
                 self._entered.clear()
                 self.calls_library = trace.calls_library
@@ -464,6 +468,7 @@ class _Recorder:
 
         A block that raises leaves nothing that anybody would read, but which error it is.
         """
+        trace.variables = _Shared(trace, self._functions)
         is_new = _made_in(trace)
         self.result, leaves = flatten_end(result, self.before, is_new, self._apart.at(RESULT))
         self.ends, self.found, self.refused = {}, [], dict[Any, StructureError]()
@@ -568,16 +573,47 @@ def _made_in(trace: state.Trace) -> Callable[[Any], bool]:
     What it writes to an older object is noted, and is state. One that it did not write to holds nothing of its tracers.
     """
     noted = {id(place.target) for place, _ in trace.log.values()} - trace.made.keys()
+    is_variable = reach.is_variable_of(trace.variables)
 
     def is_new(value: Any) -> bool:
         if id(value) in trace.made or reach.is_our_record(type(value)):
             return True
-        if not reach.is_record(value):
+        if type(value) in _FUNCTIONS:
+            parts = list(reach.everything(value, skip=is_variable))
+        elif not reach.is_record(value):
             return False
-        parts = list(reach.everything(value))
+        else:
+            parts = list(reach.everything(value))
         return any(map(jax_private.is_own, parts)) and not any(id(part) in noted for part in parts)
 
     return is_new
+
+
+_FUNCTIONS = (types.FunctionType, functools.partial)
+
+
+class _Shared:
+    """The ids of the cells of variables that a block has in common with what is around it.
+
+    Not those of functions that it has called, and that have returned: only what they have made has these.
+    """
+
+    def __init__(self, trace: state.Trace, functions: tuple[Callable[..., Any] | None, ...]) -> None:
+        self._own = {id(place.cell) for place in cells_of(functions).values()}
+        self._written = {id(place.cell): place for place, _ in trace.log.values() if isinstance(place, Cell)}
+
+    def __contains__(self, cell: int) -> bool:
+        return cell in self._own or cell in self._written and _is_of_running(self._written[cell])
+
+
+def _is_of_running(place: Cell) -> bool:
+    """Is this a variable of a function that is running?"""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if place.name in frame.f_code.co_cellvars and frame_variables(frame).get(place.name, UNBOUND) is place.read():
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _is_of_run_time(error: Exception) -> bool:

@@ -6,7 +6,7 @@ JAX hands on arrays. Inside an object that cannot be taken apart they would be o
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from autograph_jax.errors import StructureError, user_location
@@ -21,9 +21,9 @@ from autograph_jax.operators.values.forms import Form, statics
 class KeptInside:
     """Refuses such a value of one block, which may write the variables and objects that were there before it."""
 
-    def __init__(self, functions: tuple[Callable[..., Any] | None, ...], written: Container[int]) -> None:
-        self._variables = {id(place.cell) for place in cells_of(functions).values()}
+    def __init__(self, functions: tuple[Callable[..., Any] | None, ...], written: set[int]) -> None:
         self._written = written  # the ids of the cells and objects that will hold other values again
+        self._is_variable = reach.is_variable_of({id(place.cell) for place in cells_of(functions).values()} | written)
 
     def check(self, place: Place, form: Form) -> None:
         """Raise StructureError if a variable is left with a traced value of the block inside an object."""
@@ -50,10 +50,3 @@ class KeptInside:
     def _holds_own(self, value: Any) -> bool:
         parts = list(reach.everything(value, skip=self._is_variable))
         return any(map(jax_private.is_own, parts)) and not any(id(part) in self._written for part in parts)
-
-    def _is_variable(self, holder: Any, key: Any) -> bool:
-        """Is this a variable that a function captures, and that the block hands on by itself?"""
-        if not isinstance(holder, types.FunctionType) or not isinstance(key, str) or key not in holder.__code__.co_freevars:
-            return False
-        cell = id(reach.cell(holder, key))
-        return cell in self._variables or cell in self._written

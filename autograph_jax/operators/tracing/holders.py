@@ -6,7 +6,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
-import functools
 import gc
 import inspect
 import itertools
@@ -224,16 +223,9 @@ def _captured(running: _Running) -> Iterator[tuple[str, Any]]:
     Not those that the function assigns, `nonlocal x`: they take the new array.
     """
     frame = running.frames[-1] if running.frames else running.frame
-    for name in (set(frame.f_code.co_freevars) - _assigned(frame.f_code)) & running.variables.keys():
+    for name in (set(frame.f_code.co_freevars) - outside.assigned(frame.f_code)) & running.variables.keys():
         if not _is_of_running(name, running.variables[name], frame.f_back):
             yield name, running.variables[name]
-
-
-@functools.lru_cache(maxsize=4096)
-def _assigned(code: types.CodeType) -> frozenset[str]:
-    """The variables of functions around that a function assigns, or one inside of it."""
-    instructions = (instruction for one in outside.codes(code) for instruction in bytecode.instructions(one))
-    return frozenset(instruction.argval for instruction in instructions if instruction.opname == "STORE_DEREF")
 
 
 def _is_of_running(name: str, value: Any, frame: types.FrameType | None) -> bool:

@@ -77,6 +77,13 @@ def codes(code: types.CodeType) -> frozenset[types.CodeType]:
     return frozenset({code}).union(*map(codes, inner))
 
 
+@functools.lru_cache(maxsize=4096)
+def assigned(code: types.CodeType) -> frozenset[str]:
+    """The variables of functions around that a function assigns or deletes, or one inside of it."""
+    instructions = (instruction for one in codes(code) for instruction in bytecode.instructions(one))
+    return frozenset(one.argval for one in instructions if one.opname in ("STORE_DEREF", "DELETE_DEREF"))
+
+
 def _read_later(frame: types.FrameType) -> tuple[str, ...]:
     return _named_after(frame.f_code, -1 if hooks.is_block(frame.f_code) else frame.f_lasti)
 

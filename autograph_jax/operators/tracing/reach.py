@@ -9,7 +9,7 @@ import gc
 import itertools
 import types
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
 import jax
@@ -268,6 +268,17 @@ def _of_released(parts: Callable[[], Iterable[Any]]) -> Iterable[tuple[Any, Any]
         return enumerate(parts())
     except ValueError:
         return ()
+
+
+def is_variable_of(cells: Container[int]) -> Skip:
+    """Leaves out what functions have in these cells, named by their ids."""
+
+    def is_one(holder: Any, key: Any) -> bool:
+        if not isinstance(holder, types.FunctionType) or not isinstance(key, str) or key not in holder.__code__.co_freevars:
+            return False
+        return id(cell(holder, key)) in cells
+
+    return is_one
 
 
 def cell(function: types.FunctionType, name: str) -> types.CellType:

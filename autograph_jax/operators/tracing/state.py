@@ -12,7 +12,7 @@ import functools
 import sys
 import threading
 import types
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -94,6 +94,7 @@ class Trace:
         self.entered: list[Any] = []  # what its inputs were at first
         self.outside: dict[int, Any] = {}  # by id: arrays that it has met in globals and in classes
         self.made: dict[int, Any] = {}  # iterators and objects that the block makes for itself, by id
+        self.variables: Container[int] = ()  # the ids of the cells that the block shares with what is around it, once it ends
         self.cached: dict[Any, Any] = {}  # what functions with a cache have computed in the block, by the function and its key
         self.of_caches: dict[int, str] = {}  # objects in these, by id, with the names of the functions
         self.frozen = Frozen()

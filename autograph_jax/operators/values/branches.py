@@ -1,7 +1,7 @@
 """What is known in the branch of one option: that it is the one, and of values chosen by the same data, which they can be there.
 
-    items = self.a if x > 0 else self.b
-    items.append(1)     in the branch that writes self.a, `items` is not self.b, so that nobody else holds what is written
+items = self.a if x > 0 else self.b
+items.append(1)     in the branch that writes self.a, `items` is not self.b, so that nobody else holds what is written
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-# By the id of an index: it itself, the one that it was made of, and the table of it. Module state: an entry goes with its index.
+# By the id of an index: it itself, the one that it was made of, and the table of it. Module state: an entry goes with it.
 _made: dict[int, tuple[weakref.ref[Any], weakref.ref[Any], tuple[int, ...]]] = {}
 
 

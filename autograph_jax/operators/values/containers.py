@@ -17,7 +17,7 @@ from autograph_jax.errors import StructureError, user_location
 from autograph_jax.loops.axes import axes_of, axes_of_type
 from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.tracing.places import Attribute, Content
-from autograph_jax.operators.values import bools, bunches, carried, references
+from autograph_jax.operators.values import bools, bunches, carried, closures, references
 from autograph_jax.operators.values.choices import UNBOUND, Choice, decided
 from autograph_jax.operators.values.forms import Array, Form, Number, Options, Static, Tree, same_kind
 from autograph_jax.porting.arrays import MutableArray
@@ -43,7 +43,9 @@ def flatten(value: Any, whole: Test = _never, is_new: Test = _never, around: tup
     if isinstance(value, Choice):
         forms, leaves = _flatten_all(value._options, whole, is_new, around)
         return Options(forms, axes_of(value._index)), [value._index, *leaves]
-    taken = None if whole(value) else children_of(value) or (_record(value) if is_new(value) else None)
+    taken = (
+        None if whole(value) else children_of(value) or closures.of_built(value) or (_made(value) if is_new(value) else None)
+    )
     if taken is None:
         return Static(value), []
     if id(value) in around:
@@ -53,6 +55,11 @@ def flatten(value: Any, whole: Test = _never, is_new: Test = _never, around: tup
             help="let both paths give one that was there before, or keep what it holds in variables of their own",
         )
     return _tree(taken, whole, is_new, (*around, id(value)))
+
+
+def _made(value: Any) -> tuple[Any, Sequence[Any]] | None:
+    """The kind and parts of an object or function that a block has made."""
+    return _record(value) or closures.taken(value, state.traces()[-1].variables)
 
 
 def _tree(
@@ -197,7 +204,7 @@ def children_of(value: Any) -> tuple[Any, Sequence[Any]] | None:
         return _Sequence(dict, tuple(value)), list(value.values())
     if kind.__name__ == "defaultdict" and isinstance(value, collections.defaultdict):
         return _Sequence(kind, tuple(value), value.default_factory), list(value.values())
-    if value is None or isinstance(value, str | Number) or reach.is_our_record(kind):
+    if value is None or isinstance(value, str | Number | types.GeneratorType) or reach.is_our_record(kind):
         return None
     if kind is np.ndarray and value.dtype == object:
         return (_Objects(value.shape), list(value.flat)) if any(isinstance(part, jax.Array) for part in value.flat) else None
@@ -238,6 +245,9 @@ def parts_of(value: Any, kind: Any) -> Sequence[Any]:
         return kind.parts(value) if isinstance(value, MutableArray) else ()
     if isinstance(kind, Record):
         return record_values(value, kind) if type(value) is kind.type else ()
+    if isinstance(kind, closures.KINDS):
+        taken = closures.of_built(value)
+        return taken[1] if taken is not None and same_kind(taken[0], kind) else ()
     taken = children_of(value)
     return taken[1] if taken is not None and same_kind(taken[0], kind) else ()
 

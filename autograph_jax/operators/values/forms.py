@@ -143,14 +143,25 @@ def same_static(first: Any, second: Any) -> bool:
 
 def _do_the_same(first: types.FunctionType, second: types.FunctionType) -> bool:
     """Are two functions made by one `def`, in two turns of a loop, of the same variables? Each turn makes another one."""
-    cells, others = first.__closure__ or (), second.__closure__ or ()
     defaults, other_defaults = _defaults(first), _defaults(second)
     alike = first.__code__ is second.__code__ and first.__globals__ is second.__globals__
     alike = alike and not first.__dict__ and not second.__dict__ and len(defaults) == len(other_defaults)
-    if not alike or any(one is not other for one, other in zip((*cells, *defaults), (*others, *other_defaults), strict=True)):
+    if not alike or any(one is not other for one, other in zip(defaults, other_defaults, strict=True)):
+        return False
+    cells = zip(first.__code__.co_freevars, first.__closure__ or (), second.__closure__ or (), strict=True)
+    if not all(one is other or _hold_the_same(name, one, other) for name, one, other in cells):
         return False
     of_turns.update((first, second))
     return True
+
+
+def _hold_the_same(name: str, first: types.CellType, second: types.CellType) -> bool:
+    """Do two variables of this name, made by two calls of a function, hold one value for good?"""
+    from autograph_jax.operators.values.closures import is_assigned  # which looks at what is being traced
+
+    if is_assigned(name, first) or is_assigned(name, second):
+        return False
+    return same_static(first.cell_contents, second.cell_contents)
 
 
 # Functions that stand for those of other turns of a loop, which do the same. Module state: they go by themselves.

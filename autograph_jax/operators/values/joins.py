@@ -17,7 +17,7 @@ import numpy as np
 
 from autograph_jax.loops.axes import NONE, vary
 from autograph_jax.operators import hooks, jax_private
-from autograph_jax.operators.values import references, selected
+from autograph_jax.operators.values import closures, references, selected
 from autograph_jax.operators.values.array_likes import is_array_like
 from autograph_jax.operators.values.choices import UNBOUND, Choice, renumbered
 from autograph_jax.operators.values.containers import (
@@ -121,6 +121,8 @@ def _are_apart(first: Form, second: Form) -> bool:
         return False
     if isinstance(first.kind, Record) and isinstance(second.kind, Record):
         return first.kind.type is not second.kind.type
+    if any(isinstance(form.kind, closures.KINDS) for form in (first, second)):
+        return not same_kind(first.kind, second.kind)
     if all(getattr(form.kind, "is_of_text", False) for form in (first, second)):
         return not _read_alike(first, second)
     are_tuples = all(getattr(form.kind, "type", None) is tuple for form in (first, second))
@@ -381,7 +383,7 @@ def _parts_for(value: Any, kind: Any) -> Sequence[Any]:
 
 
 def _parts(value: Any) -> Sequence[Any]:
-    taken = children_of(value)
+    taken = children_of(value) or closures.of_built(value)
     assert taken is not None
     return taken[1]
 
