@@ -1,4 +1,4 @@
-"""What is known in the branch of one option: that it is the one, and of values chosen by the same data, which they can be there.
+"""What is known in the branch of one option: that it is the one, and which values chosen by the same data can be there.
 
 items = self.a if x > 0 else self.b
 items.append(1)     in the branch that writes self.a, `items` is not self.b, so that nobody else holds what is written
