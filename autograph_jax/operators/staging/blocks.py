@@ -8,7 +8,7 @@ import functools
 import re
 import sys
 import types
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -96,9 +96,9 @@ class Traced:
         """The id of what a place holds at the end."""
         return own.identity if (own := self.held.get(place.key)) is not None else aliasing.identity(read_through(place))
 
-    def doubted_in(self, key: Any) -> Set[int]:
-        """The memory that what a place holds at the end may have, by its ids."""
-        return self.held[key].doubted if key in self.held else frozenset()
+    def doubted_in(self, key: Any) -> Mapping[int, set[aliasing.Way]]:
+        """The memory that what a place holds at the end may have, by its ids, and the ways to the arrays in it that may."""
+        return self.held[key].doubted if key in self.held else {}
 
     def kin_of(self, place: Place) -> list[int]:
         """The arrays in what a place holds at the end, and those that these may be, by their ids."""
@@ -173,6 +173,7 @@ class Older(NamedTuple):
     key: Any
     containers: Uncounted
     given: bool
+    ways: Mapping[int, same_containers.Ways] = types.MappingProxyType({})  # by their ids: to what in it may be one
 
 
 class Apart(NamedTuple):
@@ -420,9 +421,9 @@ class _Recorder:
             base = base if isinstance(base, aliasing.ARRAYS) else values.get(base)
             views.view_parts(values.get(key), base, whole_in=views.turn_of(entered.get(key), base, turn) if whole else None)
             aliasing.doubt_buffers(values.get(key), base, apart)
-        for key, containers, given in self._aliases.older:
+        for key, containers, given, ways in self._aliases.older:
             for container in containers:
-                joining.doubt_parts(values.get(key), container, anyway=not given)
+                joining.doubt_parts(values.get(key), container, anyway=not given, ways=ways.get(id(container)))
         joining.doubt_together(values, together)
         for key, pairs in self._aliases.twins.items():
             twins.doubt(values.get(key), pairs)
@@ -444,18 +445,18 @@ class _Recorder:
         known = same_containers.related(part for _, part in entered)
         return same_containers.pairs([(position, id(part)) for position, part in entered], known) | self._aliases.together
 
-    def _older_than(self, key: Any, value: Any) -> Uncounted:
+    def _older_than(self, key: Any, value: Any) -> tuple[Uncounted, dict[int, same_containers.Ways]]:
         """What from before the block the containers may be that it has made, or takes apart; what JAX takes apart is that."""
         if reach.is_plain(value):
-            return Uncounted()
-        made = same_containers.older_in(value, without=self.before)
+            return Uncounted(), {}
+        made, ways = same_containers.older_in(value, without=self.before)
         older = Uncounted(container for container in made if id(container) in self.before)
-        if self._apart.objects:
-            apart = self._apart.at(key)
-            older += [part for part in reach.everything(value) if id(part) in apart]
-        if self._pytrees:
-            older += [part for part in reach.everything(value) if id(part) in self._pytrees]
-        return older
+        apart = self._apart.at(key) if self._apart.objects else frozenset[int]()
+        for part in reach.everything(value) if apart or self._pytrees else ():
+            count = (id(part) in apart) + (id(part) in self._pytrees)
+            older += [part] * count
+            ways |= {id(part): None} if count else {}
+        return older, ways
 
     def _note_objects(self, key: Any, value: Any, found: dict[int, Any]) -> None:
         self.objects[key], self.twins[key] = [], twins.twins(value)
@@ -472,7 +473,7 @@ class _Recorder:
         is_new = _made_in(trace)
         self.result, leaves = flatten_end(result, self.before, is_new, self._apart.at(RESULT))
         self.ends, self.found, self.refused = {}, [], dict[Any, StructureError]()
-        self.held: dict[Any, Held] = {RESULT: held(result, self._older_than(RESULT, result))}
+        self.held: dict[Any, Held] = {RESULT: held(result, *self._older_than(RESULT, result))}
         containers: dict[int, Any] = {}
         self.objects: dict[Any, list[tuple[same_containers.Position, int]]] = {}
         self.twins: dict[Any, twins.Twins] = {}
@@ -487,7 +488,7 @@ class _Recorder:
                 continue
             start = starts[place.key] if place.key in starts else trace.log[place.key][1]
             value = place.read()
-            self.held[place.key] = held(value, self._older_than(place.key, value))
+            self.held[place.key] = held(value, *self._older_than(place.key, value))
             is_same = _unchanged(place, start, value) and place.key not in self._apart.places
             if not is_same or place.key in inputs:
                 self._note_objects(place.key, value, containers)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from typing import Any
 
 import jax
 import numpy as np
 
-from autograph_jax.operators.tracing import aliasing, listed, reach, standing, views
+from autograph_jax.operators.tracing import aliasing, listed, reach, same_containers, standing, views
 from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.porting.arrays import Buffer
 
@@ -19,20 +19,22 @@ class Held:
     """A value, as the joins and loops around need to know it. Arrays, memory and objects are named by their ids."""
 
     identity: int  # of the value; of an array of ported code, that of its memory
-    older: Uncounted  # the containers from before the block that it may be
+    older: Uncounted  # the containers from before the block that it may be, or what it holds
+    ways: Mapping[int, same_containers.Ways]  # by their ids: to which of these
     bases: list[views.Base] = dataclasses.field(default_factory=list)  # of what arrays there are views in it
     kin: list[int] = dataclasses.field(default_factory=list)  # the arrays in it, and those that these may be or are views of
     handed: Set[int] = frozenset()  # among these, those that loops hand over from turn to turn
-    doubted: Set[int] = frozenset()  # among these, the memory that it may have
+    # Among these, the memory that it may have, and the ways to the arrays in it that may.
+    doubted: Mapping[int, set[aliasing.Way]] = dataclasses.field(default_factory=dict)
     is_listed: bool = False  # may a list of bounded length hold an array in it?
     numpy: tuple[standing.Shown, ...] = ()  # what of NumPy's the arrays in it are, or stand for
 
 
-def held(value: Any, older: Uncounted) -> Held:
-    """What a block leaves in a place; `older` are the containers from before it that this may be."""
+def held(value: Any, older: Uncounted, ways: Mapping[int, same_containers.Ways]) -> Held:
+    """What a block leaves in a place; `older` are the containers from before it that this may be, at some `ways`."""
     identity = aliasing.identity(value)
     if reach.is_plain(value) and not (isinstance(value, jax.Array | np.ndarray) and value.ndim):  # nobody writes into a number
-        return Held(identity, older)
+        return Held(identity, older, ways)
     parts = list(reach.everything(value))
     arrays = [part for part in parts if isinstance(part, jax.Array)]
     buffers = [part for part in parts if isinstance(part, Buffer)]
@@ -41,10 +43,11 @@ def held(value: Any, older: Uncounted) -> Held:
     return Held(
         identity,
         older,
+        ways,
         bases=views.bases_in(arrays),
         kin=aliasing.kin_of(memory),
         handed=views.handed_over(value),
-        doubted=aliasing.doubted(buffers),
+        doubted=aliasing.doubted(buffers, value),
         is_listed=listed.are_held(memory),
         numpy=standing.shown(parts),
     )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jax
 
 from autograph_jax.operators.staging.blocks import RESULT, Traced
+from autograph_jax.operators.staging.held import Held
 from autograph_jax.operators.tracing import aliasing, listed, reach, same_containers, standing, twins, views
 from autograph_jax.operators.tracing.places import Content, Place, read_through
 from autograph_jax.operators.values import references
@@ -88,7 +89,7 @@ def together(
 
 def _related(branch: Traced, kin: dict[Any, set[int]], key: Any, other: Any) -> bool:
     """May two places have one array after a branch? Not because each has one of two: `old, new = new, old`."""
-    return bool((kin[key] & kin[other]) - (branch.doubted_in(key) & branch.doubted_in(other)))
+    return bool((kin[key] & kin[other]) - (branch.doubted_in(key).keys() & branch.doubted_in(other).keys()))
 
 
 def relate(
@@ -108,14 +109,15 @@ def relate(
         standing.note_all(value, branch.numpy_of(key, place))
         kin = branch.kin_of(place) if place is not None else branch.held[RESULT].kin
         _doubt_parts(value, [arrays[part] for part in kin if part in arrays])
-        for own in branch.doubted_in(RESULT if place is None else place.key):
-            for buffer in reach.buffers(value) if own in memory else ():
-                aliasing.doubt(buffer, memory[own])
+        for own, ways in branch.doubted_in(RESULT if place is None else place.key).items():
+            if own in memory:
+                aliasing.doubt_at_ways(value, memory[own], ways)
         form = branch.result if place is None else branch.ends[key][1] if key in branch.ends else None
         if form is None or place is None and branch.raised:
             continue
         for part, own in _elements(value, form) if isinstance(place, Content) else [(value, form)]:
-            _doubt_objects(part, own, branch.held[key].older, known.own, joining)
+            _doubt_objects(part, own, known.own, joining)
+        _doubt_older(value, branch.held[key], joining)
 
 
 def with_result_aliases(value: Any, first: Traced, second: Traced, outer: dict[int, jax.Array]) -> Any:
@@ -140,21 +142,21 @@ def _doubt_parts(value: Any, arrays: Sequence[jax.Array]) -> None:
                 views.view(part, array)
 
 
-def _doubt_objects(new: Any, form: Form, older: Sequence[Any], apart: Set[int], joining: same_containers.Joining) -> None:
-    """Where one path gives an older object, what the join makes may be that object: `p = OLD if x > 0 else Point(x)`.
+def _doubt_older(value: Any, held: Held, joining: same_containers.Joining) -> None:
+    """What a path has made itself by a join, of an older object, may be that object."""
+    for one in held.older:
+        joining.doubt_parts(value, one, anyway=True, ways=held.ways.get(id(one)))
 
-    So may what that path has made itself by a join, of an older object: `older` are those.
-    """
+
+def _doubt_objects(new: Any, form: Form, apart: Set[int], joining: same_containers.Joining) -> None:
+    """Where one path gives an older object, what the join makes may be that object: `p = OLD if x > 0 else Point(x)`."""
     if isinstance(form, Static):
         joining.doubt(new, form.value)
     elif isinstance(form, Tree) and isinstance(form.kind, references.View):
         aliasing.doubt_buffers(new, form.kind.array, apart)
     elif isinstance(form, Tree | Options):
-        for one in older:
-            doubt = joining.doubt_parts if reach.is_changing_pytree(one) else joining.doubt
-            doubt(new, one, anyway=True)
         for part, child in _elements(new, form):
-            _doubt_objects(part, child, older, apart, joining)
+            _doubt_objects(part, child, apart, joining)
 
 
 def _elements(value: Any, form: Form) -> Iterator[tuple[Any, Form]]:

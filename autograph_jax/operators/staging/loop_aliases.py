@@ -18,7 +18,7 @@ from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Content, Place, read_through
 from autograph_jax.operators.tracing.twins import NO_TWINS
 from autograph_jax.operators.values import references
-from autograph_jax.operators.values.containers import is_mutable
+from autograph_jax.operators.values.containers import Record, is_mutable
 from autograph_jax.operators.values.forms import Array, Form, Options, Static, Tree, statics
 from autograph_jax.porting.arrays import Buffer, MutableArray
 
@@ -183,20 +183,54 @@ def _is_only_handed_over(array: np.ndarray, key: Any, traced: Traced, places: Se
 
 def taken_from_before(traced: Traced, aliases: Aliases) -> bool:
     """May a turn leave in a place a list, dict or object that was there before the loop? So the next turn begins."""
-    known = {(older.key, id(container), older.given) for older in aliases.older for container in older.containers}
+    known: dict[tuple[Any, int, bool], list[same_containers.Ways]] = {}
+    for older in aliases.older:
+        for container in older.containers:
+            known.setdefault((older.key, id(container), older.given), []).append(older.ways.get(id(container)))
     before = len(aliases.older)
-    for key in traced.ends:
-        for given, containers in (
-            () if key in traced.forgotten else ((False, traced.held[key].older), (True, _given(traced, key)))
-        ):
-            new = Uncounted(one for one in containers if (key, id(one), given) not in known)
-            aliases.older += [Older(key, new, given)] if new else []
+    for key in (key for key in traced.ends if key not in traced.forgotten):
+        end = traced.held[key]
+        for given, containers, ways in ((False, end.older, end.ways), (True, *_given(traced, key))):
+            new = Uncounted(one for one in containers if _is_news(known.get((key, id(one), given)), ways.get(id(one))))
+            aliases.older += [Older(key, new, given, ways)] if new else []
     return len(aliases.older) > before
 
 
-def _given(traced: Traced, key: Any) -> Iterator[Any]:
-    if not isinstance(traced.ends[key][0], Content):
-        yield from (value for value in statics(traced.ends[key][1]) if is_mutable(value) and id(value) in traced.before)
+def _is_news(known: list[same_containers.Ways] | None, ways: same_containers.Ways) -> bool:
+    """Do these ways lead anywhere else than those that are known?"""
+    if known is None or None in known:
+        return known is None
+    return ways is None or not ways <= set[Any]().union(*(one for one in known if one is not None))
+
+
+def _given(traced: Traced, key: Any) -> tuple[list[Any], dict[int, same_containers.Ways]]:
+    """The containers from before the loop that a turn leaves in a place themselves, and the ways to them."""
+    if isinstance(traced.ends[key][0], Content):
+        return [], {}
+    found = [
+        (way, value) for way, value in _statics(traced.ends[key][1], ()) if is_mutable(value) and id(value) in traced.before
+    ]
+    ways: dict[int, same_containers.Ways] = {}
+    for way, value in found:
+        known = ways.setdefault(id(value), set())
+        ways[id(value)] = known | {way} if known is not None and way is not None else None
+    return [value for _, value in found], ways
+
+
+def _statics(form: Form, way: tuple[Any, ...] | None) -> Iterator[tuple[tuple[Any, ...] | None, Any]]:
+    """The values that stay themselves, each with the way there as `same_containers.positions` has it; None: it may be any."""
+    match form:
+        case Static(value):
+            yield way, value
+        case Options(forms):
+            for part in forms:
+                yield from _statics(part, way)
+        case Tree(kind, forms):
+            names = kind.names if isinstance(kind, Record) else getattr(kind, "keys", None)
+            if names is None and getattr(kind, "type", None) in (list, tuple):
+                names = range(len(forms))
+            for number, part in enumerate(forms):
+                yield from _statics(part, None if way is None or names is None else (*way, names[number]))
 
 
 def held_together(traced: Traced, growing: dict[Any, lists.Growth], aliases: Aliases) -> bool:
@@ -227,6 +261,6 @@ def put_into_lists(places: Sequence[Place], traced: Traced, growing: dict[Any, l
         for other in written:
             own, put = traced.held[key], traced.held[other]
             known = any(holder is growth.holder and its_key == other for holder, its_key in aliases.held)
-            if not known and not {*own.kin}.isdisjoint({*put.kin} - (own.doubted & put.doubted)):
+            if not known and not {*own.kin}.isdisjoint({*put.kin} - (own.doubted.keys() & put.doubted.keys())):
                 aliases.held.append((growth.holder, other))
     return len(aliases.held) > before

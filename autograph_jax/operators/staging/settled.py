@@ -428,10 +428,12 @@ class Settled:
                 base = base if isinstance(base, aliasing.ARRAYS) else values.get(base)
                 views.view_parts(values[key], base, whole_in=views.turn_of(entries.get(key), base, turn) if whole else None)
                 aliasing.doubt_buffers(values[key], base, apart)
-        for key, containers, given in self.aliases.older:
+        for key, containers, given, ways in self.aliases.older:
             for container in containers if key in values else ():
-                for part in values[key] if key in self.growing else [values[key]]:  # two elements may both be it
-                    again = same_containers.Joining.of(self.forms) if key in self.growing else joining
+                if key not in self.growing:
+                    joining.doubt_parts(values[key], container, anyway=not given, ways=ways.get(id(container)))
+                for part in values[key] if key in self.growing else ():  # two elements may both be it
+                    again = same_containers.Joining.of(self.forms)
                     again.doubt_parts(part, container, anyway=not given)
         for key in values:
             standing.note_all(values[key], self.traced.held[key].numpy if key in self.traced.held else ())

@@ -9,6 +9,7 @@ doubtful, and a write through one of them is an error.
 
 from __future__ import annotations
 
+import collections
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ from autograph_jax.porting.rows import Mask, Window
 from autograph_jax.porting.selections import Selection
 
 _MEMORY = (jax.Array, Buffer)
+Way = tuple[Any, ...] | None  # to a part of a value; None: it may be any part
 ARRAYS = (jax.Array, MutableArray, Buffer)  # what of a loop's state may be shared: an array, or the memory of one
 # Module state: for the id of an array, those that may be one with it, by their ids. An entry goes when one of the two goes.
 _doubtful: dict[int, dict[int, weakref.ref[Any]]] = {}
@@ -239,9 +241,28 @@ def _is_content(holder: Any, _: Any) -> bool:
 HAVING_CONTENT = (Buffer, Mask, Window)
 
 
-def doubted(own: Sequence[Buffer]) -> set[int]:
-    """The ids of the memory that arrays of ported code may have, by theirs: each has one, and two may have the other each."""
-    return {id(other) for one in own for other in doubtful_with(one)} - {id(one) for one in own}
+def doubted(own: Sequence[Buffer], value: Any) -> dict[int, set[Way]]:
+    """The ids of the memory that arrays of ported code in a value may have, by theirs, and the ways to these.
+
+    Each has one memory, and two may have the other each.
+    """
+    known = {id(one) for one in own}
+    if not any(id(other) not in known for one in own for other in doubtful_with(one)):
+        return {}
+    found = collections.defaultdict[int, set[Way]](set)
+    for way, one in reach.at_ways(value, Buffer):
+        for other in doubtful_with(one):
+            if id(other) not in known:
+                found[id(other)].add(way)
+    return dict(found)
+
+
+def doubt_at_ways(value: Any, memory: Buffer, ways: set[Way]) -> None:
+    """Remember that arrays of ported code at some ways in a value may have this memory; all, where there are none."""
+    found = list(reach.at_ways(value, Buffer))
+    near = [one for way, one in found if way is None or way in ways] if None not in ways else []
+    for one in near or [one for _, one in found]:
+        doubt(one, memory)
 
 
 def identity(value: Any) -> int:

@@ -24,6 +24,7 @@ from autograph_jax.porting.selections import Selection
 
 _SLOT = types.MemberDescriptorType
 _EMPTY = object()  # a slot without a value
+_MOST_WAYS, _DEEPEST_WAY = 200, 6
 _MOST_PARTS = 20_000  # of one value; beyond it the answer is "not found"
 ATOMS = (str, bytes, bool, int, float, complex, type(None))
 _CODE = (type, types.FunctionType, types.MethodType, types.ModuleType, types.BuiltinFunctionType)
@@ -73,6 +74,25 @@ def _reached(pending: collections.deque[Any], known: set[int], skip: Skip | None
                 if (skip is None or not skip(value, key)) and not is_no_content(part):
                     pending.append(part)
         yield value
+
+
+def at_ways(value: Any, kind: type) -> Iterator[tuple[tuple[Any, ...] | None, Any]]:
+    """The values of a class in a value, each with the way there; the options of a choice have one way. None: it may be any."""
+    pending = collections.deque[tuple[tuple[Any, ...], Any]]([((), value)])
+    is_deeper = False
+    for _ in range(_MOST_WAYS):
+        if not pending:
+            break
+        way, part = pending.popleft()
+        if isinstance(part, kind):
+            yield way, part
+        elif type(part) is Choice:
+            pending.extend((way, option) for _, option in parts(part))
+        elif _parts_of(type(part)) is not _nothing:
+            is_deeper |= len(way) == _DEEPEST_WAY
+            pending.extend(((*way, key), inner) for key, inner in parts(part) if len(way) < _DEEPEST_WAY)
+    if pending or is_deeper:
+        yield from ((None, part) for part in everything(value) if isinstance(part, kind))
 
 
 def is_circular(value: Any) -> bool:

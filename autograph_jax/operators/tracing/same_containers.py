@@ -233,13 +233,17 @@ class Joining:
             if key in before:
                 self.doubt(part, before[key])
 
-    def doubt_parts(self, value: Any, older: Any, *, anyway: bool = False) -> None:
-        """Remember of all containers in a value that they may be an older one; not of options beside it."""
+    def doubt_parts(self, value: Any, older: Any, *, anyway: bool = False, ways: Ways = None) -> None:
+        """Remember of all containers in a value that they may be an older one; not of options beside it.
+
+        With `ways`, of those that one of these leads to.
+        """
         others: set[int] = set()
+        near = None if ways is None else _at(value, ways, without=self._kept)
         for part in reach.everything(value, skip=lambda holder, _: id(holder) in self._kept):
             if type(part) is Choice and not anyway and any(option is older for option in part._options):
                 others.update(map(id, part._options))
-            if id(part) not in others:
+            if id(part) not in others and (near is None or id(part) in near):
                 self.doubt(part, older, anyway=anyway)
 
     def doubt_together(self, values: Mapping[Any, Any], pairs: Iterable[Pair], lists: Container[Any] = ()) -> None:
@@ -427,13 +431,29 @@ def older(target: Any) -> Iterator[Any]:
     yield from found.values()
 
 
-def older_in(value: Any, *, without: Container[int] = frozenset()) -> Iterator[Any]:
-    """What the containers in a value are on some path; not those whose ids are left out."""
+def older_in(value: Any, *, without: Container[int] = frozenset()) -> tuple[list[Any], dict[int, Ways]]:
+    """What the containers in a value are on some path, and by the ids of these the ways to what may be one; some left out."""
+    found, ways = list[Any](), dict[int, Ways]()
     if _graph.is_empty():
-        return
-    for part in reach.everything(value):
-        if _graph.is_made(id(part)) and id(part) not in without:
-            yield from older(part)
+        return found, ways
+    made = [part for part in reach.everything(value) if _graph.is_made(id(part)) and id(part) not in without]
+    there = collections.defaultdict[int, set[tuple[Any, ...]]](set)
+    for (_, way, _), part in positions(None, value) if made else ():
+        there[id(part)].add(way)
+    for part in made:
+        for one in older(part):
+            found.append(one)
+            known = ways.setdefault(id(one), set())
+            ways[id(one)] = known | there[id(part)] if known is not None and id(part) in there else None
+    return found, ways
+
+
+Ways = set[tuple[Any, ...]] | None  # to containers in a value; None: to any
+
+
+def _at(value: Any, ways: Container[tuple[Any, ...]], *, without: Container[int]) -> set[int]:
+    """The ids of the containers in a value that these ways lead to."""
+    return {id(part) for (_, way, _), part in positions(None, value, without=without) if way in ways}
 
 
 def check_container(target: Any, aliases: tuple[Any, ...] = ()) -> None:

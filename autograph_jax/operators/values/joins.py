@@ -96,8 +96,6 @@ def _add_option(forms: list[Form], form: Form) -> None:
     """Put a Form among the options: static values side by side, everything with arrays in one place."""
     if form in forms:
         return
-    for position, other in enumerate(forms):
-        form, forms[position] = _emptied_like(form, other)[0], _emptied_like(other, form)[0]
     if not _may_be_option(form):
         for position, other in enumerate(forms):
             if not _may_be_option(other) and not _are_apart(form, other):
