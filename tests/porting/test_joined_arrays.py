@@ -228,3 +228,50 @@ def test_arrays_of_objects(x64: None):
 
     for x in (0.5, 2.0):
         assert ag.jit(ag.port(solve))(x) == solve(x)
+
+
+def _one_of_two_each(x: Any, p: Any, q: Any) -> Any:
+    """Two arrays: the first one is p or a new one, the second q or a new one."""
+    if x[0] > 1:
+        if x[1] > 1:
+            return p, q
+        return p + 1, q + 1
+    return p + 2, q * 3
+
+
+def the_second_is_made_anew(x: Any) -> Any:
+    a, b = np.zeros(3), np.ones(3)
+    c, d = _one_of_two_each(x, a, b)
+    d = d * 2
+    b[0] = 5.0  # which c is not, on any path
+    return c, d, b
+
+
+def the_second_is_made_anew_in_a_loop(x: Any) -> Any:
+    a, b = np.zeros(3), np.ones(3)
+    while a.sum() < 20:
+        a, d = _one_of_two_each(x, a + 1, b)
+        d = d * 2
+        b[0] = d[1]
+    return a, d, b
+
+
+def the_first_is_made_anew(x: Any) -> Any:
+    a, b = np.zeros(3), np.ones(3)
+    c, d = _one_of_two_each(x, a, b)
+    c = c * 2
+    b[0] = 5.0  # which d may be
+    return c, d, b
+
+
+@pytest.mark.parametrize("solve", [the_second_is_made_anew, the_second_is_made_anew_in_a_loop])
+def test_of_two_results_the_one_that_may_be_it(solve: Any, x64: None):
+    ported = ag.jit(ag.port(solve))
+    for x in ([0.5, 0.5], [2.0, 0.5], [2.0, 2.0]):
+        for got, want in zip(ported(np.array(x)), solve(np.array(x)), strict=True):
+            np.testing.assert_allclose(got, want)
+
+
+def test_the_one_that_may_be_it_is_refused(x64: None):
+    with pytest.raises(ag.AliasError):
+        ag.jit(ag.port(the_first_is_made_anew))(np.array([2.0, 2.0]))
