@@ -24,6 +24,7 @@ After:
     if ag__.handled(attempt, 0):
         error = ag__.error_of(attempt, 0)
         z = x
+        error = None
         del error
 
 An exception that Python raises is Python's: it ends the body, and the first of the two copies of the handler runs. One that
@@ -167,7 +168,7 @@ class _Attempts(Pass):
         flat = [s for part in body for s in (part if isinstance(part, list) else [part])]
         if handler.name is not None:
             _delete_where_left(flat, name)
-            flat += [] if exits.always_exits(handler.body) else [_deletion(name, handler)]
+            flat += [] if exits.always_exits(handler.body) else _deletion(name, handler)
         [handled] = _HANDLED(at=handler, ATTEMPT=template.name(attempt, at=handler), NUMBER=position, BODY=flat)
         assert isinstance(handled, gast.If)
         handled.orelse = others
@@ -178,9 +179,11 @@ class _Attempts(Pass):
         return self._names.fresh("value" if number == 1 else f"value_{number}")
 
 
-def _deletion(name: str, node: gast.AST) -> gast.stmt:
+def _deletion(name: str, node: gast.AST) -> Suite:
+    """As Python takes the exception away: `error = None; del error`, also where the handler has done it."""
     target = gast.copy_location(gast.Name(name, gast.Del(), None, None), node)
-    return gast.copy_location(gast.Delete([target]), node)
+    kept = template.assign([template.name(name, at=node, store=True)], template.constant(None, at=node), at=node)
+    return [kept, gast.copy_location(gast.Delete([target]), node)]
 
 
 def _delete_where_left(statements: Suite, name: str) -> None:
@@ -188,7 +191,7 @@ def _delete_where_left(statements: Suite, name: str) -> None:
     for position in reversed(range(len(statements))):
         statement = statements[position]
         if isinstance(statement, gast.Break | gast.Continue):
-            statements.insert(position, _deletion(name, statement))
+            statements[position:position] = _deletion(name, statement)
         elif isinstance(statement, gast.For | gast.While):
             _delete_where_left(statement.orelse, name)
         elif not isinstance(statement, gast.FunctionDef | gast.ClassDef):

@@ -1859,6 +1859,55 @@ def attribute_without_traced_values(x):
 row(attribute_without_traced_values, [5.0], [2.5], [1.0], batch=True)
 
 
+# ------------------------------------------------------------------ one name in two handlers, of which each takes it away
+def one_name_twice(x):
+    try:
+        if x < 1:
+            raise Bad("first")
+    except Bad as error:
+        try:
+            raise Bad("second")
+        except Bad as error:
+            x = x + 5
+    return x
+
+
+row(one_name_twice, [0.5], [2.0], staged="cond", batch=True)
+
+
+def one_name_twice_where_data_decides(x):
+    found = 0
+    try:
+        if x < 1:
+            raise Bad("first")
+        found = 1
+    except Bad as error:
+        for k in range(2):
+            try:
+                if x < k - 1:
+                    raise Bad("second")
+                found = found + 10
+            except Bad as error:
+                found = found + 100
+    return found
+
+
+row(one_name_twice_where_data_decides, [-2.0], [-0.5], [0.5], [2.0], staged="cond", batch=True)
+
+
+def taken_away_in_the_handler(x):
+    try:
+        if x < 1:
+            raise Bad("first")
+    except Bad as error:
+        del error
+        x = 3.0
+    return x
+
+
+row(taken_away_in_the_handler, [0.5], [2.0], staged="cond", batch=True)
+
+
 @table.each_way
 def test_attempts(row, way, record_property):
     check(row, way, record_property)

@@ -702,3 +702,17 @@ def part_of_a_negative(a, i):
 def test_elements_of_what_operators_make_of_them(function):
     want = function(np.array([3, 4, 5]), 4)
     np.testing.assert_array_equal(ag.jit(function)(jnp.array([3, 4, 5]), 4), want)
+
+
+def test_an_array_that_is_gone_through_beside_one_of_jax_is_written():
+    def f(n):
+        a, seen = np.zeros(3, int), []
+        for k, x in zip(a, jnp.array([0.5, 2.0, 1.25]), strict=True):
+            a[k % 3] = k
+            a[1] -= n
+            seen.append(k)
+        return a, seen
+
+    (a, seen), (b, others) = f(28), ag.autograph(f)(28)
+    np.testing.assert_array_equal(a, b)
+    assert seen == others and all(type(one) is np.int64 for one in others)

@@ -676,6 +676,7 @@ ROWS = {
                                     def otherwise_5():
                                         nonlocal error
                                         ag__.unchecked(attempt_2)
+                                        error = None
                                         del error
                                     return ag__.if_stmt(x == 1, then_5, otherwise_5)
                                 return ag__.if_stmt(ag__.failed(attempt_2), lambda: ag__.failure, otherwise_4, 'y')
@@ -1106,6 +1107,7 @@ ROWS = {
                 nonlocal e
                 e = ag__.error_of(attempt, 0)
                 ag__.call(say)(ag__.call(str)(e))
+                e = None
                 del e
             ag__.if_stmt(ag__.handled(attempt, 0), then, None, 'e?')
             return ag__.bound('e', lambda: e)
@@ -1320,6 +1322,7 @@ ROWS = {
                 def then_2():
                     raise ag__.raised(ag__.call(ValueError)(x)) from ag__.cause(error)
                 ag__.if_stmt(x, then_2)
+                error = None
                 del error
             ag__.if_stmt(ag__.handled(attempt, 0), then)
             return x

@@ -225,6 +225,7 @@ def zip_(*iterables: Any, strict: bool = False) -> Any:
     views = [one for one in map(_beside_open if _is_any_open(iterables) else view, iterables) if one is not None]
     lengths = [v.length for v in views]
     parted = strict and (any(map(is_traced, lengths)) or len(set(lengths)) > 1)
+    parted = parted or not jax_private.tracing() and any(type(one) is np.ndarray for one in iterables)  # which may be written
     if parted or not any(map(_goes_along, iterables)) or len(views) < len(iterables) or _has_twice(views):
         return builtins.zip(*builtins.map(taking.taken, iterables), strict=strict)
     return one_shot(Zip(views, strict=strict))
