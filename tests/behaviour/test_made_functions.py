@@ -302,6 +302,86 @@ def a_list_that_others_hold(x):
 row(a_list_that_others_hold, [1.5], [-0.5], staged="cond", want="either")
 
 
+def holder_of(m):
+    return lambda: m[0]
+
+
+def a_list_that_the_branch_has_made(x):
+    if x > 0:
+        m = [x * 2]
+        f = holder_of(m)
+    else:
+        m = [1.0]
+        f = lambda: 0.0
+    m[0] = 7.0
+    return f()
+
+
+row(a_list_that_the_branch_has_made, [1.5], [-0.5], staged="cond", want="either")
+
+
+class Box:
+    def __init__(self, v):
+        self.v = v
+
+
+def value_of(box):
+    return lambda: box.v
+
+
+def an_object_that_the_branch_has_made(x):
+    if x > 0:
+        box = Box(x * 2)
+        f, g = value_of(box), value_of(box)
+    else:
+        box = Box(1.0)
+        f = g = lambda: 0.0
+    box.v = 9.0
+    return f() + g() + box.v
+
+
+row(an_object_that_the_branch_has_made, [1.5], [-0.5], staged="cond", want="either")
+
+
+def an_array_that_is_written_after(x):
+    if x > 0:
+        w = jnp.zeros(2) + x
+        f = holder_of(w)
+    else:
+        w = jnp.ones(2)
+        f = lambda: 0.0
+    w[0] = 9.0
+    return f()
+
+
+row(an_array_that_is_written_after, [1.5], [-0.5], staged="cond", want="either")
+
+
+def a_partial_of_a_list(x):
+    m = [x]
+    if x > 0:
+        m = [x * 2]
+        f = functools.partial(lambda q: q[0], m)
+    else:
+        f = lambda: 0.0
+    m[0] = 9.0
+    return f()
+
+
+row(a_partial_of_a_list, [1.5], [-0.5], staged="cond", want="either")
+
+
+def a_partial_of_a_method(x):
+    if x > 0:
+        f = functools.partial(Model(x * 2).choose, 1.0)
+    else:
+        f = functools.partial(Model(1.0).choose, 2.0)
+    return f().step(3.0)
+
+
+row(a_partial_of_a_method, [1.5], [-0.5], staged="cond", want="either")
+
+
 def recursive(x):
     if x > 0:
         y = x * 2

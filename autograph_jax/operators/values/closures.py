@@ -14,7 +14,8 @@ import weakref
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
-from autograph_jax.operators.tracing import outside
+from autograph_jax.operators.tracing import outside, reach
+from autograph_jax.operators.tracing.places import CHANGING
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -92,8 +93,25 @@ def of_built(value: Any) -> tuple[Any, list[Any]] | None:
 def taken(value: Any, variables: Container[int]) -> tuple[Any, list[Any]] | None:
     """The kind and parts of a function that a block has made; `variables`: the ids of the cells that the block shares.
 
-    None where one of its own variables may still be assigned, or has no value.
+    None where one of its own variables may still be assigned, or has no value, and where it holds a list, a dict or an object: who
+    else holds that would have to see what is written to it.
     """
+    found = _taken(value, variables)
+    return None if found is None or any(map(_may_change, found[1])) else found
+
+
+def _may_change(part: Any) -> bool:
+    """Is there something in it that may be written, or, where it is called, something that the block has computed as well?"""
+    if callable(part) and type(part) is not types.FunctionType and not reach.holds_tracer(part):
+        return False  # as `jnp.multiply`, which JAX knows as a pytree
+    return reach.holds(part, _is_container)
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, CHANGING) or reach.is_record(value) or reach.is_changing_pytree(value)
+
+
+def _taken(value: Any, variables: Container[int]) -> tuple[Any, list[Any]] | None:
     if type(value) is functools.partial:
         partial = Partial(len(value.args), tuple(value.keywords))
         return (partial, partial.parts(value)) if not vars(value) else None
