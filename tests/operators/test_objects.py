@@ -130,4 +130,6 @@ def test_containers_that_may_each_be_the_other():
     same_containers.doubt_container(first, second)
     same_containers.doubt_container(second, first)
     assert list(same_containers.older(first)) == [second]
-    assert list(same_containers.older_in([second, first])) == [first, second]
+    found, ways = same_containers.older_in([second, first])
+    assert found == [first, second]
+    assert ways == {id(first): {(0,)}, id(second): {(1,)}}

@@ -59,7 +59,8 @@ def flatten(value: Any, whole: Test = _never, is_new: Test = _never, around: tup
 
 def _made(value: Any) -> tuple[Any, Sequence[Any]] | None:
     """The kind and parts of an object or function that a block has made."""
-    return _record(value) or closures.taken(value, state.traces()[-1].variables)
+    traces = state.traces()
+    return _record(value) or (closures.taken(value, traces[-1].variables) if traces else None)
 
 
 def _tree(
