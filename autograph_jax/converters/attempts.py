@@ -34,6 +34,7 @@ is raised where traced data decides is noted by the attempt.
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -105,11 +106,12 @@ class _Attempts(Pass):
         return node
 
     def visit_Try(self, node: gast.Try) -> gast.AST | list[gast.stmt]:
-        is_seen = may_fail(node.finalbody) or self._writes(node.finalbody)
-        if is_seen and not exits.may_exit(node.finalbody) and may_fail([*node.body, *node.handlers]):
+        fails = functools.partial(may_fail, ported=self._ported)
+        is_seen = fails(node.finalbody) or self._writes(node.finalbody)
+        if is_seen and not exits.may_exit(node.finalbody) and fails([*node.body, *node.handlers]):
             return self._with_final(node)
-        fails = may_fail(node.body, ported=self._ported) and _may_be_noted(node, self._ported)
-        is_noted = fails or self._is_guarded and not _caught(node) <= _NEVER_BY_DATA
+        is_noted = fails(node.body) and _may_be_noted(node, self._ported)
+        is_noted = is_noted or self._is_guarded and not _caught(node) <= _NEVER_BY_DATA
         if exits.may_exit(node.finalbody) or not is_noted:
             return self.generic_visit(node)
         staged = [copy.deepcopy(handler) for handler in node.handlers]

@@ -89,6 +89,10 @@ class Guard:
                 return [*self._unguarded([node], node), *check]
             case gast.AugAssign():
                 return [*self._augment(node), *self._after(check, node)] if self._may_fail([node.value]) else [node, *check]
+            case gast.Assign() if self._may_fail(_written_one_by_one(node)):
+                return [*self._unguarded([node], node), *check]
+            case gast.Expr(value=gast.Call()) if self._may_fail([*node.value.args, *node.value.keywords]):
+                return [*self._arguments(node.value), node, *check]
             case gast.Assign():
                 first = self._first(node, "value") if self._may_fail([node.value]) else []
                 return [*first, node, *(self._after(check, *node.targets) if first else check)]
@@ -143,6 +147,31 @@ class Guard:
         setattr(node, field, name)
         return [computed, *self._check(node)]
 
+    def _arguments(self, call: gast.Call) -> Suite:
+        """Compute what a call is given before the call, `found.append(f(x))`: it is left out where that fails."""
+        before: Suite = []
+        owner = call.func.value if isinstance(call.func, gast.Attribute) else None
+        if owner is not None and not self._stays(owner):
+            kept, call.func.value = self._kept(owner, owner)
+            before.append(kept)
+            before += self._check_after(owner)
+        for holder, field, value in _given(call):
+            if not self._stays(value):
+                kept, name = self._kept(value, value)
+                before += [kept, *self._check_after(value)]
+                if isinstance(field, int):
+                    holder[field] = name
+                else:
+                    setattr(holder, field, name)
+        return before
+
+    def _stays(self, value: gast.expr) -> bool:
+        """Does it give the same, whenever it is evaluated in a statement?"""
+        return isinstance(value, gast.Constant) or isinstance(value, gast.Name) and value.id not in self._rebound
+
+    def _check_after(self, value: gast.expr) -> Suite:
+        return self._check(value) if self._may_fail([value]) else []
+
     def _augment(self, node: gast.AugAssign) -> Suite:
         """Python reads the target first, then the value is computed, then the target is written."""
         target = node.target
@@ -180,6 +209,21 @@ class Guard:
     def _check(self, node: gast.stmt, how: Template = _CHECK) -> Suite:
         at = beginning(node)
         return how(at=at, ATTEMPT=template.name(self._attempt, at=at))
+
+
+def _given(call: gast.Call) -> list[tuple[Any, Any, gast.expr]]:
+    """The arguments of a call in their order, and where each stands: its holder, and the place or attribute there."""
+    found: list[tuple[Any, Any, gast.expr]] = []
+    for place, argument in enumerate(call.args):
+        found.append(
+            (argument, "value", argument.value) if isinstance(argument, gast.Starred) else (call.args, place, argument)
+        )
+    return [*found, *((keyword, "value", keyword.value) for keyword in call.keywords)]
+
+
+def _written_one_by_one(node: gast.Assign) -> list[gast.expr]:
+    """Where an assignment has several targets, these: of which some are written before one fails."""
+    return node.targets if len(node.targets) > 1 or isinstance(node.targets[0], gast.Tuple | gast.List) else []
 
 
 def beginning(node: Any) -> gast.AST:

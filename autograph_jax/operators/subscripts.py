@@ -246,7 +246,8 @@ def _by_option(choice: Choice, write: Callable[[Any], None]) -> None:
             write(choice._options[position])
 
     for position in range(len(choice._options)):
-        if_stmt(choice._index == position, standing_for(lambda position=position: write_one(position)), None)
+        # Not as if it stood for nothing of the user's: what is written was there before the branch.
+        if_stmt(choice._index == position, lambda position=position: write_one(position), None)
 
 
 def _has_attributes(value: Any) -> bool:

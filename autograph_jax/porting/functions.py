@@ -543,13 +543,21 @@ def _nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, n
     return x
 
 
+def _take(a: Any, indices: Any, *args: Any, **kwargs: Any) -> Any:
+    """Of places outside JAX gives NaN, and NumPy an error: where the program handles that, as an index does."""
+    options = dict(zip(("axis", "out", "mode"), args, strict=False)) | kwargs
+    if hooks.is_handled(IndexError) and options.get("mode", "raise") == "raise":
+        return selecting_functions.taken(a, indices, **options)
+    return _computed(np.take, (a, indices, *args), kwargs)
+
+
 _OWN: dict[Function, Function] = {
     np.asarray: asarray, np.array: array, np.asanyarray: asarray, **WRITING,
     np.full_like: full_like, np.diag: diag, np.trim_zeros: polynomials.trim_zeros, np.roots: polynomials.roots,
     np.polydiv: polynomials.polydiv, np.bincount: places.bincount, np.choose: places.choose,
     np.ravel_multi_index: places.ravel_multi_index,
     polyutils.trimseq: polynomials.trimseq,
-    np.compress: making.compressed, np.argwhere: lambda a: np.column_stack(np.nonzero(a)),
+    np.take: _take, np.compress: making.compressed, np.argwhere: lambda a: np.column_stack(np.nonzero(a)),
     np.sort: _sort, np.partition: _partition, np.argsort: _argsort,
     np.shares_memory: _shares_memory, np.may_share_memory: _shares_memory,
     np.reshape: lambda a, shape, order="C", *, copy=None: asarray(a).reshape(shape, order=order, copy=copy),

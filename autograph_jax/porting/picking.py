@@ -61,7 +61,8 @@ def _scatter(selection: Selection, parts: Parts, new: Any) -> None:
 def _places(selection: Selection, parts: Parts) -> tuple[Selection, Any]:
     """The numbers of the elements that are picked: where in the array they are, behind its end where they do not count."""
     array = selection.array
-    found = read(Selection(wrap(np.arange(array.size).reshape(array.shape)), selection.rows), parts)
+    numbers = Selection(wrap(np.arange(array.size).reshape(array.shape)), selection.rows)
+    found = read(numbers, parts) if any(map(picks, parts)) else sliced(numbers, parts)
     places = found if isinstance(found, Selection) else Selection(wrap(jnp.asarray(value_of(found))), {})
     return places, jnp.where(places.over(), places.values, array.size) if places.rows else places.values
 

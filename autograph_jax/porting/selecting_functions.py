@@ -220,7 +220,7 @@ def _accumulated(function: Function, selection: Selection, axis: Any = None, dty
     return out
 
 
-def _taken(a: Any, places: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+def taken(a: Any, places: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     """`np.take`, of a selection or at the places of one."""
     array = a if isinstance(a, Selection) else asarray(a)
     array, axis = (np.ravel(array), 0) if axis is None else (array, axis % array.ndim)
@@ -276,7 +276,7 @@ def _convolved(a: Any, v: Any, mode: str = "full") -> Any:
 
 
 _LOOKING_UP: dict[Function, Function] = {
-    np.searchsorted: ordering.searched, np.interp: ordering.interpolated, np.polyval: ordering.polynomial, np.take: _taken,
+    np.searchsorted: ordering.searched, np.interp: ordering.interpolated, np.polyval: ordering.polynomial, np.take: taken,
     np.place: _placed, np.putmask: _masked, np.lexsort: ordering.in_order_of_several, np.delete: repeating.deleted,
     np.convolve: _convolved,
 }  # fmt: skip

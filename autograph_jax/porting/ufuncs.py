@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import casting
+from . import casting, selecting
 from .arrays import MutableArray, keys, result, static, value_of, wrap
 from .casting import canonical, kind_of
 from .names import numpy_ufunc
@@ -252,6 +252,7 @@ def _at(ufunc: np.ufunc, array: Any, key: Any, *operand: Any) -> Any:
     if not isinstance(array, MutableArray):
         return NotImplemented
     value, (actual, _) = array.value, keys(key)
+    selecting.check_handled(array.shape, actual)
     operands = tuple(casting.nested(value_of(x)) for x in operand)
     if is_static((value, actual, operands)):
         changed = value.copy(order="K")

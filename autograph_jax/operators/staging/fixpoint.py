@@ -37,7 +37,17 @@ from autograph_jax.operators.tracing.cells import variables
 from autograph_jax.operators.tracing.places import Content, Place, held
 from autograph_jax.operators.values import selected
 from autograph_jax.operators.values.containers import flatten, flatten_inside, is_mutable
-from autograph_jax.operators.values.forms import Array, Begun, Form, Mismatch, Options, Tree, array_forms, widened
+from autograph_jax.operators.values.forms import (
+    Array,
+    Begun,
+    Form,
+    Mismatch,
+    Options,
+    Tree,
+    array_forms,
+    joining_turns,
+    widened,
+)
 from autograph_jax.operators.values.joins import is_reordered, join, number_as_array
 
 Block = Callable[..., Any]
@@ -140,7 +150,8 @@ class _Settling:
         if notes_errors_and_calls_python(traced.jaxpr.jaxpr, traced.ends, memory.failures):
             memory.failures, memory.raises_at_once = None, True
             return False
-        same = self._take_over(traced)
+        with joining_turns():
+            same = self._take_over(traced)
         apart, self._apart = self._apart, self._apart | self._changed(traced)
         same = apart == self._apart and same
         same = loop_aliases.keep_sharing(self._aliases, traced) and same

@@ -48,5 +48,7 @@ class KeptInside:
                 )
 
     def _holds_own(self, value: Any) -> bool:
-        parts = list(reach.everything(value, skip=self._is_variable))
-        return any(map(jax_private.is_own, parts)) and not any(id(part) in self._written for part in parts)
+        return reach.holds(value, jax_private.is_own, skip=self._is_left_out)
+
+    def _is_left_out(self, holder: Any, key: Any) -> bool:
+        return id(holder) in self._written or self._is_variable(holder, key)

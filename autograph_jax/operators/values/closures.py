@@ -47,6 +47,11 @@ class Closure:
         named = function.__kwdefaults__ or {}
         return [*(cells[name].cell_contents for name in self.own), *(function.__defaults__ or ()), *named.values()]
 
+    def is_changed(self, function: types.FunctionType) -> bool:
+        """Has it been given attributes or other default values since it was made?"""
+        defaults, named = function.__defaults__ or (), function.__kwdefaults__ or {}
+        return _has_attributes(function) or len(defaults) != self.count or tuple(named) != self.named
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Closure) or self.code is not other.code or self.globals is not other.globals:
             return False
@@ -71,6 +76,9 @@ class Partial:
         _built[partial] = self
         return partial
 
+    def is_changed(self, partial: functools.partial[Any]) -> bool:
+        return bool(vars(partial))
+
     def parts(self, partial: functools.partial[Any]) -> list[Any]:
         return [partial.func, *partial.args, *partial.keywords.values()]
 
@@ -87,14 +95,14 @@ def of_built(value: Any) -> tuple[Any, list[Any]] | None:
     """The kind and parts of one that has been made again."""
     if type(value) not in (types.FunctionType, functools.partial) or (kind := _built.get(value)) is None:
         return None
-    return kind, kind.parts(value)
+    return None if kind.is_changed(value) else (kind, kind.parts(value))
 
 
 def taken(value: Any, variables: Container[int]) -> tuple[Any, list[Any]] | None:
     """The kind and parts of a function that a block has made; `variables`: the ids of the cells that the block shares.
 
-    None where one of its own variables may still be assigned, or has no value, and where it holds a list, a dict or an object: who
-    else holds that would have to see what is written to it.
+    None where one of its own variables may still be assigned, or has no value, and where it holds a list, a dict or an object:
+    who else holds that would have to see what is written to it.
     """
     found = _taken(value, variables)
     return None if found is None or any(map(_may_change, found[1])) else found
@@ -128,7 +136,7 @@ def _taken(value: Any, variables: Container[int]) -> tuple[Any, list[Any]] | Non
         tuple(cell for name, cell in cells.items() if name not in own),
         len(value.__defaults__ or ()),
         tuple(value.__kwdefaults__ or ()),
-        {"__name__": value.__name__, "__qualname__": value.__qualname__, "__doc__": value.__doc__},
+        {name: getattr(value, name) for name in functools.WRAPPER_ASSIGNMENTS if hasattr(value, name)},
     )
     return closure, closure.parts(value)
 

@@ -43,9 +43,7 @@ def flatten(value: Any, whole: Test = _never, is_new: Test = _never, around: tup
     if isinstance(value, Choice):
         forms, leaves = _flatten_all(value._options, whole, is_new, around)
         return Options(forms, axes_of(value._index)), [value._index, *leaves]
-    taken = (
-        None if whole(value) else children_of(value) or closures.of_built(value) or (_made(value) if is_new(value) else None)
-    )
+    taken = None if whole(value) else children_of(value) or (_made(value) if is_new(value) else None)
     if taken is None:
         return Static(value), []
     if id(value) in around:
@@ -60,7 +58,7 @@ def flatten(value: Any, whole: Test = _never, is_new: Test = _never, around: tup
 def _made(value: Any) -> tuple[Any, Sequence[Any]] | None:
     """The kind and parts of an object or function that a block has made."""
     traces = state.traces()
-    return _record(value) or (closures.taken(value, traces[-1].variables) if traces else None)
+    return _record(value) or closures.of_built(value) or (closures.taken(value, traces[-1].variables) if traces else None)
 
 
 def _tree(

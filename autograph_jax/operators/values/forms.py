@@ -5,8 +5,10 @@ unbound  <  a static Python value  <  a choice of static values  <  an array (dt
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
+import threading
 import types
 import weakref
 from collections.abc import Iterator
@@ -149,19 +151,38 @@ def _do_the_same(first: types.FunctionType, second: types.FunctionType) -> bool:
     if not alike or any(one is not other for one, other in zip(defaults, other_defaults, strict=True)):
         return False
     cells = zip(first.__code__.co_freevars, first.__closure__ or (), second.__closure__ or (), strict=True)
-    if not all(one is other or _hold_the_same(name, one, other) for name, one, other in cells):
+    if not all(one is other or _turns.are_joined and _hold_the_same(name, one, other) for name, one, other in cells):
         return False
     of_turns.update((first, second))
     return True
+
+
+class _Turns(threading.local):
+    are_joined = False
+
+
+_turns = _Turns()
+
+
+@contextlib.contextmanager
+def joining_turns() -> Iterator[None]:
+    """Functions that several turns make count as one meanwhile, also where each turn calls a function that makes them."""
+    before, _turns.are_joined = _turns.are_joined, True
+    try:
+        yield
+    finally:
+        _turns.are_joined = before
 
 
 def _hold_the_same(name: str, first: types.CellType, second: types.CellType) -> bool:
     """Do two variables of this name, made by two calls of a function, hold one value for good?"""
     from autograph_jax.operators.values.closures import is_assigned  # which looks at what is being traced
 
-    if is_assigned(name, first) or is_assigned(name, second):
+    try:
+        alike = same_static(first.cell_contents, second.cell_contents)
+    except ValueError:  # no value
         return False
-    return same_static(first.cell_contents, second.cell_contents)
+    return alike and not is_assigned(name, first) and not is_assigned(name, second)
 
 
 # Functions that stand for those of other turns of a loop, which do the same. Module state: they go by themselves.

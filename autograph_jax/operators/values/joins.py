@@ -26,6 +26,7 @@ from autograph_jax.operators.values.containers import (
     children_of,
     expanded,
     flatten,
+    parts_of,
     record_values,
 )
 from autograph_jax.operators.values.forms import (
@@ -437,6 +438,8 @@ def option_of(value: Any, forms: tuple[Form, ...]) -> int:
             return position
     form, _ = flatten(value)
     for position, option in enumerate(forms):
+        if isinstance(option, Tree) and isinstance(option.kind, closures.KINDS) and parts_of(value, option.kind):
+            return position
         same_class = isinstance(option, Tree) and getattr(option.kind, "type", None) is type(value)
         if form == option or same_class and not _are_apart(form, option):
             return position
