@@ -1908,6 +1908,51 @@ def taken_away_in_the_handler(x):
 row(taken_away_in_the_handler, [0.5], [2.0], staged="cond", batch=True)
 
 
+# ------------------------------------------------------------------ calls that write, and are not come to
+def not_added_where_it_fails(x):
+    d = {"k": 0.0, "l": 0.0}
+    try:
+        d.update(k=checked(x))
+    except (Bad, ArithmeticError):
+        d["l"] = 1.0
+    else:
+        d["l"] = 2.0
+    return d["k"], d["l"]
+
+
+row(not_added_where_it_fails, [0.0], [1.0], [7.0], staged="cond", batch=True)
+
+
+def not_appended_where_it_fails(x):
+    found = []
+    try:
+        found.append(checked(x))
+    except (Bad, ArithmeticError):
+        pass
+    return len(found)
+
+
+row(not_appended_where_it_fails, [0.0], [1.0], [7.0], staged="cond", want="either")
+
+
+def the_first_of_several_arguments_that_fails(x):
+    found = [0.0, 0.0]
+    try:
+        put_both(found, fraction(1.0, x), checked(x), last=fraction(2.0, x - 1))
+    except ZeroDivisionError:
+        found[1] = -1.0
+    except (Bad, ArithmeticError):
+        found[1] = -2.0
+    return found[0], found[1]
+
+
+def put_both(found, first, second, last):
+    found[0], found[1] = first + last, second
+
+
+row(the_first_of_several_arguments_that_fails, [0.0], [1.0], [7.0], [2.0], [0.125], staged="cond", batch=True)
+
+
 @table.each_way
 def test_attempts(row, way, record_property):
     check(row, way, record_property)

@@ -875,6 +875,28 @@ def one_of_two_that_hold_themselves(x):
 row(one_of_two_that_hold_themselves, [1.5], [-1.0], want="either")
 
 
+def put_into_one_of_two_and_written(x):
+    p, q, held = Box(x), Box(3.0), [5.0]
+    r = p if x > 0 else q
+    r.held = held
+    r.held[0] = 33.0
+    return held[0]
+
+
+row(put_into_one_of_two_and_written, [1.5], [-1.0], want="either")
+
+
+def put_into_one_of_two_lists_and_written(x):
+    p, q, held = [[x]], [[3.0]], [5.0]
+    r = p if x > 0 else q
+    r[0] = held
+    r[0][0] = 33.0
+    return held[0], p[0][0], q[0][0]
+
+
+row(put_into_one_of_two_lists_and_written, [1.5], [-1.0], want="either")
+
+
 @table.each_way
 def test_joined_objects(row, way, record_property):
     check(row, way, record_property)

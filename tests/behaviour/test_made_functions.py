@@ -420,6 +420,62 @@ def generator(x):
 row(generator, [1.5], [-0.5], staged="cond", want="either")
 
 
+# ------------------------------------------------------------------ which function it is
+def times(k):
+    return lambda v: v * k
+
+
+def is_the_one_before(x):
+    h = times(1.0)
+    f = h
+    if x > 0:
+        f = times(1.0)
+    return 1.0 if f is h else 2.0
+
+
+row(is_the_one_before, [1.5], [-0.5], staged="cond", want="either")
+
+
+def is_a_key(x):
+    h = times(1.0)
+    f, table = h, {h: 1.0}
+    if x > 0:
+        f = times(1.0)
+    return table.get(f, 3.0)
+
+
+row(is_a_key, [1.5], [-0.5], staged="cond", want="either")
+
+
+def stays_itself_through_a_branch(x):
+    f = None
+    for i in range(3):
+        if x > i:
+            f = times(x * i)
+    h = f
+    if x > 5:
+        f = times(x)
+    return 1.0 if f is h else 2.0
+
+
+row(stays_itself_through_a_branch, [1.5], [6.5], staged="cond", want="either")
+
+
+def keeps_its_attributes(x):
+    if x > 0:
+        f = times(x * 2)
+    else:
+        f = times(x - 1)
+    f.offset = 3.0
+    for i in range(3):
+        if x + i > 100:
+            f = times(x * i)
+    return f(1.0) + getattr(f, "offset", 0.0)
+
+
+row(keeps_its_attributes, [1.5], [-0.5], [99.5], staged="cond", want="either")
+
+
 @table.each_way
 def test_made_functions(row, way, record_property):
     check(row, way, record_property)

@@ -194,6 +194,51 @@ def an_iterator_that_is_at_its_end(x, i):
     return total
 
 
+def put_and_count(o, i):
+    try:
+        o[i] = 5.0
+    finally:
+        o[0] += 100.0
+
+
+@program
+def a_final_part_runs_where_a_write_has_failed(x, i):
+    y = x.copy()
+    try:
+        put_and_count(y, i)
+    except IndexError:
+        y[1] = -1.0
+    return y
+
+
+@program
+def taken_by_functions(x, i):
+    try:
+        first = np.take(x, i)
+    except IndexError:
+        first = -1.0
+    try:
+        second = x.take([i, 0]).sum()
+    except IndexError:
+        second = -2.0
+    y = x.copy()
+    try:
+        np.add.at(y, i, 3.0)
+    except IndexError:
+        y[1] = -3.0
+    return first, second, y
+
+
+@program
+def added_where_it_does_not_fail(x, i):
+    table = {"a": 0.0}
+    try:
+        table.update(a=x[i])
+    except IndexError:
+        table["a"] -= 1
+    return table["a"]
+
+
 @pytest.mark.filterwarnings("ignore:at ")
 @pytest.mark.parametrize("f", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_what_numpy_gives(f):
@@ -218,3 +263,27 @@ def test_slopes_where_the_handler_runs():
     slopes = jax.jit(jax.grad(ag.port(f)))
     np.testing.assert_allclose(slopes(jnp.asarray(X), 1), [0, 4, 0])
     np.testing.assert_allclose(slopes(jnp.asarray(X), 4), [3, 0, 0])
+
+
+def several_targets(x, i):
+    t = 0.0
+    try:
+        t = 1.0
+        x[i] = t = 5.0
+    except IndexError:
+        pass
+    return x, t
+
+
+def several_places(x, i):
+    try:
+        x[0], x[i] = 5.0, 6.0
+    except IndexError:
+        pass
+    return x
+
+
+@pytest.mark.parametrize("f", [several_targets, several_places])
+def test_what_python_writes_before_one_of_several_fails_is_refused(f):
+    with pytest.raises(ag.StagingError):
+        ag.jit(ag.port(f))(jnp.asarray(X), jnp.asarray(4))

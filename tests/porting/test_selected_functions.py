@@ -123,6 +123,8 @@ RIGHT = {
     "add.at of a number": lambda x, k: changed_at(np.add, np.ones(4)[:k], [0, 0, -1], 0.5),
     "maximum.at": lambda x, k: changed_at(np.maximum, x[:k].copy(), np.arange(4)[:k] // 2, x[::-1][:k]),
     "add.at of rows": lambda x, k: changed_at(np.add, matrix(x)[:, :k], (np.arange(4)[:k], 0), x[:k]).sum(axis=1),
+    "add.at of a slice": lambda x, k: changed_at(np.add, x[:k].copy(), slice(0, 2), 1.0),
+    "add.at of all": lambda x, k: changed_at(np.add, x[:k].copy(), ..., 1.0),
     "add.at of a view": lambda x, k: (y := x.copy(), changed_at(np.add, y[1:][:k], 0, 1.0))[0],
     "in": lambda x, k: (2.0 in x[:k], 9.0 in x[:k], 3.0 not in x[x < k]),
     "from_dlpack": lambda x, k: (np.from_dlpack(x[:k], device="cpu"), np.from_dlpack(x)),
