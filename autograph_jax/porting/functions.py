@@ -546,7 +546,7 @@ def _nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, n
 def _take(a: Any, indices: Any, *args: Any, **kwargs: Any) -> Any:
     """Of places outside JAX gives NaN, and NumPy an error: where the program handles that, as an index does."""
     options = dict(zip(("axis", "out", "mode"), args, strict=False)) | kwargs
-    if hooks.is_handled(IndexError) and options.get("mode", "raise") == "raise":
+    if hooks.is_named(IndexError) and options.get("mode", "raise") == "raise":
         return selecting_functions.taken(a, indices, **options)
     return _computed(np.take, (a, indices, *args), kwargs)
 

@@ -28,8 +28,8 @@ def _raise_where_known(condition: Any, error: Exception) -> None:
 # At run time, where traced data says so.
 raise_where: Callable[[Any, Exception], None] = _raise_where_known
 
-# Has the program a handler, around what runs now, for errors of this class?
-is_handled: Callable[[type[Exception]], bool] = lambda kind: False  # noqa: E731
+# Has the program a handler, around what runs now, that names errors of this class?
+is_named: Callable[[type[Exception]], bool] = lambda kind: False  # noqa: E731
 
 # A function of NumPy, math or SciPy is about to be computed by one of JAX's.
 mapped: Callable[[Any], None] = lambda function: None  # noqa: E731

@@ -164,7 +164,7 @@ def within(places: Any, size: Any, counts: Any = True) -> Any:
 
 def check_handled(shape: tuple[int, ...], key: Parts) -> None:
     """NumPy's error for places outside of an array, where the program handles it; elsewhere the nearest ones are taken."""
-    if not hooks.is_handled(IndexError):
+    if not hooks.is_named(IndexError):
         return
     axis = 0
     for part in expanded(len(shape), key):

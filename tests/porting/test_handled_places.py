@@ -275,7 +275,7 @@ def several_targets(x, i):
     return x, t
 
 
-def several_places(x, i):
+def several_elements(x, i):
     try:
         x[0], x[i] = 5.0, 6.0
     except IndexError:
@@ -283,7 +283,7 @@ def several_places(x, i):
     return x
 
 
-@pytest.mark.parametrize("f", [several_targets, several_places])
+@pytest.mark.parametrize("f", [several_targets, several_elements])
 def test_what_python_writes_before_one_of_several_fails_is_refused(f):
     with pytest.raises(ag.StagingError):
         ag.jit(ag.port(f))(jnp.asarray(X), jnp.asarray(4))

@@ -102,6 +102,12 @@ class Attempt:
         """Has the user written a handler for errors of a class?"""
         return self.handler(kind) is not None
 
+    def names(self, kind: type[BaseException]) -> bool:
+        """Has the user written a handler for this class, or one of its few bases, and not one for all errors?"""
+        given = (kinds() for kinds in self._kinds if kinds is not None)
+        named = (one for own in given for one in (own if isinstance(own, tuple) else (own,)))
+        return any(one in kind.__mro__ and one not in (Exception, BaseException) for one in named)
+
     def is_here(self) -> bool:
         """Is no staged block between the attempt and here?"""
         return self not in state.attempts() or len(state.traces()) == self._depth and jax_private.current_trace() is self._trace
@@ -338,6 +344,11 @@ def catching(error: Error, by_python: bool = False) -> tuple[Attempt, int] | Non
 def is_handled(kind: type[BaseException]) -> bool:
     """Has the user written a handler, around what runs now, for errors of a class?"""
     return any(own.is_for(kind) for own in state.attempts())
+
+
+def is_named(kind: type[BaseException]) -> bool:
+    """Has the user written a handler, around what runs now, for errors of a class, and not for any error?"""
+    return any(own.names(kind) for own in state.attempts())
 
 
 def may_handle_a_loop() -> bool:
