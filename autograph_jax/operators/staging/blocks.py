@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import re
 import sys
 import types
@@ -23,6 +22,7 @@ from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.staging.held import Held, held
 from autograph_jax.operators.staging.kept_inside import KeptInside
 from autograph_jax.operators.staging.known_arrays import made_inside
+from autograph_jax.operators.staging.made import Shared, made_in, written
 from autograph_jax.operators.staging.varied import varied
 from autograph_jax.operators.staging.writes import with_outputs
 from autograph_jax.operators.tracing import (
@@ -42,9 +42,9 @@ from autograph_jax.operators.tracing import (
     twins,
     views,
 )
-from autograph_jax.operators.tracing.cells import cells_of, noted
-from autograph_jax.operators.tracing.holders import Uncounted, frame_variables
-from autograph_jax.operators.tracing.places import Cell, Content, Place, outliving, read_through, taken_from_class
+from autograph_jax.operators.tracing.cells import noted
+from autograph_jax.operators.tracing.holders import Uncounted
+from autograph_jax.operators.tracing.places import Content, Place, outliving, read_through, taken_from_class
 from autograph_jax.operators.values import carried, references
 from autograph_jax.operators.values.choices import UNBOUND
 from autograph_jax.operators.values.containers import flatten, unflatten
@@ -469,8 +469,8 @@ class _Recorder:
 
         A block that raises leaves nothing that anybody would read, but which error it is.
         """
-        trace.variables = _Shared(trace, self._functions)
-        is_new = _made_in(trace)
+        trace.variables = Shared(trace, self._functions)
+        is_new = made_in(trace)
         self.result, leaves = flatten_end(result, self.before, is_new, self._apart.at(RESULT))
         self.ends, self.found, self.refused = {}, [], dict[Any, StructureError]()
         self.held: dict[Any, Held] = {RESULT: held(result, *self._older_than(RESULT, result))}
@@ -481,7 +481,7 @@ class _Recorder:
         inputs = {place.key for place, _ in self._inputs}
         known = {place.key for place, _ in self._inputs} | {place.key for place in self._watched}
         heap = [p for p, _ in trace.log.values() if p.found and not references.is_made_since(p.target, trace.serial)]
-        kept_inside = KeptInside(self._functions, _written(trace))
+        kept_inside = KeptInside(self._functions, written(trace))
         kept_inside.check_result(self.result)
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
             if self.raised and not self.handled and not isinstance(place, Carried):
@@ -559,62 +559,6 @@ def _check_no_circle(value: Any, apart: frozenset[int], around: tuple[int, ...])
     if apart and (id(value) in apart or isinstance(value, list | tuple | dict)):
         for _, part in reach.parts(value):
             _check_no_circle(part, apart, (*around, id(value)))
-
-
-def _written(trace: state.Trace) -> set[int]:
-    """The ids of the variables' cells and of the older objects that a block has written to."""
-    places = [place for place, _ in trace.log.values()]
-    targets = {id(place.target) for place in places if place.target is not None}
-    return {id(place.cell) for place in places if isinstance(place, Cell)} | targets - trace.made.keys()
-
-
-def _made_in(trace: state.Trace) -> Callable[[Any], bool]:
-    """Tells the objects that a block has made, by a call of their class or by a library, from those that it only came across.
-
-    What it writes to an older object is noted, and is state. One that it did not write to holds nothing of its tracers.
-    """
-    noted = {id(place.target) for place, _ in trace.log.values()} - trace.made.keys()
-    is_variable = reach.is_variable_of(trace.variables)
-
-    def is_new(value: Any) -> bool:
-        if id(value) in trace.made or reach.is_our_record(type(value)):
-            return True
-        if type(value) in _FUNCTIONS:
-            parts = list(reach.everything(value, skip=is_variable))
-        elif not reach.is_record(value):
-            return False
-        else:
-            parts = list(reach.everything(value))
-        return any(map(jax_private.is_own, parts)) and not any(id(part) in noted for part in parts)
-
-    return is_new
-
-
-_FUNCTIONS = (types.FunctionType, functools.partial)
-
-
-class _Shared:
-    """The ids of the cells of variables that a block has in common with what is around it.
-
-    Not those of functions that it has called, and that have returned: only what they have made has these.
-    """
-
-    def __init__(self, trace: state.Trace, functions: tuple[Callable[..., Any] | None, ...]) -> None:
-        self._own = {id(place.cell) for place in cells_of(functions).values()}
-        self._written = {id(place.cell): place for place, _ in trace.log.values() if isinstance(place, Cell)}
-
-    def __contains__(self, cell: int) -> bool:
-        return cell in self._own or cell in self._written and _is_of_running(self._written[cell])
-
-
-def _is_of_running(place: Cell) -> bool:
-    """Is this a variable of a function that is running?"""
-    frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if place.name in frame.f_code.co_cellvars and frame_variables(frame).get(place.name, UNBOUND) is place.read():
-            return True
-        frame = frame.f_back
-    return False
 
 
 def _is_of_run_time(error: Exception) -> bool:
