@@ -91,8 +91,8 @@ class Guard:
                 return [*self._augment(node), *self._after(check, node)] if self._may_fail([node.value]) else [node, *check]
             case gast.Assign() if self._may_fail(_written_one_by_one(node)):
                 return [*self._unguarded([node], node), *check]
-            case gast.Expr(value=gast.Call()) if self._may_fail([*node.value.args, *node.value.keywords]):
-                return [*self._arguments(node.value), node, *check]
+            case gast.Expr(value=gast.Call() as call) if self._may_fail([*call.args, *call.keywords]):
+                return [*self._arguments(call), node, *check]
             case gast.Assign():
                 first = self._first(node, "value") if self._may_fail([node.value]) else []
                 return [*first, node, *(self._after(check, *node.targets) if first else check)]
@@ -150,11 +150,11 @@ class Guard:
     def _arguments(self, call: gast.Call) -> Suite:
         """Compute what a call is given before the call, `found.append(f(x))`: it is left out where that fails."""
         before: Suite = []
-        owner = call.func.value if isinstance(call.func, gast.Attribute) else None
-        if owner is not None and not self._stays(owner):
-            kept, call.func.value = self._kept(owner, owner)
-            before.append(kept)
-            before += self._check_after(owner)
+        method = call.func
+        if isinstance(method, gast.Attribute) and not self._stays(method.value):
+            kept, name = self._kept(method.value, method.value)
+            before += [kept, *self._check_after(method.value)]
+            method.value = name
         for holder, field, value in _given(call):
             if not self._stays(value):
                 kept, name = self._kept(value, value)
@@ -206,7 +206,7 @@ class Guard:
         error = template.lambda_of(copy.deepcopy(node.exc), at=node.exc)
         return [*_NOTED(at=node, ATTEMPT=template.name(self._attempt, at=node), ERROR=error), node]
 
-    def _check(self, node: gast.stmt, how: Template = _CHECK) -> Suite:
+    def _check(self, node: gast.stmt | gast.expr, how: Template = _CHECK) -> Suite:
         at = beginning(node)
         return how(at=at, ATTEMPT=template.name(self._attempt, at=at))
 

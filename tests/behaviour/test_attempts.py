@@ -1953,6 +1953,48 @@ def put_both(found, first, second, last):
 row(the_first_of_several_arguments_that_fails, [0.0], [1.0], [7.0], [2.0], [0.125], staged="cond", batch=True)
 
 
+class Ledger:
+    def __init__(self):
+        self.items, self.n = [0.0, 0.0], 1.0
+
+    def put(self, first, second, last=0.0):
+        self.items = [first + last, second]
+
+    def raised(self, x):
+        if x < 0:
+            raise Bad("below")
+        self.n = self.n + 10
+        return x
+
+
+def arguments_in_their_order(x):
+    ledger = Ledger()
+    try:
+        ledger.put(ledger.n, ledger.raised(x), last=ledger.n)
+    except Bad:
+        ledger.n = -1.0
+    return ledger.items, ledger.n
+
+
+row(arguments_in_their_order, [2.0], [-1.5], staged="cond", batch=True)
+
+
+def arguments_of_all_kinds(x):
+    seen = [0.0]
+
+    def note(v, *rest, **named):
+        seen[0] = seen[0] + v + sum(rest) + sum(named.values())
+
+    try:
+        note(checked(x), *[checked(x + 1), 2.0], k=checked(x + 2))
+    except (Bad, ArithmeticError):
+        seen[0] = seen[0] - 100
+    return seen[0]
+
+
+row(arguments_of_all_kinds, [0.0], [1.0], [3.5], [4.5], staged="cond", batch=True)
+
+
 @table.each_way
 def test_attempts(row, way, record_property):
     check(row, way, record_property)
