@@ -897,6 +897,37 @@ def put_into_one_of_two_lists_and_written(x):
 row(put_into_one_of_two_lists_and_written, [1.5], [-1.0], want="either")
 
 
+class Row(list):
+    pass
+
+
+class Two:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+def second_part_of_a_list_class(x):
+    held, row = [1.0], Row([[2.0], [3.0]])
+    for k in range(3):
+        row = Row([[x], held]) if x > k else Row([[5.0], [6.0]])
+    held[0] = 9.0
+    return row[1][0], row[0][0]
+
+
+row(second_part_of_a_list_class, [0.5], [9.0], want="either")
+
+
+def second_part_of_an_object(x):
+    held, two = [1.0], Two([2.0], [3.0])
+    for k in range(3):
+        two = Two([x], held) if x > k else Two([5.0], [6.0])
+    held[0] = 9.0
+    return two.b[0], two.a[0]
+
+
+row(second_part_of_an_object, [0.5], [9.0], want="either")
+
+
 @table.each_way
 def test_joined_objects(row, way, record_property):
     check(row, way, record_property)

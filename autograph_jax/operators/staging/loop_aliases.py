@@ -18,7 +18,7 @@ from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Content, Place, read_through
 from autograph_jax.operators.tracing.twins import NO_TWINS
 from autograph_jax.operators.values import references
-from autograph_jax.operators.values.containers import Record, is_mutable
+from autograph_jax.operators.values.containers import CONTENT, Record, is_mutable
 from autograph_jax.operators.values.forms import Array, Form, Options, Static, Tree, statics
 from autograph_jax.porting.arrays import Buffer, MutableArray
 
@@ -226,7 +226,7 @@ def _statics(form: Form, way: tuple[Any, ...] | None) -> Iterator[tuple[tuple[An
             for part in forms:
                 yield from _statics(part, way)
         case Tree(kind, forms):
-            names = kind.names if isinstance(kind, Record) else getattr(kind, "keys", None)
+            names = kind.names if isinstance(kind, Record) and CONTENT not in kind.names else getattr(kind, "keys", None)
             if names is None and getattr(kind, "type", None) in (list, tuple):
                 names = range(len(forms))
             for number, part in enumerate(forms):

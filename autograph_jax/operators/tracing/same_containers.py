@@ -239,7 +239,7 @@ class Joining:
         With `ways`, of those that one of these leads to.
         """
         others: set[int] = set()
-        near = None if ways is None else _at(value, ways, without=self._kept)
+        near = _at(value, ways)
         for part in reach.everything(value, skip=lambda holder, _: id(holder) in self._kept):
             if type(part) is Choice and not anyway and any(option is older for option in part._options):
                 others.update(map(id, part._options))
@@ -451,9 +451,12 @@ def older_in(value: Any, *, without: Container[int] = frozenset()) -> tuple[list
 Ways = set[tuple[Any, ...]] | None  # to containers in a value; None: to any
 
 
-def _at(value: Any, ways: Container[tuple[Any, ...]], *, without: Container[int]) -> set[int]:
-    """The ids of the containers in a value that these ways lead to."""
-    return {id(part) for (_, way, _), part in positions(None, value, without=without) if way in ways}
+def _at(value: Any, ways: Ways) -> set[int] | None:
+    """The ids of the containers in a value that these ways lead to; None, any, where one leads nowhere that is looked at."""
+    if ways is None:
+        return None
+    found = [(way, id(part)) for (_, way, _), part in positions(None, value)]
+    return {own for way, own in found if way in ways} if ways <= {way for way, _ in found} else None
 
 
 def check_container(target: Any, aliases: tuple[Any, ...] = ()) -> None:
