@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -97,22 +98,22 @@ def surely(block: Block, *names: str) -> Block:
 
 
 def _cond(predicate: jax.Array, then: Block | None, otherwise: Block | None, names: tuple[str, ...], **how: Any) -> Any:
-    try:
-        return _staged(predicate, then, otherwise, names, **how)
-    except StructureError as error:
-        variable = lengthened.only_variable(error, (then, otherwise), names)
-        if variable is None and not lengthened.is_bounded_now(error, (then, otherwise)):
-            raise
-        refused = error
-    if variable is not None:  # not while the error is being handled, which converted code would see
+    grown = lengthened.Lists((then, otherwise))
+    while True:
         try:
-            own = _with_own_list(variable, then), _with_own_list(variable, otherwise)
-            return _staged(predicate, own[0], own[1], names, **how)
-        except StructureError:
-            state.take_escaped()
-        if not lengthened.is_bounded_now(refused, (then, otherwise)):
-            raise refused
-    return _cond(predicate, then, otherwise, names, **how)
+            return _staged(predicate, then, otherwise, names, **how)
+        except StructureError as error:
+            refused = error
+        try:  # not while the error is being handled, which converted code would see
+            if (variable := grown.only_variable(refused, names)) is not None:
+                own = [_with_own_list(variable, block) for block in (then, otherwise)]
+                with contextlib.suppress(StructureError):
+                    return _staged(predicate, own[0], own[1], names, **how)
+                state.take_escaped()
+            if not grown.are_bounded_now(refused):
+                raise refused
+        finally:
+            del refused  # which holds what has been traced
 
 
 def _with_own_list(variable: Cell, block: Block | None) -> Block:

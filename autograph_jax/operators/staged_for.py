@@ -97,12 +97,18 @@ class Loop:
         """Stage it and give its exit; or PYTHON, FAILED or FROM_THE_SECOND."""
         if self.before and self.rows.length == 0:
             return None
+        grown = lengthened.Lists(self.functions)
+        while (exit := self._staged(grown)) is lengthened.AGAIN:
+            pass
+        return exit
+
+    def _staged(self, grown: lengthened.Lists) -> Any:
         began = decisions.clock()
         try:
             settled = self._settled()
         except AutographError as error:
-            if _is_bounded_now(error, self.functions, self.rows.length):
-                return self.staged()
+            if _are_bounded_now(error, grown, self.rows.length):
+                return lengthened.AGAIN
             if not self._may_be_pythons or is_strict(self.body) or isinstance(error, _NOT_PUT_RIGHT):
                 raise
             return _failed(error)
@@ -115,8 +121,8 @@ class Loop:
         if (other := self._not_staged(settled)) is not settled:
             return other
         if settled.growing and self._may_end_early(settled):
-            if _bounded_now(settled, self.functions, self.rows.length):
-                return self.staged()
+            if _bounded_now(settled, grown, self.rows.length):
+                return lengthened.AGAIN
             raise lists.number_unknown("a list")
         return self._run(settled, began)
 
@@ -203,24 +209,24 @@ def _failed(error: Exception) -> Any:
     return FAILED
 
 
-def _bounded_now(settled: Settled, functions: tuple[Block | None, ...], turns: Any) -> bool:
+def _bounded_now(settled: Settled, grown: lengthened.Lists, turns: Any) -> bool:
     """Are the lists that a turn makes longer such now of which a bound is known, by that of the turns or `max_len`?"""
     for place in settled.places:
         if place.key in settled.growing:
             values = place.target if isinstance(place, Content) else place.read()
             error = lists.number_unknown("a list")
             error.grown = values, len(values), True
-            if not _is_bounded_now(error, functions, turns):
+            if not _are_bounded_now(error, grown, turns):
                 return False
     return True
 
 
-def _is_bounded_now(error: Exception, functions: tuple[Block | None, ...], turns: Any) -> bool:
+def _are_bounded_now(error: Exception, grown: lengthened.Lists, turns: Any) -> bool:
     most = bound_of(turns) if is_traced(turns) else turns
     if most is None:
-        return lengthened.is_bounded_now(error, functions, open_ended=True)
+        return grown.are_bounded_now(error, open_ended=True)
     with lengthened.unrolling(object(), most):
-        return lengthened.is_bounded_now(error, functions)
+        return grown.are_bounded_now(error)
 
 
 def _no_room(equation: Any) -> StagingError:

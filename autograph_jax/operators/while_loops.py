@@ -174,7 +174,24 @@ def _staged_while(
     test_writes: bool = False,
 ) -> Any:
     """Stage a while loop and give its exit. Unless it must be, gives PYTHON where nothing traced decides about it."""
+    grown = lengthened.Lists(functions)
+    how = {"must": must, "before": before, "test_writes": test_writes}
+    while (exit := _staged_with(grown, test, body, functions, names, **how)) is lengthened.AGAIN:
+        pass
+    return exit
 
+
+def _staged_with(
+    grown: lengthened.Lists,
+    test: Block,
+    body: Block,
+    functions: tuple[Block | None, ...],
+    names: tuple[str, ...],
+    *,
+    must: bool,
+    before: int,
+    test_writes: bool,
+) -> Any:
     decide, began = _deciding(test), decisions.clock()
     if test_writes:  # `while (y := f(x)) > 1: x = y`: the body needs what the test writes
         return _staged_while_with_test_in_body(decide, body, functions, names, must=must, before=before)
@@ -185,8 +202,8 @@ def _staged_while(
         ):  # a print, or an error: once for each time that Python asks
             return _staged_while_with_test_in_body(decide, body, functions, names, must=must, before=before)
     except Exception as error:
-        if lengthened.is_bounded_now(error, functions, open_ended=True):
-            return _staged_while(test, body, functions, names, must=must, before=before)
+        if grown.are_bounded_now(error, open_ended=True):
+            return lengthened.AGAIN
         if must or isinstance(error, EscapedTracerError):  # which nobody can take back
             raise
         if is_strict(body):

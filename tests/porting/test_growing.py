@@ -580,3 +580,29 @@ def test_going_through_none():
         assert run(2.0) == 6
         with pytest.raises(TypeError, match="'NoneType' object is not iterable"):
             run(0.5)
+
+
+def lists_that_each_restart_makes_anew(x):
+    """As pyamg's GMRES has it: the turn in which the rows are bounded is traced again, and not without an end."""
+    for _ in range(3):
+        rows, kept = [x], []
+        for inner in range(3):
+            row = np.zeros(x.size)
+            row[:] = x * (inner + 1)
+            rows.append(row)
+            for k in range(inner + 1):
+                row -= rows[k] * 0.5
+            norm = np.abs(row).sum()
+            if norm != 0:
+                kept.append(norm)
+            if norm < 1:
+                break
+        x = x * 0.5 + rows[-1] + len(kept)
+        if x.sum() < 1:
+            return x
+    return -x
+
+
+@pytest.mark.parametrize("x", [[1.0, 2.0], [0.1, 0.1], [0.0, 0.0]])
+def test_lists_that_each_restart_makes_anew(x: Any, x64: None):
+    check_compiled(lists_that_each_restart_makes_anew, [x])

@@ -30,52 +30,63 @@ _MOST = 1024  # further elements, where nested loops would make a larger bound
 UNKNOWN = 200  # turns of a loop that Python runs, where it is not known how many: more are hardly ever unrolled
 
 
-def is_bounded_now(error: Exception, functions: tuple[Callable[..., object] | None, ...], *, open_ended: bool = False) -> bool:
-    """Has the list that an error is about been replaced where it is held, so that blocks can be traced?
-
-    Variables, attributes and dicts that are known hold it, then, and nothing else. In an `open_ended` loop, of any number of
-    turns, `max_len` has to bound it.
-    """
-    if not isinstance(error, StructureError) or error.grown is None or not hooks.is_porting():
-        return False
-    if state.traces() and id(error.grown[0]) in state.traces()[-1].older:
-        return False  # whoever has made the list will ask again
-    (values, longest, are_alike), error.grown = error.grown, None  # where it is made, or never
-    if open_ended and are_alike and hooks.max_len() is None and not _has_bound(values):
-        return False
-    if not (_is_list(values) or _has_bound(values) and are_alike):
-        return False
-    _clear_frames(error)
-    found = [*_variables(functions, values), *_captured(values), *_attributes(values), *_dicts(functions, values)]
-    places = list({place.key: place for place in found}.values())
-    if not places or holders.held_elsewhere(Content(values), *places):
-        return False
-    new = _bounded(values, longest, places[0]) if are_alike else Several(tuple(values))
-    for place in places:
-        state.write(place, new if not isinstance(place, Content) else _with(place, values, new))
-    state.take_escaped()  # the error is over
-    return True
+AGAIN = object()  # what a trial of blocks gives whose lists are bounded now
 
 
-def only_variable(
-    error: StructureError, functions: tuple[Callable[..., object] | None, ...], names: tuple[str, ...]
-) -> Cell | None:
-    """The variable, assigned in one of two branches at least, that alone holds the list an error is about; None for others."""
-    if error.grown is None or not hooks.is_porting():
-        return None
-    values, longest, are_alike = error.grown
-    if not _is_list(values):
-        return None
-    if state.traces() and id(values) in state.traces()[-1].older:
-        return None
-    cells = _variables(functions, values)
-    if len(cells) != 1 or cells[0].name not in names:
-        return None
-    error.grown = None  # which holds it too
-    _clear_frames(error)
-    is_held = holders.held_elsewhere(Content(values), *cells)
-    error.grown = values, longest, are_alike
-    return None if is_held else cells[0]
+class Lists:
+    """The lists that blocks make longer, of which one after the other is bounded until the blocks can be traced."""
+
+    def __init__(self, functions: tuple[Callable[..., object] | None, ...]) -> None:
+        self._functions = functions
+        self._bounded: set[object] = set()  # the places of those that have been
+
+    def are_bounded_now(self, error: Exception, *, open_ended: bool = False) -> bool:
+        """Has the list that an error is about been replaced where it is held, so that the blocks can be traced again?
+
+        Variables, attributes and dicts that are known hold it, then, and nothing else. In an `open_ended` loop, of any number
+        of turns, `max_len` has to bound it.
+        """
+        if not isinstance(error, StructureError) or error.grown is None or not hooks.is_porting():
+            return False
+        if state.traces() and id(error.grown[0]) in state.traces()[-1].older:
+            return False  # whoever has made the list will ask again
+        (values, longest, are_alike), error.grown = error.grown, None  # where it is made, or never
+        if open_ended and are_alike and hooks.max_len() is None and not _has_bound(values):
+            return False
+        if not (_is_list(values) or _has_bound(values) and are_alike):
+            return False
+        _clear_frames(error)
+        found: list[Holding] = [*_variables(self._functions, values), *_captured(values)]
+        found += [*_attributes(values), *_dicts(self._functions, values)]
+        places = list({place.key: place for place in found}.values())
+        if not places or holders.held_elsewhere(Content(values), *places):
+            return False
+        if self._bounded.issuperset(place.key for place in places):
+            return False  # the blocks put a list of their own there each time
+        self._bounded.update(place.key for place in places)
+        new = _bounded(values, longest, places[0]) if are_alike else Several(tuple(values))
+        for place in places:
+            state.write(place, new if not isinstance(place, Content) else _with(place, values, new))
+        state.take_escaped()  # the error is over
+        return True
+
+    def only_variable(self, error: StructureError, names: tuple[str, ...]) -> Cell | None:
+        """The variable, assigned in a branch, that alone holds the list an error is about; None for others."""
+        if error.grown is None or not hooks.is_porting():
+            return None
+        values, longest, are_alike = error.grown
+        if not _is_list(values):
+            return None
+        if state.traces() and id(values) in state.traces()[-1].older:
+            return None
+        cells = _variables(self._functions, values)
+        if len(cells) != 1 or cells[0].name not in names:
+            return None
+        error.grown = None  # which holds it too
+        _clear_frames(error)
+        is_held = holders.held_elsewhere(Content(values), *cells)
+        error.grown = values, longest, are_alike
+        return None if is_held else cells[0]
 
 
 def _clear_frames(error: BaseException | None) -> None:
