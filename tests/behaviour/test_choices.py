@@ -1269,6 +1269,40 @@ def chosen_function_assigns_a_global(x):
 row(chosen_function_assigns_a_global, [1.5], [-1.5], [0.5])
 
 
+# ------------------------------------------------------------------ methods of a string, handed one of several
+def chosen_argument_of_a_string(x):
+    mode = "fast" if x > 1 else "slow"
+    count = 0
+    for name in ("fast", "slow", "other"):
+        if name.startswith(mode[:2]):
+            count += len(name)
+    letter = "b" if x > 0 else "z"
+    return count, "abcb".find(letter), "abcb".replace(letter, "yy") == "ayycyy", len("abc".split(mode if x > 2 else letter))
+
+
+row(chosen_argument_of_a_string, [1.5], [0.5], [-0.5], [2.5])
+
+
+def two_chosen_arguments_of_a_string(x):
+    old, new = "b" if x > 1 else "z", "q" if x > 0 else "c"
+    return len("abc".replace(old, new)), "abc".replace(old, new).endswith(new)
+
+
+row(two_chosen_arguments_of_a_string, [1.5], [0.5], [-0.5])
+
+
+def test_a_chosen_argument_that_a_string_does_not_hold_is_an_error_at_run_time():
+    run = ag.jit(lambda x: "abcb".index("b" if x > 1 else "z"))
+    assert run(2.0) == 1
+    with pytest.raises(ValueError, match="substring not found"):
+        run(0.5)
+
+
+def test_a_text_as_an_argument_of_a_string_is_refused():
+    with pytest.raises(ag.StagingError, match="has its text at run time only, and is used before: `str.startswith`"):
+        ag.jit(lambda x: "abc".startswith(f"{x}"))(2.0)
+
+
 # ------------------------------------------------------------------ a loop over one of several sequences
 FEW, MANY = [1.0, 0.5], (1.0, 0.7, 0.3, 0.1)
 

@@ -76,6 +76,12 @@ def _unknown(use: str) -> StagingError:
     )
 
 
+def check_known(arguments: tuple[Any, ...], use: str) -> None:
+    """None of these is a string that holds traced values."""
+    if any(isinstance(argument, Text) for argument in arguments):
+        raise _unknown(use)
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Text:
     """A string that holds traced values; it becomes a str at run time, in a print, an exception or a result."""

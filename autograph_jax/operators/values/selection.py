@@ -15,7 +15,7 @@ import jax.core
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.errors import StructureError, user_location
+from autograph_jax.errors import AutographError, StructureError, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import lists
@@ -303,7 +303,9 @@ def of_choice(choice: Choice, read: Callable[[Any], Any], use: str, *, by_code: 
     for position, option in enumerate(choice._options):
         try:
             values[position] = read(option)
-        except LookupError as error:
+        except (LookupError, ValueError) as error:
+            if isinstance(error, AutographError):
+                raise
             errors[position] = _alone(error)
         except (TypeError, AttributeError) as error:
             if option is not None:
