@@ -1,6 +1,6 @@
-"""Distances between points: what SciPy's `cdist`, `pdist` and `squareform` call in C.
+"""Distances between points: what SciPy's `cdist`, `pdist` and `squareform`, and `vq` and `kmeans2`, call in C.
 
-Source: scipy.spatial's `src/distance_metrics.h` and `distance_impl.h`.
+Source: scipy.spatial's `src/distance_metrics.h` and `distance_impl.h`, scipy.cluster's `_vq.pyx`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _FEW = 8  # coordinates
 
 def jax_function(function: Function) -> Function | None:
     """What gives the distances by one metric, `cdist_euclidean(x, y, w=None)`, on JAX's arrays; None where it is not known."""
-    kind, _, metric = getattr(function, "__name__", "").partition("_")
+    name = getattr(function, "__name__", "")
+    if getattr(function, "__module__", None) == "scipy.cluster._vq":
+        return _OF_CLUSTERS.get(name)
+    kind, _, metric = name.partition("_")
     if getattr(function, "__module__", None) != "scipy.spatial._distance_pybind" or metric not in _METRICS:
         return None
     return functools.partial(_within if kind == "pdist" else _between, _METRICS[metric])
@@ -113,6 +116,25 @@ def _within(metric: Function, points: Any, w: Weights = None, out: Any = None, *
     rows, columns = np.triu_indices(len(points), 1)
     points = jnp.asarray(points)
     return metric(points[rows], points[columns], w, **options)
+
+
+def _nearest(points: Any, codes: Any) -> tuple[jax.Array, jax.Array]:
+    """Which row of `codes` (k, n) is nearest to each row of `points` (m, n), and how far it is: (m,) each. Or (k,) and (m,)."""
+    points, codes = (jnp.asarray(rows) if jnp.ndim(rows) > 1 else jnp.asarray(rows)[:, None] for rows in (points, codes))
+    squares = _between(_sqeuclidean, points, codes)
+    return jnp.argmin(squares, 1).astype(np.int32), jnp.sqrt(jnp.min(squares, 1))
+
+
+def _means_of_clusters(points: Any, labels: Any, count: int) -> tuple[jax.Array, jax.Array]:
+    """The mean of the rows of each label, zeros (k, n) of none, and which labels have rows (k,)."""
+    points, labels = jnp.asarray(points), jnp.asarray(labels)
+    members = jnp.zeros(count, points.dtype).at[labels].add(1)
+    sums = jnp.zeros((count, *points.shape[1:]), points.dtype).at[labels].add(points)
+    weights = members.reshape(count, *(1 for _ in points.shape[1:]))
+    return jnp.where(weights > 0, sums / jnp.where(weights > 0, weights, 1), 0), members > 0
+
+
+_OF_CLUSTERS: dict[str, Function] = {"vq": _nearest, "update_cluster_means": _means_of_clusters}
 
 
 def _put_between(metric: Function, first: Any, second: Any, out: Any, **options: Any) -> None:

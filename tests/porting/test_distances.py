@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+from scipy.cluster.vq import kmeans2, vq
 from scipy.spatial.distance import cdist, pdist, squareform
 
 import autograph_jax as ag
@@ -61,3 +62,23 @@ def test_an_array_that_is_given_for_the_result():
     ours, same = jax.jit(ag.port(f))(FIRST, SECOND)
     np.testing.assert_allclose(ours, f(FIRST, SECOND)[0], rtol=1e-14)
     np.testing.assert_array_equal(ours, same)
+
+
+def clusters(points: Any, centres: Any) -> Any:
+    found, labels = kmeans2(points, centres, iter=5, minit="matrix", missing="warn")
+    return found, labels, *vq(points * 2, found)
+
+
+@pytest.mark.parametrize("columns", [None, 2, 6])
+def test_clusters(columns: int | None):
+    """Also one that no point belongs to, which stays where it is; SciPy multiplies matrices from five columns on."""
+    shape = () if columns is None else (columns,)
+    points = np.random.default_rng(0).normal(size=(30, *shape))
+    centres = np.concatenate([points[:3], np.full((1, *shape), 50.0)])
+    found = jax.jit(ag.port(clusters))
+    with pytest.warns(UserWarning, match="One of the clusters is empty"):
+        theirs = clusters(points, centres)
+    ours = found(points, centres)
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+    assert ours[1].dtype == ours[2].dtype == np.int32
