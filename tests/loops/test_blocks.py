@@ -197,6 +197,29 @@ def test_blocks_are_as_large_as_a_kernel_takes():
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-9), jax.jit(ours)(*args), jax.jit(theirs)(*args))
 
 
+def parting(x):
+    """A turn of 64 lanes writes too much for a kernel, one of 32 does not, and most of it is in branches."""
+    turns = 0
+    while turns < 40 and abs(x) < 50:
+        if x > 1:
+            for c in (1.0, 2.0, 3.0, 5.0, 7.0, 11.0):
+                x = x + 0.1 * jnp.sin(c * x) / (c + x * x)
+            x = x - 0.3
+        else:
+            for c in (1.0, 2.0, 3.0, 5.0, 7.0, 11.0):
+                x = x * 1.05 - 0.01 * jnp.cos(c + x) * x
+        turns += 1
+    return x, turns
+
+
+def test_lanes_that_part_are_no_block_of_few():
+    args = (np.linspace(-3.0, 30.0, FEWEST + 70),)
+    ours, theirs = [jax.vmap(ag.autograph(parting, optimize=o)) for o in (True, False)]
+    text = jax.jit(ours).lower(*args).as_text()
+    assert is_one_by_one(ours, *args) and "tensor<32xf64>" not in text and not is_in_blocks(ours, *args)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-9), jax.jit(ours)(*args), jax.jit(theirs)(*args))
+
+
 def test_derivatives_of_lanes_one_after_the_other():
     args = (vectors(FEWEST),)
     for transform in (lambda f: jax.grad(lambda v: f(v).sum()), lambda f: lambda v: jax.jvp(f, (v,), (v,))[1]):
