@@ -2,10 +2,10 @@
 
 Lanes in lock step cost as many turns as the longest of them, and in each both branches of every condition. A block is as many
 lanes as one kernel takes; so this is for loops that are one kernel then (`kernels.py`), whose lanes know nothing of each other,
-and for arrays that XLA would not share among threads. Where a kernel takes no 64 lanes, and much of it is in branches, and where
-it multiplies matrices, which XLA does lane by lane anyway, the lanes run one after the other: of 32 in lock step XLA computes
-much again for each of their results (SciPy's `fminbound` took 1.6 ms for 1,000 lanes, and 0.95 one by one; a `newton`, of which
-64 fit, 0.11 and 0.19). Each lane computes what it computed before.
+and for arrays that XLA would not share among threads. Where a kernel takes no 64 lanes, and much of it is in branches, and
+where it multiplies matrices, which XLA does lane by lane anyway, the lanes run one after the other: of 32 in lock step XLA
+computes much again for each of their results (SciPy's `fminbound` took 1.6 ms for 1,000 lanes, and 0.95 one by one; `newton`, of
+which 64 fit, 0.11 and 0.19). Each lane computes what it computed before.
 """
 
 from __future__ import annotations
