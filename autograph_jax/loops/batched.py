@@ -11,7 +11,7 @@ from jax.extend.core import Primitive
 from jax.extend.core.primitives import while_p
 from jax.interpreters import batching
 
-from autograph_jax.loops import by_lane
+from autograph_jax.loops import blocks, by_lane, kernels
 from autograph_jax.loops.loop import Axis, Loop, batched_aval, chosen, lanes, loop_of, merged, split
 from autograph_jax.loops.sweep import plan_of, saved_avals
 
@@ -32,7 +32,15 @@ def _batch_of(loop: Loop, data: Any, dims: Sequence[Dim]) -> tuple[Loop, list[Di
         if new.rank == 0:
             return new, out
     axis = Axis(data, dims[:first], dims[first : first + second])
-    return lanes(loop, axis), [0] * len(loop.carry_avals)
+    new = lanes(loop, axis, later=True) if _may_wait(loop) else None
+    if new is None or not any(blocks.may_be_in_blocks(new, size) for size in blocks.SIZES):
+        new = lanes(loop, axis)
+    return new, [0] * len(loop.carry_avals)
+
+
+def _may_wait(loop: Loop) -> bool:
+    """May the programs of all lanes be traced when they are compiled? Nothing in them tells of a mesh or a named axis, then."""
+    return "blocks" in loop.optimize and not loop.effects and kernels.knows([loop.cond.jaxpr, loop.body.jaxpr])
 
 
 def _is_nameless(data: Any) -> bool:

@@ -4,8 +4,8 @@ Lanes in lock step cost as many turns as the longest of them, and in each both b
 lanes as one kernel takes; so this is for loops that are one kernel then (`kernels.py`), whose lanes know nothing of each other,
 and for arrays that XLA would not share among threads. Where a kernel takes no 64 lanes, and much of it is in branches, and
 where it multiplies matrices, which XLA does lane by lane anyway, the lanes run one after the other: of 32 in lock step XLA
-computes much again for each of their results (SciPy's `fminbound` took 1.6 ms for 1,000 lanes, and 0.95 one by one; `newton`, of
-which 64 fit, 0.11 and 0.19). Each lane computes what it computed before.
+computes much again for each of their results (SciPy's `fminbound` took 1.6 ms for 1,000 lanes, and 0.95 one by one; `newton`,
+of which 64 fit, 0.11 and 0.19). Each lane computes what it computed before.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_BYTES = 1 << 19  # of an array of all lanes
 
 def may_be_in_blocks(loop: Loop, size: int) -> bool:
     """Is it worth a try? Whether a block is one kernel is seen when it is compiled."""
-    if loop.inner is None or loop.axis is None or loop.body.effects or loop.cond.effects or loop.axes:
+    if loop.inner is None or loop.axis is None or loop.effects or loop.axes:
         return False
     arrays = loop.carry_avals
     is_alone = not isinstance(loop.axis.data.name, str)  # lanes on a named axis may exchange values

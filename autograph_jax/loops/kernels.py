@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from autograph_jax.loops.axes import axes_of_type
-from autograph_jax.loops.evaluation import programs_of
+from autograph_jax.loops.evaluation import IDENTITIES, programs_of
 from autograph_jax.loops.kernel_calls import is_known, kernel_p
 
 _MOST_ELEMENTS = 1024  # that an operation gives, or reduces
@@ -81,6 +81,16 @@ def surely_not(programs: Sequence[Any], lanes: int = 1) -> str | None:
         return f"it has more than {_MOST_EQUATIONS:,} operations"
     written = sum(_bytes(aval, lanes) for aval in computed)
     return f"a turn computes {written:,} bytes" if written > 2 * _MOST_BYTES else None  # some of it twice, perhaps
+
+
+def knows(programs: Sequence[Any]) -> bool:
+    """Is all that is in these programs, before they are compiled, what a kernel may hold?"""
+    return all(
+        (equation.primitive.name in _PROGRAMS | IDENTITIES or _rule(equation.primitive.name) is not None)
+        and knows(programs_of(equation.params))
+        for jaxpr in programs
+        for equation in jaxpr.eqns
+    )
 
 
 def turns_at_once(params: dict[str, Any]) -> int:

@@ -19,6 +19,37 @@ from autograph_jax.loops.optimizations import NONE, Chosen
 Mask = tuple[bool, ...]
 
 
+class Later:
+    """A program without effects that is traced where somebody looks into it: that of all lanes, which may run in blocks.
+
+    It has the attributes of a ClosedJaxpr, and is none, so that JAX does not look.
+    """
+
+    effects: frozenset[Any] = frozenset()
+
+    def __init__(self, make: Callable[[], ClosedJaxpr], in_avals: Sequence[Any], out_avals: Sequence[Any]) -> None:
+        self._make, self.in_avals, self.out_avals = make, list(in_avals), list(out_avals)
+
+    @functools.cached_property
+    def closed(self) -> ClosedJaxpr:
+        return self._make()
+
+    @property
+    def jaxpr(self) -> Any:
+        return self.closed.jaxpr
+
+    @property
+    def consts(self) -> Any:
+        return self.closed.consts
+
+    def __repr__(self) -> str:
+        return str(self.closed)
+
+
+def closed_of(program: ClosedJaxpr | Later) -> ClosedJaxpr:
+    return program.closed if isinstance(program, Later) else program
+
+
 class Loop:
     """`while cond(*cond_consts, *carry): carry = body(*body_consts, *carry)`, with jaxprs as lax.while_loop makes them.
 
@@ -29,8 +60,8 @@ class Loop:
 
     def __init__(
         self,
-        cond: ClosedJaxpr,
-        body: ClosedJaxpr,
+        cond: ClosedJaxpr | Later,
+        body: ClosedJaxpr | Later,
         counts: tuple[int, int],
         checkpoints: int | None,
         bound: int | None = None,
@@ -39,7 +70,7 @@ class Loop:
         axis: Axis | None = None,
         optimize: Chosen = NONE,
     ) -> None:
-        self.cond, self.body, self.counts, self.checkpoints, self.bound = cond, body, counts, checkpoints, bound
+        self._cond, self._body, self.counts, self.checkpoints, self.bound = cond, body, counts, checkpoints, bound
         self.inner, self.axis, self.optimize = inner, axis, optimize
         self.rank = len(cond.out_avals[0].shape)
         self._derived: dict[Hashable, Any] = {}
@@ -51,26 +82,46 @@ class Loop:
         return self._derived[key]
 
     @property
+    def cond(self) -> ClosedJaxpr:
+        return closed_of(self._cond)
+
+    @property
+    def body(self) -> ClosedJaxpr:
+        return closed_of(self._body)
+
+    @property
     def consts(self) -> int:
         return sum(self.counts)
 
     @property
     def const_avals(self) -> list[Any]:
         """Of the body's constants."""
-        return self.body.in_avals[: self.counts[1]]
+        return self._body.in_avals[: self.counts[1]]
 
     @property
     def carry_avals(self) -> list[Any]:
-        return self.body.in_avals[self.counts[1] :]
+        return self._body.in_avals[self.counts[1] :]
 
     @property
     def in_avals(self) -> list[Any]:
-        return [*self.cond.in_avals[: self.counts[0]], *self.body.in_avals]
+        return [*self._cond.in_avals[: self.counts[0]], *self._body.in_avals]
+
+    @property
+    def out_avals(self) -> list[Any]:
+        """Of what it leaves: of many lanes, numbers of Python's where one lane has such."""
+        if self.inner is None or self.axis is None:
+            return self._body.out_avals
+        weak = [aval.weak_type for aval in self.inner.out_avals]
+        return [aval.update(weak_type=w) for aval, w in zip(self.carry_avals, weak, strict=True)]
+
+    @property
+    def effects(self) -> Any:
+        return self._cond.effects | self._body.effects
 
     @property
     def axes(self) -> Axes:
         """Of a mesh: along these devices run different numbers of turns."""
-        return axes_of_type(self.cond.out_avals[0])
+        return axes_of_type(self._cond.out_avals[0])
 
     def split(self, operands: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """The condition's constants, the body's, and the carry."""
@@ -88,6 +139,12 @@ class Loop:
         return {"cond_nconsts": first, "cond_jaxpr": self.cond, "body_nconsts": second, "body_jaxpr": self.body}
 
     @property
+    def said(self) -> dict[str, Any]:
+        """The same for our primitive: programs that nobody has looked into stay so."""
+        first, second = self.counts
+        return {"cond_nconsts": first, "cond_jaxpr": self._cond, "body_nconsts": second, "body_jaxpr": self._body}
+
+    @property
     def jaxpr(self) -> Any:
         """The loop as a program of one equation, which whoever searches a jaxpr finds here, as in lax's loops."""
         return self.derived("jaxpr", lambda: traced(self.run, self.in_avals).jaxpr)
@@ -95,6 +152,8 @@ class Loop:
     @property
     def is_high(self) -> bool:
         """Does it hold primitives that newer versions of JAX take apart before they compile a program (jnp.searchsorted)?"""
+        if isinstance(self._body, Later) and self.inner is not None:
+            return self.inner.is_high
         return any(getattr(getattr(closed, "jaxpr", closed), "is_high", False) for closed in (self.cond, self.body))
 
     @property
@@ -208,14 +267,21 @@ def mapped(data: Any, function: Callable[..., Any], in_axes: Sequence[Any], out_
     return jax.vmap(function, in_axes=tuple(in_axes), out_axes=out_axes, **names)
 
 
-def lanes(inner: Loop, axis: Axis) -> Loop:
-    """Many loops at once, each with a predicate of its own."""
+def lanes(inner: Loop, axis: Axis, *, later: bool = False) -> Loop:
+    """Many loops at once, each with a predicate of its own; its programs are traced `later`, if they are."""
     size, carry = axis.size, [0] * len(inner.carry_avals)
     cond_dims, const_dims = [*axis.cond_dims, *carry], [*axis.const_dims, *carry]
     cond_avals = [batched_aval(a, d, size) for a, d in zip(inner.cond.in_avals, cond_dims, strict=True)]
     body_avals = [batched_aval(a, d, size) for a, d in zip(inner.body.in_avals, const_dims, strict=True)]
-    cond = traced(axis.map(jaxpr_as_fun(inner.cond), cond_dims), cond_avals)
-    body = traced(axis.map(jaxpr_as_fun(inner.body), const_dims), body_avals)
+    cond: ClosedJaxpr | Later
+    body: ClosedJaxpr | Later
+    of_cond = lambda: traced(axis.map(jaxpr_as_fun(inner.cond), cond_dims), cond_avals)  # noqa: E731
+    of_body = lambda: traced(axis.map(jaxpr_as_fun(inner.body), const_dims), body_avals)  # noqa: E731
+    if later:
+        cond = Later(of_cond, cond_avals, [batched_aval(inner.cond.out_avals[0], 0, size)])
+        body = Later(of_body, body_avals, body_avals[inner.counts[1] :])
+    else:
+        cond, body = of_cond(), of_body()
     return Loop(cond, body, inner.counts, inner.checkpoints, inner.bound, inner=inner, axis=axis, optimize=inner.optimize)
 
 

@@ -12,7 +12,7 @@ from jax.extend.core.primitives import while_p
 from autograph_jax.loops import blocks, guards, kernels, ranges, rows, told
 from autograph_jax.loops.evaluation import programs_of
 from autograph_jax.loops.kernel_calls import in_one_kernel, kernel_p
-from autograph_jax.loops.loop import Loop, traced
+from autograph_jax.loops.loop import Loop, closed_of, traced
 from autograph_jax.loops.noted import of_inputs
 from autograph_jax.loops.optimizations import Chosen, own_choice
 from autograph_jax.loops.ranges import Ranges
@@ -43,11 +43,11 @@ def scan(equation: Any, given: list[Any], known: Ranges, chosen: Chosen, compile
 
 def while_(equation: Any, given: list[Any], known: Ranges, chosen: Chosen, compiled: Compile) -> Sequence[Any]:
     names = ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr")
-    params = {name: equation.params[name] for name in names}
     loop = equation.params.get("loop")
     if loop is not None and (blocked := in_blocks(loop, equation.primitive, chosen, compiled)) is not None:
         told.tell(equation, "blocks", "lanes run in blocks, each of which ends for itself")
         return jaxpr_as_fun(blocked)(*given)
+    params = {name: closed_of(equation.params[name]) for name in names}
     cond, body = guards.in_while(params, known)
 
     def made(chosen: Chosen) -> dict[str, Any]:

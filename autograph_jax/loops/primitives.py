@@ -28,7 +28,7 @@ from jax.interpreters import ad, mlir
 from autograph_jax.loops import batched, checked, partial
 from autograph_jax.loops.axes import axes_of, axes_of_type, vary
 from autograph_jax.loops.linearized import linearized
-from autograph_jax.loops.loop import Loop, Mask, chosen, merged, split, tangent_aval
+from autograph_jax.loops.loop import Later, Loop, Mask, chosen, merged, split, tangent_aval
 from autograph_jax.loops.lowering import lowering_of
 from autograph_jax.loops.quiet import quiet
 from autograph_jax.loops.sweep import Saved, run_and_save, saved_avals, sweep
@@ -71,12 +71,15 @@ mlir.register_lowering(while_loop_p, lowering_of(_run, while_loop_p))
 
 
 def bind_loop(loop: Loop, *operands: Any) -> list[Any]:
-    return while_loop_p.bind(*operands, loop=loop, **loop.params)
+    return while_loop_p.bind(*operands, loop=loop, **loop.said)
 
 
 @while_loop_p.def_effectful_abstract_eval
 def _while_avals(*avals: Any, loop: Loop, **params: Any) -> Any:
-    return while_p.abstract_eval(*avals, **params)
+    if isinstance(params["body_jaxpr"], Later):  # which has no effects
+        return loop.out_avals, params["body_jaxpr"].effects
+    out, effects = while_p.abstract_eval(*avals, **params)
+    return loop.out_avals if loop.inner is not None else out, effects
 
 
 def _while_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, loop: Loop, **_: Any) -> tuple[list[Any], list[Any]]:
@@ -353,7 +356,7 @@ def _split_sweep(*known: Any, loop: Loop, masks: Masks) -> tuple[list[Any], Prim
 
 
 def _keep_loop(*, loop: Loop, masks: Masks) -> tuple[Primitive, dict[str, Any]]:
-    return while_loop_p, {"loop": loop, **loop.params}
+    return while_loop_p, {"loop": loop, **loop.said}
 
 
 def _keep_sweep(*, loop: Loop, masks: Masks) -> tuple[Primitive, dict[str, Any]]:
@@ -393,7 +396,7 @@ def _parts(loop: Loop, masks: Masks, operands: Sequence[Any]) -> list[list[Any]]
 
 
 def _while_avals_of(loop: Loop) -> Any:
-    return _while_avals(*loop.in_avals, loop=loop, **loop.params)
+    return _while_avals(*loop.in_avals, loop=loop, **loop.said)
 
 
 def _carry_tangents(loop: Loop, masks: Masks) -> list[Any]:

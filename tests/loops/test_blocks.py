@@ -60,6 +60,26 @@ def test_lanes_give_what_they_gave(name):
     jax.tree.map(np.testing.assert_array_equal, jax.jit(ours)(*args), jax.jit(theirs)(*args))
 
 
+def flags(a):
+    """A carry that is a number of Python's on every path."""
+    x, flag, turns = a, 0, 0
+    while turns < 20 and abs(x) > 0.1:
+        x, turns = x * 0.9, turns + 1
+        flag = 1 if x > 0.5 else 2
+    return x, flag, turns
+
+
+@pytest.mark.parametrize("function", [escape, flags])
+def test_programs_of_all_lanes_are_not_traced_where_they_run_in_blocks(function):
+    args = lanes(FEWEST)[: function.__code__.co_argcount]
+    ours, theirs = [jax.jit(jax.vmap(ag.autograph(function, optimize=o))).trace(*args) for o in (True, False)]
+    ours.lower().compile()
+    (loop,) = [equation for equation in ours.jaxpr.eqns if equation.primitive.name == "while"]
+    assert "closed" not in vars(loop.params["body_jaxpr"])
+    assert ours.jaxpr.out_avals == theirs.jaxpr.out_avals  # by their types, too
+    assert f"f64[{FEWEST}] = mul" in str(ours.jaxpr) and "closed" in vars(loop.params["body_jaxpr"])
+
+
 @pytest.mark.parametrize("count", [FEWEST, FEWEST + 37])
 def test_all_lanes_have_one_kernel(count):
     """The last block overlaps the one before, where their number is no multiple of a block's."""
