@@ -24,7 +24,7 @@ _FEW = 8  # coordinates
 def jax_function(function: Function) -> Function | None:
     """What gives the distances by one metric, `cdist_euclidean(x, y, w=None)`, on JAX's arrays; None where it is not known."""
     name = getattr(function, "__name__", "")
-    if getattr(function, "__module__", None) == "scipy.cluster._vq":
+    if getattr(function, "__module__", None) in ("scipy.cluster._vq", "scipy.cluster.vq._vq"):  # before SciPy 1.18, and since
         return _OF_CLUSTERS.get(name)
     kind, _, metric = name.partition("_")
     if getattr(function, "__module__", None) != "scipy.spatial._distance_pybind" or metric not in _METRICS:
