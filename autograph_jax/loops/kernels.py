@@ -16,6 +16,7 @@ from typing import Any
 
 from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.evaluation import IDENTITIES, programs_of
+from autograph_jax.loops.factors import WRITTEN_OUT
 from autograph_jax.loops.kernel_calls import is_known, kernel_p
 
 _MOST_ELEMENTS = 1024  # that an operation gives, or reduces
@@ -53,6 +54,7 @@ _REDUCTIONS = frozenset(
     "reduce_sum reduce_max reduce_min reduce_prod reduce_and reduce_or reduce_xor argmax argmin cumsum cumprod cummax cummin"
     " cumlogsumexp".split()
 )
+_TAKEN_APART = IDENTITIES | WRITTEN_OUT.keys() | {"sort", "custom_linear_solve"}
 _PROGRAMS = frozenset("cond while scan jit pjit closed_call core_call custom_jvp_call custom_vjp_call checkpoint turn".split())
 
 
@@ -84,9 +86,9 @@ def surely_not(programs: Sequence[Any], lanes: int = 1) -> str | None:
 
 
 def knows(programs: Sequence[Any]) -> bool:
-    """Is all that is in these programs, before they are compiled, what a kernel may hold?"""
+    """Is all that is in these programs, before they are compiled, what a kernel may hold, or what may become that?"""
     return all(
-        (equation.primitive.name in _PROGRAMS | IDENTITIES or _rule(equation.primitive.name) is not None)
+        (equation.primitive.name in _PROGRAMS | _TAKEN_APART or _rule(equation.primitive.name) is not None)
         and knows(programs_of(equation.params))
         for jaxpr in programs
         for equation in jaxpr.eqns
