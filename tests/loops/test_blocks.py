@@ -104,6 +104,25 @@ def test_derivatives_of_lanes():
         np.testing.assert_allclose(ours(x), 0.5 / np.sqrt(x), rtol=1e-6)
 
 
+def times(x):
+    t = 0.0
+    while t < abs(x):
+        t = t + 0.1
+    return t * x, t
+
+
+@pytest.mark.parametrize("optimize", [True, False])
+@pytest.mark.parametrize("count", [10, FEWEST])
+def test_a_number_of_pythons_adapts_in_lanes_as_in_one(count, optimize):
+    x = jnp.linspace(0.1, 3.0, count, dtype=jnp.float32)
+    one, many = [
+        jax.eval_shape(f, a) for f, a in ((ag.autograph(times), x[0]), (jax.vmap(ag.autograph(times, optimize=optimize)), x))
+    ]
+    for single, lanes_of_it in zip(one, many, strict=True):
+        assert (single.dtype, single.weak_type) == (lanes_of_it.dtype, lanes_of_it.weak_type)
+    assert many[0].dtype == jnp.float32
+
+
 def by_sort(v):
     while v.sum() < 10 and v[0] < 99:
         v = jnp.sort(jnp.concatenate([v, v, v]))[:3] * 1.5 + 0.1
