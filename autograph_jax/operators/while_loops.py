@@ -163,19 +163,9 @@ def _staged_from_here(
     return _staged_while_with_test_in_body(decide, body, functions, names, must=True, before=before, first=truth(going))
 
 
-def _staged_while(
-    test: Block,
-    body: Block,
-    functions: tuple[Block | None, ...],
-    names: tuple[str, ...],
-    *,
-    must: bool,
-    before: int,
-    test_writes: bool = False,
-) -> Any:
-    """Stage a while loop and give its exit. Unless it must be, gives PYTHON where nothing traced decides about it."""
+def _staged_while(test: Block, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...], **how: Any) -> Any:
+    """Stage a while loop and give its exit. Unless it `must` be, gives PYTHON where nothing traced decides about it."""
     grown = lengthened.Lists(functions)
-    how = {"must": must, "before": before, "test_writes": test_writes}
     while (exit := _staged_with(grown, test, body, functions, names, **how)) is lengthened.AGAIN:
         pass
     return exit
@@ -190,7 +180,7 @@ def _staged_with(
     *,
     must: bool,
     before: int,
-    test_writes: bool,
+    test_writes: bool = False,
 ) -> Any:
     decide, began = _deciding(test), decisions.clock()
     if test_writes:  # `while (y := f(x)) > 1: x = y`: the body needs what the test writes
