@@ -14,6 +14,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from jax.sharding import Sharding
+
 from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.evaluation import IDENTITIES, programs_of
 from autograph_jax.loops.factors import WRITTEN_OUT
@@ -89,10 +91,17 @@ def knows(programs: Sequence[Any]) -> bool:
     """Is all that is in these programs, before they are compiled, what a kernel may hold, or what may become that?"""
     return all(
         (equation.primitive.name in _PROGRAMS | _TAKEN_APART or _rule(equation.primitive.name) is not None)
+        and not _is_placed(equation)
         and knows(programs_of(equation.params))
         for jaxpr in programs
         for equation in jaxpr.eqns
     )
+
+
+def _is_placed(equation: Any) -> bool:
+    """Is it a call whose arguments or results are said to be on these devices?"""
+    params = equation.params
+    return any(isinstance(s, Sharding) for name in ("in_shardings", "out_shardings") for s in params.get(name, ()))
 
 
 def turns_at_once(params: dict[str, Any]) -> int:

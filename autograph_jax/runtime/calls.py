@@ -49,7 +49,7 @@ from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import array_classes, counterparts, creating, functions, in_python, stubs
 from autograph_jax.porting.in_python import masked
 from autograph_jax.porting.names import MATH, is_numeric_function, jax_function
-from autograph_jax.runtime import classes, discarded, numpy_writes, own_code, ported_builtins, strict, vectorized
+from autograph_jax.runtime import classes, discarded, numpy_writes, own_code, ported_builtins, strict, strings, vectorized
 from autograph_jax.runtime.array_likes import giving_arrays, handing_arrays, handing_containers
 from autograph_jax.runtime.assigned import note_variables
 from autograph_jax.runtime.bounded_arrays import with_arrays
@@ -323,7 +323,7 @@ def _builtin(function: types.BuiltinMethodType) -> Function:
     if function in _OVERRIDES:
         return _in_place_of(function) or function
     if isinstance(function.__self__, str):
-        return texts.method(function) or (_of_strings(function) if jax_private.tracing() else function)
+        return texts.method(function) or (strings.method(function) if jax_private.tracing() else function)
     if isinstance(function.__self__, list | collections.deque) and function.__name__ == "extend":
         return lambda values: function(views.rows(values))
     if gives_view(function):
@@ -335,21 +335,6 @@ def _builtin(function: types.BuiltinMethodType) -> Function:
     if (ours := library_texts.of_method(function)) is not None:
         return ours
     return foreign.guarded(function) if state.traces() else function
-
-
-def _of_strings(function: types.BuiltinMethodType) -> Function:
-    """A method of a string; of the option taken, where it is handed one of several strings: `name.startswith(mode)`."""
-
-    def apply(*arguments: Any, **keywords: Any) -> Any:
-        place = next((place for place, one in enumerate(arguments) if type(one) is Choice), None)
-        if place is None:
-            texts.check_known(arguments, f"str.{function.__name__}")
-            return function(*arguments, **keywords)
-        before, after = arguments[:place], arguments[place + 1 :]
-        use = f"as an argument of str.{function.__name__}"
-        return selection.of_choice(arguments[place], lambda option: apply(*before, option, *after, **keywords), use)
-
-    return apply
 
 
 def _numeric(function: Function) -> Function:

@@ -1285,7 +1285,8 @@ row(chosen_argument_of_a_string, [1.5], [0.5], [-0.5], [2.5])
 
 def two_chosen_arguments_of_a_string(x):
     old, new = "b" if x > 1 else "z", "q" if x > 0 else "c"
-    return len("abc".replace(old, new)), "abc".replace(old, new).endswith(new)
+    parts = "a-b-c".split(sep="-" if x > 1 else "x", maxsplit=1)
+    return len("abc".replace(old, new)), "abc".replace(old, new).endswith((new, "z")), len(parts)
 
 
 row(two_chosen_arguments_of_a_string, [1.5], [0.5], [-0.5])

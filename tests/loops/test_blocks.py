@@ -1,6 +1,7 @@
 """Lanes of mapped while loops run in blocks: with the same results, derivatives too, and only where it is worth it."""
 
 import jax
+import jax.extend
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -102,6 +103,23 @@ def test_derivatives_of_lanes():
         ours, theirs = [jax.jit(jax.vmap(transform(ag.autograph(root, optimize=o)))) for o in (True, False)]
         np.testing.assert_allclose(ours(x), theirs(x), rtol=1e-12)
         np.testing.assert_allclose(ours(x), 0.5 / np.sqrt(x), rtol=1e-6)
+
+
+def test_programs_that_tell_of_devices_do_not_wait():
+    """JAX looks for them in a program before it is compiled."""
+    placed = jax.sharding.NamedSharding(jax.make_mesh((1,), ("x",)), jax.sharding.PartitionSpec())
+    double = jax.jit(lambda x: x * 2, in_shardings=placed)
+
+    def program(a):
+        while a < 10:
+            a = double(a)
+        return a
+
+    x = lanes(FEWEST)[1] + 2
+    ours = jax.jit(jax.vmap(ag.autograph(program))).trace(x)
+    (loop,) = [equation for equation in ours.jaxpr.eqns if equation.primitive.name == "while"]
+    assert isinstance(loop.params["body_jaxpr"], jax.extend.core.ClosedJaxpr)
+    np.testing.assert_allclose(ours.lower().compile()(x), jax.vmap(ag.autograph(program, optimize=False))(x))
 
 
 def times(x):

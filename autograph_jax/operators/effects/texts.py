@@ -76,7 +76,7 @@ def _unknown(use: str) -> StagingError:
     )
 
 
-def check_known(arguments: tuple[Any, ...], use: str) -> None:
+def check_known(arguments: Iterable[Any], use: str) -> None:
     """None of these is a string that holds traced values."""
     if any(isinstance(argument, Text) for argument in arguments):
         raise _unknown(use)
