@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import hooks
+from . import hooks, small_matrices
 from .arrays import value_of, wrap
 from .casting import canonical
 from .computing import together
@@ -66,9 +66,9 @@ def _solved(a: Any, b: Any, rcond: Any) -> tuple[Any, jax.Array, jax.Array, Any]
     """The solution, what is left of the right-hand side, the rank and the singular values."""
     a, b = _rows_alike(a, b)
     matrix, right = _matrix(a), _matrix(b)
-    inverse = jnp.linalg.pinv(matrix, rtol=rcond)
+    inverse = small_matrices.pinv(matrix, rcond)
     x = inverse @ right
-    singular = jnp.linalg.svd(jax.lax.stop_gradient(matrix), compute_uv=False)
+    singular = small_matrices.singular_values(jax.lax.stop_gradient(matrix))
     rank = jnp.sum(singular > rcond * singular[0]) if singular.size else jnp.zeros((), int)
     left = right - matrix @ x
     if not isinstance(a, Selection):

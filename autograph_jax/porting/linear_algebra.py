@@ -19,7 +19,7 @@ import jax.scipy.linalg as jsl
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import banded, hooks, least_squares, matrix_equations, selected_routines
+from . import banded, hooks, least_squares, matrix_equations, selected_routines, small_matrices
 from .arrays import MutableArray, value_of, wrap
 
 Function = Callable[..., Any]
@@ -41,11 +41,11 @@ def jax_function(function: Function) -> Function | None:
 
 def _pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False) -> Any:
     """By SciPy's cutoff, `atol + rtol` times the largest singular value."""
-    singular = jnp.linalg.svd(a, compute_uv=False)
+    singular = small_matrices.singular_values(a)
     rtol = max(a.shape[-2:]) * jnp.finfo(a.dtype).eps if rtol is None else rtol
     largest = singular[..., 0]
     share = rtol if atol is None else rtol + atol / jnp.where(largest == 0, 1, largest)
-    found = jnp.linalg.pinv(a, rtol=share)
+    found = small_matrices.pinv(a, share)
     return (found, jnp.sum(singular > (share * largest)[..., None], axis=-1)) if return_rank else found
 
 
@@ -91,14 +91,20 @@ def _eigvalsh(a: Any, UPLO: str = "L") -> Any:  # noqa: N803 - NumPy's name
 def _numpys_pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> jax.Array:
     if rcond is None:
         rcond = 1e-15 if rtol is np._NoValue else max(a.shape[-2:]) * jnp.finfo(a.dtype).eps if rtol is None else rtol
-    return jnp.linalg.pinv(a, rtol=rcond, hermitian=hermitian)
+    return jnp.linalg.pinv(a, rtol=rcond, hermitian=True) if hermitian else small_matrices.pinv(a, rcond)
+
+
+def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    if compute_uv or hermitian:
+        return jnp.linalg.svd(a, bool(full_matrices), bool(compute_uv), bool(hermitian))
+    return small_matrices.singular_values(a)
 
 
 def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> jax.Array:  # noqa: N803
     a = jnp.asarray(A)
     if a.ndim < 2:
         return jnp.any(a != 0).astype(int)
-    singular = jnp.abs(_eigvalsh(a)) if hermitian else jnp.linalg.svd(a, compute_uv=False)
+    singular = jnp.abs(_eigvalsh(a)) if hermitian else small_matrices.singular_values(a)
     if tol is None:
         share = max(a.shape[-2:]) * jnp.finfo(singular.dtype).eps if rtol is None else jnp.asarray(rtol)[..., None]
         tol = singular.max(axis=-1, keepdims=True) * share
@@ -109,7 +115,7 @@ def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any 
 
 NUMPYS: dict[Function, Function] = {
     np.linalg.cholesky: _cholesky, np.linalg.eigh: _eigh, np.linalg.eigvalsh: _eigvalsh, np.linalg.pinv: _numpys_pinv,
-    np.linalg.matrix_rank: _matrix_rank,
+    np.linalg.matrix_rank: _matrix_rank, np.linalg.svd: _svd,
 }  # fmt: skip
 
 
@@ -217,7 +223,7 @@ _OURS: dict[str, Function] = {
     "expm": lambda A: hooks.marked(_expm, A),
     "pinv": _pinv, "lstsq": least_squares.scipys, "eigh": _scipys_eigh, "eigvalsh": _scipys_eigvalsh, "solve": _scipys_solve,
     "lu": _lu, "inv": _inv, "lu_solve": _lu_solve, "polar": _polar, "sqrtm": matrix_equations.sqrtm,
-    "solve_sylvester": matrix_equations.solve_sylvester,
+    "svd": _svd, "svdvals": small_matrices.singular_values, "solve_sylvester": matrix_equations.solve_sylvester,
     "solve_continuous_lyapunov": matrix_equations.solve_continuous_lyapunov,
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from . import small_matrices
 from .arrays import wrap
 from .computing import together
 from .probing import identity, through
@@ -60,7 +61,7 @@ def singular_values(matrix: Selection, *_: Any, **__: Any) -> Any:
     """`svdvals(A[:k, :m])`"""
     if matrix.ndim != 2:
         raise refusal("`svd` is called with several matrices")
-    values = jnp.linalg.svd(matrix.filled(0), compute_uv=False)
+    values = small_matrices.singular_values(matrix.filled(0))
     counts = [matrix.count(axis) if axis in matrix.rows else matrix.capacity(axis) for axis in (0, 1)]
     return Selection(wrap(values), {0: Window(0, jnp.minimum(*counts))})
 
