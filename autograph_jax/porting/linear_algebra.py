@@ -94,10 +94,14 @@ def _numpys_pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: An
     return jnp.linalg.pinv(a, rtol=rcond, hermitian=True) if hermitian else small_matrices.pinv(a, rcond)
 
 
-def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+def _numpys_svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     if compute_uv or hermitian:
         return jnp.linalg.svd(a, bool(full_matrices), bool(compute_uv), bool(hermitian))
     return small_matrices.singular_values(a)
+
+
+def _scipys_svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    return jsl.svd(a, bool(full_matrices)) if compute_uv else small_matrices.singular_values(a)
 
 
 def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> jax.Array:  # noqa: N803
@@ -115,7 +119,7 @@ def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any 
 
 NUMPYS: dict[Function, Function] = {
     np.linalg.cholesky: _cholesky, np.linalg.eigh: _eigh, np.linalg.eigvalsh: _eigvalsh, np.linalg.pinv: _numpys_pinv,
-    np.linalg.matrix_rank: _matrix_rank, np.linalg.svd: _svd,
+    np.linalg.matrix_rank: _matrix_rank, np.linalg.svd: _numpys_svd,
 }  # fmt: skip
 
 
@@ -223,7 +227,7 @@ _OURS: dict[str, Function] = {
     "expm": lambda A: hooks.marked(_expm, A),
     "pinv": _pinv, "lstsq": least_squares.scipys, "eigh": _scipys_eigh, "eigvalsh": _scipys_eigvalsh, "solve": _scipys_solve,
     "lu": _lu, "inv": _inv, "lu_solve": _lu_solve, "polar": _polar, "sqrtm": matrix_equations.sqrtm,
-    "svd": _svd, "svdvals": small_matrices.singular_values, "solve_sylvester": matrix_equations.solve_sylvester,
+    "svd": _scipys_svd, "svdvals": small_matrices.singular_values, "solve_sylvester": matrix_equations.solve_sylvester,
     "solve_continuous_lyapunov": matrix_equations.solve_continuous_lyapunov,
 }  # fmt: skip
 
