@@ -58,7 +58,8 @@ def _pinv(a: jax.Array, rtol: jax.Array) -> jax.Array:
 
 @_pinv.defjvp
 def _pinv_jvp(primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
-    """G. H. Golub and V. Pereyra, SIAM Journal on Numerical Analysis 10 (1973), equation 4.12."""
+    """As JAX's: that of a matrix in which the singular values that are left out are 0. Source: G. H. Golub and V. Pereyra, SIAM
+    Journal on Numerical Analysis 10 (1973), equation 4.12."""
     a, _ = primals
     change, _ = tangents
     inverse = _pinv(*primals)

@@ -72,8 +72,8 @@ def test_they_are_numpys(shape, kind):
     ],
 )
 def test_their_derivatives(function):
-    a = RNG.standard_normal((3, 2))
-    direction, step = RNG.standard_normal((3, 2)), 1e-6
+    a = np.array([[1.0, 0.4], [-0.2, 1.3], [0.3, 0.5]])  # none of whose singular values is below 0.4 of another
+    direction, step = np.cos(np.arange(6.0)).reshape(3, 2), 1e-6
     ported = ag.port(function)
     np.testing.assert_allclose(jax.jit(ported)(a), function(a), rtol=1e-12)
     _, along = jax.jvp(ported, (a,), (direction,))
@@ -89,6 +89,12 @@ def test_second_derivatives_are_jaxs():
     ported = ag.port(lambda a: np.sum(np.sin(np.linalg.pinv(a))))
     wanted = jax.hessian(lambda a: jnp.sum(jnp.sin(jnp.linalg.pinv(a))))(a)
     np.testing.assert_allclose(jax.hessian(ported)(a), wanted, rtol=1e-9, atol=1e-10)
+
+
+def test_a_derivative_where_values_are_left_out_is_jaxs():
+    a = np.diag([2.0, 1.0, 0.1]) + 0.01
+    found = jax.jacobian(ag.port(lambda a: np.linalg.pinv(a, 0.2)))(a)
+    np.testing.assert_allclose(found, jax.jacobian(lambda a: jnp.linalg.pinv(a, rtol=0.2))(a), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("given", [np.nan, np.inf])
