@@ -275,8 +275,8 @@ def lanes(inner: Loop, axis: Axis, *, later: bool = False) -> Loop:
     body_avals = [batched_aval(a, d, size) for a, d in zip(inner.body.in_avals, const_dims, strict=True)]
     cond: ClosedJaxpr | Later
     body: ClosedJaxpr | Later
-    of_cond = lambda: traced(axis.map(jaxpr_as_fun(inner.cond), cond_dims), cond_avals)  # noqa: E731
-    of_body = lambda: traced(axis.map(jaxpr_as_fun(inner.body), const_dims), body_avals)  # noqa: E731
+    of_cond = functools.partial(traced, axis.map(jaxpr_as_fun(inner.cond), cond_dims), cond_avals)
+    of_body = functools.partial(traced, axis.map(jaxpr_as_fun(inner.body), const_dims), body_avals)
     if later:
         cond = Later(of_cond, cond_avals, [batched_aval(inner.cond.out_avals[0], 0, size)])
         body = Later(of_body, body_avals, body_avals[inner.counts[1] :])
