@@ -95,13 +95,26 @@ def _numpys_pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: An
 
 
 def _numpys_svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    if compute_uv or hermitian:
-        return jnp.linalg.svd(a, bool(full_matrices), bool(compute_uv), bool(hermitian))
-    return small_matrices.singular_values(a)
+    if hermitian:
+        return jnp.linalg.svd(a, bool(full_matrices), bool(compute_uv), hermitian=True)
+    return _svd(jnp.linalg.svd, a, full_matrices, compute_uv)
 
 
 def _scipys_svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    return jsl.svd(a, bool(full_matrices)) if compute_uv else small_matrices.singular_values(a)
+    return _svd(jsl.svd, a, full_matrices, compute_uv)
+
+
+def _svd(ours: Function, a: Any, full_matrices: bool, compute_uv: bool) -> Any:
+    if not compute_uv:
+        return small_matrices.singular_values(a)
+    try:
+        return ours(a, bool(full_matrices))
+    except NotImplementedError as error:  # JAX's, of derivatives
+        raise PortingError(
+            "all singular vectors of a matrix that is not square have no derivative",
+            location=user_location(),
+            help="`svd(a, full_matrices=False)` gives those that belong to singular values, and they have one",
+        ) from error
 
 
 def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> jax.Array:  # noqa: N803

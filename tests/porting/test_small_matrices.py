@@ -7,6 +7,7 @@ import pytest
 import scipy.linalg
 
 import autograph_jax as ag
+from autograph_jax import errors
 from autograph_jax.porting import small_matrices
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -134,3 +135,13 @@ def test_complex_matrices_and_integers():
     whole = np.array([[1, 2], [3, 4]])
     np.testing.assert_allclose(small_matrices.pinv(whole, 1e-15), np.linalg.pinv(whole), rtol=1e-10)
     np.testing.assert_allclose(small_matrices.singular_values(whole), np.linalg.svd(whole, compute_uv=False), rtol=1e-10)
+
+
+@pytest.mark.parametrize("svd", [np.linalg.svd, scipy.linalg.svd])
+def test_all_vectors_of_a_matrix_that_is_not_square_have_no_derivative(svd):
+    a = RNG.standard_normal((3, 2))
+    assert jax.jit(ag.port(svd))(a)[0].shape == (3, 3)
+    with pytest.raises(errors.PortingError, match=r"(?s)not square.*test_small_matrices\.py.*full_matrices=False"):
+        jax.jacobian(ag.port(lambda a: svd(a)[1]))(a)
+    found = jax.jacobian(ag.port(lambda a: svd(a, full_matrices=False)[1]))(a)
+    np.testing.assert_allclose(found, jax.jacobian(lambda a: jnp.linalg.svd(a, compute_uv=False))(a), rtol=1e-10)
