@@ -14,6 +14,7 @@ from jax.interpreters import batching
 from autograph_jax.loops import blocks, by_lane, kernels
 from autograph_jax.loops.loop import Axis, Loop, batched_aval, chosen, lanes, loop_of, merged, split
 from autograph_jax.loops.sweep import plan_of, saved_avals
+from autograph_jax.loops.tracing import traced
 
 Dim = int | None
 Batcher = Callable[..., tuple[list[Any], list[Dim]]]
@@ -58,7 +59,7 @@ def _as_lax_does(loop: Loop, data: Any, dims: Sequence[Dim]) -> tuple[Loop, list
         return results
 
     avals = [batched_aval(a, d, data.size) for a, d in zip(loop.in_avals, dims, strict=True)]
-    equation = next(e for e in jax.make_jaxpr(run)(*avals).jaxpr.eqns if e.primitive is while_p)
+    equation = next(e for e in traced(run, avals).jaxpr.eqns if e.primitive is while_p)
     cond, body = equation.params["cond_jaxpr"], equation.params["body_jaxpr"]
     new = loop_of(cond, body, loop.counts, loop.checkpoints, loop.bound, loop.optimize)
     return new, [d if d is not None else None for d in out]

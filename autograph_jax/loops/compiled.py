@@ -23,6 +23,7 @@ from autograph_jax.loops.evaluation import IDENTITIES, bound, called, evaluated,
 from autograph_jax.loops.noted import left_by
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, Chosen
 from autograph_jax.loops.ranges import Range, Ranges
+from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.writes import are_by_a_call, behind_a_barrier, in_bounds_write, is_for_another_platform
 
 Part = tuple[Any, Range | None]
@@ -46,7 +47,7 @@ def _compiled(closed: ClosedJaxpr, known: Ranges, chosen: Chosen, by_a_call: boo
         given = [*flat.consts, *operands]
         return _Run(flat.jaxpr, chosen).run(given, [*map(ranges.of_literal, flat.consts), *known])
 
-    made = jax.make_jaxpr(run)(*closed.in_avals)
+    made = traced(run, closed.in_avals)
     needed, _ = partial_eval.dce_jaxpr(made.jaxpr, [True] * len(made.jaxpr.outvars), instantiate=True)
     return ClosedJaxpr(needed, made.consts)
 
@@ -87,9 +88,7 @@ def _flat(closed: ClosedJaxpr, chosen: Chosen) -> ClosedJaxpr:
         return equation.primitive.impl(*operands, **equation.params)
 
     while any(map(is_flattened, closed.jaxpr.eqns)):
-        closed = jax.make_jaxpr(functools.partial(lambda closed, *operands: evaluated(closed, operands, each), closed))(
-            *closed.in_avals
-        )
+        closed = traced(functools.partial(lambda closed, *operands: evaluated(closed, operands, each), closed), closed.in_avals)
     return closed
 
 

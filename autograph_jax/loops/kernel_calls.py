@@ -17,6 +17,8 @@ from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Primitive, jaxpr_as_fun
 from jax.interpreters import mlir
 
+from autograph_jax.loops.tracing import traced
+
 ir: Any
 func: Any
 stablehlo: Any
@@ -43,7 +45,7 @@ def in_one_kernel(bind: Callable[..., Any], operands: Sequence[Any]) -> Any:
         left = iter(values)
         return bind(*(next(left) if isinstance(operand, Tracer) else operand for operand in operands))
 
-    closed = jax.make_jaxpr(run)(*map(jax.typeof, given))
+    closed = traced(run, [*map(jax.typeof, given)])
     return kernel_p.bind(*given, *closed.consts, jaxpr=_with_consts_given(closed))
 
 

@@ -15,6 +15,8 @@ from jax.interpreters import partial_eval
 
 from autograph_jax.loops.axes import Axes, axes_of_type
 from autograph_jax.loops.optimizations import NONE, Chosen
+from autograph_jax.loops.tracing import traced
+from autograph_jax.loops.written_out import over_lanes
 
 Mask = tuple[bool, ...]
 
@@ -260,6 +262,9 @@ class Axis:
     def map(self, function: Callable[..., Any], in_axes: Sequence[Any], out_axes: Any = 0) -> Callable[..., Any]:
         return mapped(self.data, function, in_axes, out_axes)
 
+    def map_program(self, closed: ClosedJaxpr, in_axes: Sequence[Any]) -> Callable[..., Any]:
+        return self.map(over_lanes(closed, [dim is not None for dim in in_axes]), in_axes)
+
 
 def mapped(data: Any, function: Callable[..., Any], in_axes: Sequence[Any], out_axes: Any = 0) -> Callable[..., Any]:
     """jax.vmap over the axis that a batching rule is given."""
@@ -275,8 +280,8 @@ def lanes(inner: Loop, axis: Axis, *, later: bool = False) -> Loop:
     body_avals = [batched_aval(a, d, size) for a, d in zip(inner.body.in_avals, const_dims, strict=True)]
     cond: ClosedJaxpr | Later
     body: ClosedJaxpr | Later
-    of_cond = functools.partial(traced, axis.map(jaxpr_as_fun(inner.cond), cond_dims), cond_avals)
-    of_body = functools.partial(traced, axis.map(jaxpr_as_fun(inner.body), const_dims), body_avals)
+    of_cond = functools.partial(traced, axis.map_program(inner.cond, cond_dims), cond_avals)
+    of_body = functools.partial(traced, axis.map_program(inner.body, const_dims), body_avals)
     if later:
         cond = Later(of_cond, cond_avals, [batched_aval(inner.cond.out_avals[0], 0, size)])
         body = Later(of_body, body_avals, body_avals[inner.counts[1] :])
@@ -299,10 +304,6 @@ def loop_of(
 
 
 # Jaxprs, avals and masks
-
-
-def traced(function: Callable[..., Any], avals: Sequence[Any]) -> ClosedJaxpr:
-    return jax.make_jaxpr(lambda *operands: function(*operands))(*avals)
 
 
 def taken_apart(closed: ClosedJaxpr) -> ClosedJaxpr:

@@ -18,9 +18,9 @@ from jax.interpreters import mlir
 
 from autograph_jax.loops import small_products, sorts
 from autograph_jax.loops.compiled import compiled
-from autograph_jax.loops.loop import traced
 from autograph_jax.loops.nests import in_blocks
 from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Choosing, ChoosingPair, Chosen
+from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.writes import are_by_a_call, for_its_platform
 
 try:

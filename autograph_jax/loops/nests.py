@@ -12,10 +12,11 @@ from jax.extend.core.primitives import while_p
 from autograph_jax.loops import blocks, guards, kernels, ranges, rows, told
 from autograph_jax.loops.evaluation import programs_of
 from autograph_jax.loops.kernel_calls import in_one_kernel, kernel_p
-from autograph_jax.loops.loop import Loop, closed_of, traced
+from autograph_jax.loops.loop import Loop, closed_of
 from autograph_jax.loops.noted import of_inputs
 from autograph_jax.loops.optimizations import Chosen, own_choice
 from autograph_jax.loops.ranges import Ranges
+from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.writes import with_writes_last
 
 Compile = Callable[[ClosedJaxpr, Ranges, Chosen], ClosedJaxpr]  # how the programs inside are compiled

@@ -15,6 +15,7 @@ from autograph_jax.loops.branches import seen_through
 from autograph_jax.loops.linearized import Linearized, LinearizedLanes, transposed
 from autograph_jax.loops.loop import Loop, Mask, chosen, is_inexact
 from autograph_jax.loops.sums import adding_in_place
+from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.writes import writes_last
 
 Arrays = list[Any]
@@ -58,7 +59,7 @@ class Pull:
         operands = self._invariants, residuals, *back
         leaves = jax.tree.leaves(operands)
         program = seen_through(jax.make_jaxpr(step)(*operands))
-        new = writes_last(jax.make_jaxpr(adding_in_place(program))(*leaves))(*leaves)
+        new = writes_last(traced(adding_in_place(program), [*map(jax.typeof, leaves)]))(*leaves)
         return list(new[: len(self._consts)]), list(new[len(self._consts) :])
 
     def _pull(self, residuals: Arrays, cotangents: Arrays) -> tuple[Arrays, Arrays]:

@@ -21,12 +21,14 @@ from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.branches import seen_through
 from autograph_jax.loops.compiled import compiled
 from autograph_jax.loops.evaluation import inlined
-from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart, traced
+from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart
 from autograph_jax.loops.noted import noted
 from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Chosen, Said
 from autograph_jax.loops.ranges import Ranges
 from autograph_jax.loops.sums import adding_in_place
+from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.writes import for_its_platform, with_writes_last, writes_last
+from autograph_jax.loops.written_out import over_lanes
 
 _READS = ("dynamic_slice", "gather")
 
@@ -143,7 +145,7 @@ batching.fancy_primitive_batchers[turn_p] = _batch
 def _batched(jaxpr: ClosedJaxpr, size: int, name: Any, spmd_name: Any, mask: Mask) -> tuple[ClosedJaxpr, list[bool]]:
     reached = depends(jaxpr.jaxpr, mask)
     run = jax.vmap(
-        jaxpr_as_fun(jaxpr),
+        over_lanes(jaxpr, mask),
         in_axes=[0 if m else None for m in mask],
         out_axes=[0 if r else None for r in reached],
         axis_name=name,

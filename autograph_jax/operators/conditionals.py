@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -20,6 +21,7 @@ from autograph_jax.operators.staging import joined_aliases
 from autograph_jax.operators.staging.apart import changed_beside_another, end_of
 from autograph_jax.operators.staging.blocks import NOT_APART, RESULT, Apart, Traced, trace
 from autograph_jax.operators.staging.collectives import refuse
+from autograph_jax.operators.staging.conditional import conditional
 from autograph_jax.operators.staging.mismatches import is_users, joined, shown
 from autograph_jax.operators.staging.writes import Slot, branch_writes, slots_of
 from autograph_jax.operators.tracing import aliasing, same_containers, state, views
@@ -165,12 +167,10 @@ def _staged(
     )
     decisions.staged("cond", list(left.values()), [ends.get(key, result) for key in left], since=began)
     with decisions.scope("if"):
-        outputs = jax.lax.cond(predicate, _named(then, branches[0]), _named(otherwise, branches[1]))
-    computed = [result, *(form for key, form in ends.items() if key not in written)]
-    leaves, operands = outputs[: len(computed)], outputs[len(computed) :]
-    value, *values = [unflatten(form, iter(part)) for form, part in zip(computed, leaves, strict=True)]
+        outputs = iter(conditional(predicate, branches[0].program(), branches[1].program()))
+    value, *values = [unflatten(form, outputs) for form in (result, *(ends[key] for key in ends if key not in written))]
     new = dict(zip([key for key in ends if key not in written], values, strict=True))
-    new |= _write_after(written, places, operands)
+    new |= _write_after(written, places, outputs)
     joining = same_containers.Joining.of([result, *ends.values()])
     new = joined_aliases.with_aliases({key: new[key] for key in ends}, places, first, second, around.arrays)
     joined_aliases.together({RESULT: value, **new}, places, (first, second), joining)
@@ -258,19 +258,18 @@ def _slots(place: Place, form: Form, first: Traced, second: Traced) -> list[Slot
     return slots_of(chains[0], chains[1])
 
 
-def _write_after(written: dict[Any, list[Slot]], places: dict[Any, Place], operands: Any) -> dict[Any, jax.Array]:
+def _write_after(written: dict[Any, list[Slot]], places: dict[Any, Place], outputs: Iterator[Any]) -> dict[Any, jax.Array]:
     new = {}
-    remaining = iter(operands)
     for key, slots in written.items():
         array = places[key].read()
         for slot in slots:
-            array = slot.write(array, next(remaining))
+            array = slot.write(array, list(itertools.islice(outputs, len(slot.example.invars) - 1)))
         new[key] = array
     return new
 
 
 class _Branch:
-    """What lax.cond calls for one branch: its outputs, brought to the joined Forms, and what it writes where."""
+    """One branch for lax.cond: its outputs, brought to the joined Forms, and what it writes where."""
 
     def __init__(
         self,
@@ -283,24 +282,35 @@ class _Branch:
     ) -> None:
         self._branch, self._number, self._result = branch, number, result
         self._ends, self._places, self._written = ends, places, written
-        self.__name__ = self.__qualname__ = "branch"
 
-    def __call__(self) -> list[list[jax.Array]]:
+    def program(self) -> Any:
+        if self._is_as_joined():
+            return self._branch.followed_by(None)
         equations = [e for slots in self._written.values() for slot in slots if (e := slot.equations[self._number])]
         atoms = [atom for equation in equations for atom in equation.invars[1:]]
-        value, values, given = self._branch.run_giving(atoms, without=self._written)
-        with references.holding((place for place, _ in self._branch.ends.values()), values):
-            leaves = self._leaves(value, values)
-        known = dict(zip(map(id, atoms), given, strict=True))
-        return leaves + [slot.operands(self._number, known) for slots in self._written.values() for slot in slots]
 
-    def _leaves(self, value: Any, values: dict[Any, Any]) -> list[list[jax.Array]]:
-        leaves = [zeros(self._result) if self._branch.raised else coerce(value, self._result)]
+        def ending(value: Any, values: dict[Any, Any], given: Sequence[Any]) -> list[Any]:
+            with references.holding((place for place, _ in self._branch.ends.values()), values):
+                leaves = self._leaves(value, values)
+            known = dict(zip(map(id, atoms), given, strict=True))
+            written = (slot.operands(self._number, known) for slots in self._written.values() for slot in slots)
+            return [*leaves, *itertools.chain.from_iterable(written)]
+
+        return self._branch.followed_by(ending, atoms, without=self._written)
+
+    def _is_as_joined(self) -> bool:
+        """Are the outputs of the block those that are wanted?"""
+        own = {key: form for key, (_, form) in self._branch.ends.items()}
+        as_joined = self._branch.result == self._result and not self._branch.raised and not self._written
+        return as_joined and list(own.items()) == list(self._ends.items())
+
+    def _leaves(self, value: Any, values: dict[Any, Any]) -> list[jax.Array]:
+        leaves = zeros(self._result) if self._branch.raised else coerce(value, self._result)
         for key, form in self._ends.items():
             if key not in self._written:
                 unread = self._branch.is_over and not isinstance(self._places[key], Carried)
                 end = values[key] if key in values else held(self._places[key])
-                leaves.append(zeros(form) if unread else coerce(end, form))
+                leaves += zeros(form) if unread else coerce(end, form)
         return leaves
 
 
@@ -317,10 +327,3 @@ def _joined_end(place: Place, first: Traced, second: Traced) -> Form:
         return end_of(place, second if first.is_over else first)
     forms = [end_of(place, branch) for branch in (first, second)]
     return joined(shown(place), *forms, before="one path leaves", after="the other", place=place)
-
-
-def _named(block: Block | None, function: Any) -> Callable[[], Any]:
-    """What lax is handed wears the user's name, so that JAX's messages say where."""
-    if block is not None:
-        function.__name__, function.__qualname__ = block.__name__, block.__qualname__
-    return function

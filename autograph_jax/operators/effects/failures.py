@@ -160,7 +160,7 @@ class Failures:
         self.known.append(failure)
         before = self.code.read()
         first = _and_none_before(condition, before)
-        state.write(self.code, jax.lax.select(first, jnp.int32(len(self.known)), jnp.asarray(before)))
+        state.write(self.code, jax.lax.select(first, np.int32(len(self.known)), jnp.asarray(before)))
         failure.slots = []
         for value in failure.values:
             name, slot = self._free(value, failure.slots)
@@ -184,7 +184,7 @@ class Failures:
 def _and_none_before(condition: Any, code: Any) -> jax.Array:
     """As lax spells it: each `raise` that traced data decides about asks it."""
     condition = jnp.asarray(condition, bool)
-    return jax.lax.bitwise_and(condition, jax.lax.eq(code, jnp.int32(0))) if isinstance(code, jax.Array) else condition
+    return jax.lax.bitwise_and(condition, jax.lax.eq(code, np.int32(0))) if isinstance(code, jax.Array) else condition
 
 
 def notes_errors_and_calls_python(jaxpr: Any, ends: dict[Any, Any], failures: Failures | None) -> bool:

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.extend
-import jax.numpy as jnp
 
 from autograph_jax.errors import StructureError, is_raised_by_user, is_raised_for_item, user_location
 from autograph_jax.loops.axes import NONE, Axes
+from autograph_jax.loops.tracing import traced
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried
+from autograph_jax.operators.staging.conditional import followed_by
 from autograph_jax.operators.staging.held import Held, held
 from autograph_jax.operators.staging.kept_inside import KeptInside
 from autograph_jax.operators.staging.known_arrays import made_inside
@@ -51,6 +52,7 @@ from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Begun, Form, Options, Static, Tree, array_forms
 
 RESULT = "result"  # in place of a key: what the block returns
+Ending = Callable[[Any, dict[Any, Any], Sequence[Any]], list[Any]]
 
 
 @dataclasses.dataclass
@@ -144,19 +146,27 @@ class Traced:
                 return True
         return False
 
-    def run_giving(self, atoms: Sequence[Any], *, without: Container[Any]) -> tuple[Any, dict[Any, Any], Sequence[Any]]:
-        """Run the jaxpr for its result, the places that are not in `without`, and further values computed in it."""
+    def followed_by(self, function: Ending | None, atoms: Sequence[Any] = (), *, without: Container[Any] = ()) -> Any:
+        """The program of the block and of what a function gives of its result, of what it leaves in places, and of further
+        values in it, the `atoms`. Without a function the result and what it leaves are its outputs; without some places.
+        """
         kept = {key: form for key, (_, form) in self.ends.items() if key not in without}
         positions = list(range(len(array_forms(self.result))))
         for key, form in kept.items():
             start = self.position(key)
             assert start is not None
             positions += range(start, start + len(array_forms(form)))
-        outputs = jax.extend.core.jaxpr_as_fun(made_inside(with_outputs(self.jaxpr, positions, atoms)))()
-        # A literal comes as a scalar of NumPy's, which some classes take for no leaf of theirs.
-        leaves = (leaf if isinstance(leaf, jax.Array) else jnp.asarray(leaf) for leaf in outputs)
-        result = unflatten(self.result, leaves)
-        return result, {key: unflatten(form, leaves) for key, form in kept.items()}, outputs[len(positions) :]
+        outputs = [*(self.jaxpr.jaxpr.outvars[position] for position in positions), *atoms]
+        if function is None:
+            return made_inside(with_outputs(self.jaxpr, outputs))
+
+        def ending(values: Sequence[Any]) -> list[Any]:
+            leaves = iter(values)
+            result = unflatten(self.result, leaves)
+            return function(result, {key: unflatten(form, leaves) for key, form in kept.items()}, list(leaves))
+
+        whole = followed_by(self.jaxpr, outputs, ending)
+        return made_inside(with_outputs(whole, whole.jaxpr.outvars))
 
 
 class Shares(NamedTuple):
@@ -237,7 +247,7 @@ def trace(
     if is_first:
         state.take_escaped()  # of a program that has ended
     with _room_to_recurse(), kept.apart(), collecting.seldom() if is_first else contextlib.nullcontext():
-        jaxpr = varied(jax.make_jaxpr(recorder)(*avals), axes | state.axes())
+        jaxpr = varied(traced(recorder, avals), axes | state.axes())
     if recorder.calls_library:
         leaked.check(recorder.jax_trace)
     found = _outliving(recorder)
@@ -263,7 +273,7 @@ def trace(
 def _outliving(recorder: _Recorder) -> list[Place]:
     """The places of objects that are still there. What is known of the others is dropped, since it may hold further objects."""
     found = recorder.found
-    while len(kept_ones := outliving(found, recorder.ends)) < len(found):
+    while len(kept_ones := outliving(found, recorder.ends, recorder.before)) < len(found):
         there = {place.key for place in kept_ones}
         for place in found:
             if place.key not in there:

@@ -13,6 +13,8 @@ import jax.extend
 import jax.numpy as jnp
 import numpy as np
 
+from autograph_jax.loops.tracing import traced
+
 _MOST_ELEMENTS = 4096  # it stands in each branch that reads it
 
 
@@ -20,9 +22,16 @@ def made_inside(closed: Any) -> Any:
     """A jaxpr whose known constants are results of calls, which hold them: JAX hands no branch what a call in it holds."""
     read = {v for equation in closed.jaxpr.eqns for v in equation.invars if not hasattr(v, "val")}
     read |= {v for v in closed.jaxpr.outvars if not hasattr(v, "val")}
-    pairs = zip(closed.jaxpr.constvars, closed.consts, strict=True)
-    consts = [_made(value) if variable in read and _is_known(value) else value for variable, value in pairs]
-    return jax.extend.core.ClosedJaxpr(closed.jaxpr, consts)
+    pairs = list(zip(closed.jaxpr.constvars, closed.consts, strict=True))
+    known = [(variable, value) for variable, value in pairs if variable in read and _is_known(value)]
+    if not known:
+        return closed
+    calls = traced(lambda: [_made(value) for _, value in known], []).jaxpr
+    names = dict(zip(calls.outvars, (variable for variable, _ in known), strict=True))
+    equations = [equation.replace(outvars=[names.get(v, v) for v in equation.outvars]) for equation in calls.eqns]
+    rest = [pair for pair in pairs if pair[0] not in names.values()]
+    changed = closed.jaxpr.replace(constvars=[variable for variable, _ in rest], eqns=[*equations, *closed.jaxpr.eqns])
+    return jax.extend.core.ClosedJaxpr(changed, [value for _, value in rest])
 
 
 def _is_known(value: Any) -> bool:

@@ -17,6 +17,7 @@ from jax.interpreters import ad, batching, mlir
 
 from autograph_jax.errors import CollectiveError, Location, user_location
 from autograph_jax.loops.axes import NONE, Axes, axes_of, axes_of_type, vary
+from autograph_jax.loops.tracing import traced
 
 _CALLS = ("jit", "pjit", "closed_call")
 
@@ -26,7 +27,7 @@ def varied(closed: ClosedJaxpr, axes: Axes) -> ClosedJaxpr:
     consts = [vary(const, axes) if isinstance(const, jax.core.Tracer) else const for const in closed.consts]
     if all(new is old for new, old in zip(consts, closed.consts, strict=True)):
         return closed
-    return jax.make_jaxpr(lambda *operands: _evaluate(closed.jaxpr, consts, operands))(*closed.in_avals)
+    return traced(lambda *operands: _evaluate(closed.jaxpr, consts, operands), closed.in_avals)
 
 
 def _evaluate(jaxpr: Any, consts: Sequence[Any], operands: Sequence[Any]) -> list[Any]:

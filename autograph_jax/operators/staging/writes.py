@@ -89,17 +89,16 @@ def _alike(one: Any, other: Any) -> bool:
     return avals[0] == avals[1] and all(one.params[key] == other.params[key] for key in keys)
 
 
-def with_outputs(closed: Any, keep: Sequence[int], more: Sequence[Any]) -> Any:
-    """A jaxpr that gives only some of its outputs, and further values computed in it; what nobody needs is left out."""
+def with_outputs(closed: Any, outputs: Sequence[Any]) -> Any:
+    """A jaxpr that gives these values in it; what nobody needs is left out."""
     jaxpr = closed.jaxpr
-    outputs = [jaxpr.outvars[position] for position in keep] + list(more)
     needed = {v for v in outputs if _is_variable(v)}
     equations = []
     for equation in reversed(jaxpr.eqns):
         if equation.effects or any(v in needed for v in equation.outvars):
             equations.append(equation)
             needed |= {v for v in equation.invars if _is_variable(v)}
-    new = jaxpr.replace(eqns=equations[::-1], outvars=outputs, debug_info=jaxpr.debug_info.with_unknown_names())
+    new = jaxpr.replace(eqns=equations[::-1], outvars=list(outputs), debug_info=jaxpr.debug_info.with_unknown_names())
     return jax.extend.core.ClosedJaxpr(new, closed.consts)
 
 

@@ -12,45 +12,49 @@ import functools
 import gc
 import sys
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
 
-_MOST = 200  # objects that are looked at: others count as alive
+_MOST = 200  # objects that are looked at for each that is asked for: others count as alive
 _ENTERED = (types.FunctionType, types.CellType, types.MethodType, functools.partial, tuple, list, dict)
 _HEAP_TYPE = 1 << 9
 _NOT_ENTERED = (type, types.ModuleType, types.FrameType, types.CodeType, jax.Array)
 
 
-def is_island(owner: Any, others: int, ours: Callable[[Any], int], also: Callable[[Any], Iterable[Any]]) -> bool:
-    """Is an object held by a ring of objects alone that it is in?
+def on_islands(
+    owners: Sequence[Any], others: Sequence[int], ours: Callable[[Any], int], also: Callable[[Any], Iterable[Any]]
+) -> set[int]:
+    """The ids of those of some objects that are held by rings of objects alone.
 
-    `others` are the references to it that are not ours; `ours` tells of another object how many are, and `also` what stands
+    `others` are the references to each that are not ours; `ours` tells of another object how many are, and `also` what stands
     for values of its own that have been taken away from it for now.
     """
-    nodes, links = _around(owner, also)
+    nodes, links = _around(owners, also)
     inner = collections.Counter(number for numbers in links for number in numbers)
-    if not inner[id(owner)]:
-        return False
-    counts = _counts(nodes)
-    outer = [others, *(count - ours(node) for count, node in zip(counts[1:], nodes[1:], strict=True))]
-    alive = [position for position, node in enumerate(nodes) if outer[position] > inner[id(node)]]
-    places = {id(node): position for position, node in enumerate(nodes)}
-    for position in alive:  # which grows meanwhile
-        alive += {places[number] for number in links[position]}.difference(alive)
-    return 0 not in alive
+    if not any(inner[id(owner)] for owner in owners):
+        return set()
+    counts, first = _counts(nodes), len(owners)
+    outer = [*others, *(count - ours(node) for count, node in zip(counts[first:], nodes[first:], strict=True))]
+    alive = {id(node) for node, count in zip(nodes, outer, strict=True) if count > inner[id(node)]}
+    places, pending = {id(node): position for position, node in enumerate(nodes)}, list(alive)
+    for number in pending:  # which grows meanwhile
+        more = set(links[places[number]]).difference(alive)
+        alive |= more
+        pending += more
+    return {id(owner) for owner in owners}.difference(alive)
 
 
-def _around(owner: Any, also: Callable[[Any], Iterable[Any]]) -> tuple[list[Any], list[list[int]]]:
-    """An object with what it and these refer to, and of each the ids of those that it refers to."""
-    nodes, known, links = [owner], {id(owner)}, list[list[int]]()
+def _around(owners: Sequence[Any], also: Callable[[Any], Iterable[Any]]) -> tuple[list[Any], list[list[int]]]:
+    """Objects with what they and these refer to, and of each the ids of those that it refers to."""
+    nodes, known, links, most = [*owners], {id(owner) for owner in owners}, list[list[int]](), _MOST * len(owners)
     for node in nodes:  # which grows meanwhile
         shared = (node.__globals__, node.__builtins__) if type(node) is types.FunctionType else ()
         parts = [*gc.get_referents(node), *also(node)]
         links.append(list(map(id, parts)))
         for part in parts:
-            if id(part) not in known and len(nodes) < _MOST and _is_entered(part) and not any(part is one for one in shared):
+            if id(part) not in known and len(nodes) < most and _is_entered(part) and not any(part is one for one in shared):
                 known.add(id(part))
                 nodes.append(part)
     return nodes, [[number for number in numbers if number in known] for numbers in links]

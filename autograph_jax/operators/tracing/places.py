@@ -12,7 +12,7 @@ import io
 import sys
 import types
 import weakref
-from collections.abc import Hashable, Mapping
+from collections.abc import Container, Hashable, Mapping
 from typing import Any
 
 import jax.core
@@ -401,12 +401,15 @@ def taken_from_class(place: Place) -> Any:
     return value
 
 
-def outliving(places: list[Place], ends: Mapping[Hashable, tuple[Place, Any]] = _NONE) -> list[Place]:
+def outliving(
+    places: list[Place], ends: Mapping[Hashable, tuple[Place, Any]] = _NONE, older: Container[int] = ()
+) -> list[Place]:
     """The places of objects that something outside the block holds too; what the block made for itself is no state.
 
     `for x in xs: pair = [x, 0]; pair[1] = x` writes a list that is gone after the turn. Whether an object is gone is told by
     its reference count, after the trace has been rolled back: only our places are left to hold it, and what it holds itself.
-    `ends` hold for us, by key, what the block has left in the places.
+    `ends` hold for us, by key, what the block has left in the places. An object that is `older` than the block, by its id, is
+    held again since the trace has been rolled back: whether by a ring of objects need not be asked.
     """
     held = collections.Counter(id(_owner(place)) for place in places)
     others = {id(_owner(place)): _count(place) - held[id(_owner(place))] for place in places if _owner(place) is not None}
@@ -422,14 +425,13 @@ def outliving(places: list[Place], ends: Mapping[Hashable, tuple[Place, Any]] = 
     def left_in(value: Any) -> list[Any]:
         return [ends[key][1] for key in left.get(id(value), ())]
 
-    @functools.cache
-    def is_gone(number: int) -> bool:
-        if others[number] <= 0:
-            return True
-        in_itself = reach.is_its_own_dict(targets[number])  # which is in no count yet
-        return islands.is_island(targets[number], others[number] + in_itself, ours, left_in)
-
-    return [place for place in places if _owner(place) is None or not is_gone(id(_owner(place)))]
+    gone = {number for number, count in others.items() if count <= 0}
+    unclear = {id(_owner(place)) for place in places if not isinstance(place, Aside)}.difference(gone)
+    asked = [number for number in others if number in unclear and number not in older]
+    owners = [targets[number] for number in asked]
+    counts = [others[number] + reach.is_its_own_dict(targets[number]) for number in asked]  # its own dict is in no count yet
+    gone |= islands.on_islands(owners, counts, ours, left_in) if asked else set()
+    return [place for place in places if _owner(place) is None or id(_owner(place)) not in gone]
 
 
 def _owner(place: Place) -> Any:

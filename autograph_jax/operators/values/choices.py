@@ -21,6 +21,7 @@ from typing import Any, cast
 import jax
 import jax.core
 import jax.numpy as jnp
+import numpy as np
 
 from autograph_jax.errors import ChoiceError, user_location
 from autograph_jax.operators import hooks, jax_private
@@ -452,9 +453,9 @@ def renumbered(index: Any, table: Sequence[int]) -> Any:
     """
     first = table[0]
     if all(number == first + position for position, number in enumerate(table)):
-        return index if first == 0 else branches.note(jax.lax.add(index, jnp.int32(first)), index, table)
+        return index if first == 0 else branches.note(jax.lax.add(index, np.int32(first)), index, table)
     new = jnp.int32(first)
     for position, number in enumerate(table):
         if number != first:
-            new = jax.lax.select(jax.lax.eq(index, jnp.int32(position)), jnp.int32(number), new)
+            new = jax.lax.select(jax.lax.eq(index, np.int32(position)), np.int32(number), new)
     return branches.note(new, index, table)

@@ -406,7 +406,7 @@ def _coerce_choice(value: Any, forms: tuple[Form, ...]) -> list[Any]:
     if isinstance(value, Choice):
         return _coerce_options(value, forms)
     position = option_of(value, forms)
-    leaves: list[Any] = [jnp.int32(position)]
+    leaves: list[Any] = [np.int32(position)]
     for number, form in enumerate(forms):
         leaves += coerce(value, form) if number == position else zeros(form)
     return leaves

@@ -1,0 +1,38 @@
+"""A function of arrays as a program. `jax.make_jaxpr` takes arguments of any structure, and 0.3 ms for that: a solver of SciPy's
+is thousands of programs. These are given types alone, and a twelfth of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax.api_util import debug_info, shaped_abstractify
+from jax.extend import linear_util
+from jax.extend.core import ClosedJaxpr
+from jax.interpreters import partial_eval
+
+_NO_SIGNATURE = inspect.Signature()
+
+
+def traced(function: Callable[..., Any], avals: Sequence[Any]) -> ClosedJaxpr:
+    """The program of a function, for arguments of these types, whatever structure it gives: the leaves of that."""
+
+    def leaves(*operands: Any) -> list[Any]:
+        return jax.tree.leaves(function(*operands))
+
+    about = debug_info("jit", function, (), {}, signature=_NO_SIGNATURE).with_unknown_names()
+    jaxpr, _, consts = partial_eval.trace_to_jaxpr_dynamic(
+        linear_util.wrap_init(leaves, debug_info=about), [*map(_as_aval, avals)]
+    )
+    return ClosedJaxpr(jaxpr, consts)
+
+
+def _as_aval(aval: Any) -> Any:
+    return _of_struct(aval) if isinstance(aval, jax.ShapeDtypeStruct) else aval
+
+
+_of_struct = functools.lru_cache(maxsize=4096)(shaped_abstractify)
