@@ -29,7 +29,7 @@ _MOST_BYTES = 1 << 19  # of an array of all lanes
 
 def may_be_in_blocks(loop: Loop, size: int) -> bool:
     """Is it worth a try? Whether a block is one kernel is seen when it is compiled."""
-    if loop.inner is None or loop.axis is None or loop.effects or loop.axes:
+    if loop.inner is None or loop.axis is None or loop.effects or loop.axes or loop.axis.size < _FEWEST_LANES:
         return False
     arrays = loop.carry_avals
     is_alone = not isinstance(loop.axis.data.name, str)  # lanes on a named axis may exchange values
@@ -37,7 +37,7 @@ def may_be_in_blocks(loop: Loop, size: int) -> bool:
     may_be_kernel = kernels.surely_not(programs_of(loop.inner.params), size) is None
     body = loop.inner.body.jaxpr
     is_size = not _multiplies(body) if size > 1 else _parts_lanes(body) or _multiplies(body)
-    return is_alone and is_small and loop.axis.size >= _FEWEST_LANES and is_size and may_be_kernel
+    return is_alone and is_small and is_size and may_be_kernel
 
 
 def _parts_lanes(jaxpr: Any) -> bool:

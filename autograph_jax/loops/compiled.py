@@ -19,7 +19,7 @@ from jax.interpreters import partial_eval
 
 from autograph_jax.loops import factors, guards, nests, ranges, selects, shifts, small_products, sorts, told
 from autograph_jax.loops.axes import axes_of_type
-from autograph_jax.loops.evaluation import IDENTITIES, bound, called, evaluated, is_written_out
+from autograph_jax.loops.evaluation import IDENTITIES, bound, called, is_written_out, written_out
 from autograph_jax.loops.noted import left_by
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, Chosen
 from autograph_jax.loops.ranges import Range, Ranges
@@ -80,16 +80,15 @@ def _flat(closed: ClosedJaxpr, chosen: Chosen) -> ClosedJaxpr:
         is_call = is_written_out(equation) or equation.primitive.name == "custom_linear_solve"
         return is_call and _changes(equation, chosen)
 
-    def each(equation: Any, operands: list[Any]) -> Sequence[Any]:
+    def program(equation: Any) -> ClosedJaxpr | None:
         if not is_flattened(equation):
-            return bound(equation, operands)
+            return None
         if is_written_out(equation):
-            return evaluated(called(equation), operands, each)
-        return equation.primitive.impl(*operands, **equation.params)
+            return called(equation)
+        solve = functools.partial(equation.primitive.impl, **equation.params)
+        return traced(solve, [atom.aval for atom in equation.invars])
 
-    while any(map(is_flattened, closed.jaxpr.eqns)):
-        closed = traced(functools.partial(lambda closed, *operands: evaluated(closed, operands, each), closed), closed.in_avals)
-    return closed
+    return written_out(closed, program) if any(map(is_flattened, closed.jaxpr.eqns)) else closed
 
 
 def _is_special(closed: ClosedJaxpr) -> bool:

@@ -17,6 +17,7 @@ from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Primitive, jaxpr_as_fun
 from jax.interpreters import mlir
 
+from autograph_jax.loops.evaluation import as_function
 from autograph_jax.loops.tracing import traced
 
 ir: Any
@@ -59,7 +60,7 @@ def _with_consts_given(closed: ClosedJaxpr) -> ClosedJaxpr:
 
 
 def _lowered(lowering: Any, *operands: Any, jaxpr: ClosedJaxpr) -> Any:
-    plain = mlir.lower_fun(jax.jit(jaxpr_as_fun(jaxpr)), multiple_results=True)(lowering, *operands)
+    plain = mlir.lower_fun(jax.jit(as_function(jaxpr)), multiple_results=True)(lowering, *operands)
     call = plain[0].owner
     given, types = list(call.operands), [result.type for result in call.results]
     witness = mlir.ir_constant(np.int32(0))

@@ -10,9 +10,10 @@ tests/loops/test_kernels.py compiles all of it.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from jax.sharding import Sharding
 
@@ -77,13 +78,12 @@ def surely_not(programs: Sequence[Any], lanes: int = 1) -> str | None:
 
     Only what is computed counts: what is moved may become less.
     """
-    computed = list(_computed(programs))
-    most = max((aval.size * lanes for aval in computed), default=0)
-    if most > _MOST_ELEMENTS:
-        return f"it computes {most:,} numbers at once"
-    if _count(programs) > 3 * _MOST_EQUATIONS:  # in calls and branches, some for nothing
+    work = _work(tuple(programs))
+    if work.largest * lanes > _MOST_ELEMENTS:
+        return f"it computes {work.largest * lanes:,} numbers at once"
+    if work.operations > 3 * _MOST_EQUATIONS:  # in calls and branches, some for nothing
         return f"it has more than {_MOST_EQUATIONS:,} operations"
-    written = sum(_bytes(aval, lanes) for aval in computed)
+    written = work.bytes_of_arrays * lanes + (work.bytes_of_numbers * lanes if lanes > 1 else 0)
     return f"a turn computes {written:,} bytes" if written > 2 * _MOST_BYTES else None  # some of it twice, perhaps
 
 
@@ -149,6 +149,23 @@ def are_short(programs: Iterable[Any]) -> bool:
 
 def _count(programs: Iterable[Any]) -> int:
     return sum(1 + _count(programs_of(equation.params)) for jaxpr in programs for equation in jaxpr.eqns)
+
+
+class _Work(NamedTuple):
+    """What programs compute: of how many elements the largest array is, how many operations they are, and what they write."""
+
+    largest: int
+    operations: int
+    bytes_of_arrays: int
+    bytes_of_numbers: int
+
+
+@functools.lru_cache(maxsize=256)
+def _work(programs: tuple[Any, ...]) -> _Work:
+    computed = [(aval.size, aval.size * aval.dtype.itemsize) for aval in _computed(programs)]
+    largest = max((size for size, _ in computed), default=0)
+    arrays, numbers = (sum(own for size, own in computed if (size > 1) == many) for many in (True, False))
+    return _Work(largest, _count(programs), arrays, numbers)
 
 
 def _computed(programs: Iterable[Any]) -> Iterator[Any]:

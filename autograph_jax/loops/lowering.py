@@ -8,16 +8,17 @@ are in JAX's table; ours stand before them, and hand them all others.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr
 from jax.extend.core.primitives import dot_general_p, scan_p, sort_p
 from jax.interpreters import mlir
 
-from autograph_jax.loops import small_products, sorts
+from autograph_jax.loops import collecting, small_products, sorts
 from autograph_jax.loops.compiled import compiled
+from autograph_jax.loops.evaluation import as_function
 from autograph_jax.loops.nests import in_blocks
 from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Choosing, ChoosingPair, Chosen
 from autograph_jax.loops.tracing import traced
@@ -57,12 +58,16 @@ def lowering_of(run: Callable[..., list[Any]], primitive: Any = None) -> Callabl
     """
 
     def rule(lowering: Any, *operands: Any, loop: Any, **params: Any) -> Any:
+        with collecting.seldom():
+            return lowered(lowering, *operands, loop=loop, **params)
+
+    def lowered(lowering: Any, *operands: Any, loop: Any, **params: Any) -> Any:
         chosen = available(lowering, loop.optimize)
         key = "program", run, are_by_a_call(), *sorted(params.items())
         if primitive is not None and (found := in_blocks(loop, primitive, chosen, compiled)) is not None:
-            return mlir.lower_fun(jaxpr_as_fun(found), multiple_results=True)(lowering, *operands)
+            return _lowered(lowering, found, operands)
         closed = loop.derived(key, lambda: traced(lambda *values: run(*values, loop=loop, **params), lowering.avals_in))
-        return mlir.lower_fun(jaxpr_as_fun(compiled(closed, (), chosen)), multiple_results=True)(lowering, *operands)
+        return _lowered(lowering, compiled(closed, (), chosen), operands)
 
     return for_its_platform(rule)
 
@@ -77,7 +82,11 @@ def _lowered_scan(lowering: Any, *operands: Any, **params: Any) -> Any:
     made = compiled(closed, (), chosen)
     if made is closed:
         return _scan_of_lax(lowering, *operands, **params)
-    return mlir.lower_fun(jaxpr_as_fun(made), multiple_results=True)(lowering, *operands)
+    return _lowered(lowering, made, operands)
+
+
+def _lowered(lowering: Any, closed: ClosedJaxpr, operands: Sequence[Any]) -> Any:
+    return mlir.lower_fun(as_function(closed), multiple_results=True)(lowering, *operands)
 
 
 def _lowered_sort(lowering: Any, *operands: Any, num_keys: int, **params: Any) -> Any:

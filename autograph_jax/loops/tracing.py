@@ -1,5 +1,5 @@
-"""A function of arrays as a program. `jax.make_jaxpr` takes arguments of any structure, and 0.3 ms for that: a solver of SciPy's
-is thousands of programs. These are given types alone, and a twelfth of it.
+"""A function of arrays as a program. `jax.make_jaxpr` takes arguments of any structure, and 0.3 ms for that: a solver is
+thousands of programs. These are given types alone, and a twelfth of it.
 """
 
 from __future__ import annotations

@@ -42,7 +42,8 @@ def _written_out(closed: ClosedJaxpr, operands: Sequence[Any], inputs: Sequence[
     for equation in jaxpr.eqns:
         given, mask = [*map(read, equation.invars)], [*map(differs, equation.invars)]
         if equation.primitive.name == "cond" and mask[0] and not equation.effects:
-            out, left = _branches(equation.params["branches"], given, mask), [True] * len(equation.outvars)
+            out = branches_over_lanes(equation.params["branches"], given, mask)
+            left = [True] * len(equation.outvars)
         else:
             out = bound(equation, given)
             left = left_by(equation, mask) if any(mask) else [False] * len(equation.outvars)
@@ -51,7 +52,8 @@ def _written_out(closed: ClosedJaxpr, operands: Sequence[Any], inputs: Sequence[
     return [*map(read, jaxpr.outvars)], [*map(differs, jaxpr.outvars)]
 
 
-def _branches(branches: Sequence[ClosedJaxpr], given: Sequence[Any], mask: Sequence[bool]) -> list[Any]:
+def branches_over_lanes(branches: Sequence[ClosedJaxpr], given: Sequence[Any], mask: Sequence[bool]) -> list[Any]:
+    """What lax.cond gives under a jax.vmap of an index and operands, which differ from lane to lane where the mask says so."""
     index, *operands = given
     outputs = []
     for number, branch in enumerate(branches):

@@ -174,8 +174,27 @@ def _twin(function: Any) -> Any:
     is_left = is_left_alone(module) and module not in _WRITES_METHODS and not writes_polynomials(module)
     if is_left or is_marked(function) or is_marked(inner):
         return function
+    return _when_called(function) if is_porting() and not is_users(module) else _converted(function)
+
+
+def _converted(function: types.FunctionType) -> Any:
     twin = convert.convert_function(function)
     return noting(twin if convert.uses_operators(twin) else function)
+
+
+def _when_called(function: types.FunctionType) -> Any:
+    """What converts a function when it is called first: a library's classes have many, most of which no solver calls."""
+    made: list[Any] = []
+
+    @functools.wraps(function)
+    def when_called(*arguments: Any, **keywords: Any) -> Any:
+        if not is_porting():  # in another thread
+            return function(*arguments, **keywords)
+        if not made:
+            made.append(_converted(function))
+        return made[0](*arguments, **keywords)
+
+    return when_called
 
 
 _WRITES_METHODS = ("functools",)  # total_ordering puts comparisons into users' classes, which ask for a plain bool

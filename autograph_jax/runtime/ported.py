@@ -9,12 +9,12 @@ from typing import Any, TypeVar, overload
 
 import jax
 
-from autograph_jax.loops import increments
+from autograph_jax.loops import collecting, increments
 from autograph_jax.operators import hooks, integers
 from autograph_jax.operators.effects import aside, attempts
 from autograph_jax.operators.outside_loops import marked
 from autograph_jax.operators.tracing import buffers as buffers  # sets the arrays' hook
-from autograph_jax.operators.tracing import collecting, reach, state
+from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.porting import array_classes

@@ -14,6 +14,7 @@ import jax
 import jax.extend
 
 from autograph_jax.errors import StructureError, is_raised_by_user, is_raised_for_item, user_location
+from autograph_jax.loops import collecting
 from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.loops.tracing import traced
 from autograph_jax.operators import hooks, jax_private
@@ -28,7 +29,6 @@ from autograph_jax.operators.staging.varied import varied
 from autograph_jax.operators.staging.writes import with_outputs
 from autograph_jax.operators.tracing import (
     aliasing,
-    collecting,
     frozen,
     impure,
     kept,
@@ -334,6 +334,7 @@ class _Recorder:
         self.raised = self.handled = False
         self.starts: dict[Any, int] = {}
         self._entered: list[Any] = []  # kept while the block runs, so that their ids stay theirs
+        self._known: dict[int, tuple[Any, Held]] = {}  # by id, while its end is looked at: values, and what they hold
         self.calls_library = False
         self.__name__ = getattr(block, "__name__", "block")
         self.__qualname__ = getattr(block, "__qualname__", "block")
@@ -375,6 +376,7 @@ class _Recorder:
                 raise
             finally:
                 self._entered.clear()
+                self._known.clear()
                 self.calls_library = trace.calls_library
                 for holder in [*(holder for holder, _ in self._aliases.held), *self._aliases.growing.values()]:
                     holder.clear()
@@ -468,6 +470,14 @@ class _Recorder:
             ways |= {id(part): None} if count else {}
         return older, ways
 
+    def _held(self, key: Any, value: Any) -> Held:
+        """What a place holds, which others may hold too."""
+        if self._apart.objects:
+            return held(value, *self._older_than(key, value))
+        if id(value) not in self._known:
+            self._known[id(value)] = value, held(value, *self._older_than(key, value))  # a value that is kept keeps its id
+        return self._known[id(value)][1]
+
     def _note_objects(self, key: Any, value: Any, found: dict[int, Any]) -> None:
         self.objects[key], self.twins[key] = [], twins.twins(value)
         for position, part in same_containers.positions(key, value):
@@ -498,7 +508,7 @@ class _Recorder:
                 continue
             start = starts[place.key] if place.key in starts else trace.log[place.key][1]
             value = place.read()
-            self.held[place.key] = held(value, *self._older_than(place.key, value))
+            self.held[place.key] = self._held(place.key, value)
             is_same = _unchanged(place, start, value) and place.key not in self._apart.places
             if not is_same or place.key in inputs:
                 self._note_objects(place.key, value, containers)

@@ -11,6 +11,8 @@ from jax.extend.core import ClosedJaxpr, Var, jaxpr_as_fun
 from jax.extend.core.primitives import cond_p
 
 from autograph_jax.loops.tracing import traced
+from autograph_jax.loops.written_out import branches_over_lanes
+from autograph_jax.operators import jax_private
 
 
 def conditional(predicate: jax.Array, then: ClosedJaxpr, otherwise: ClosedJaxpr) -> list[jax.Array]:
@@ -28,7 +30,11 @@ def conditional(predicate: jax.Array, then: ClosedJaxpr, otherwise: ClosedJaxpr)
     avals = [jax.typeof(const) for const in consts]
     programs = tuple(_with_operands(b, avals, known, wanted, effects) for b, known in zip(branches, given, strict=True))
     index = jax.lax.convert_element_type(predicate, jnp.int32)
-    computed = iter(cond_p.bind(index, *consts, branches=programs))
+    if jax_private.is_mapped(predicate) and not effects:
+        mask = [True, *map(jax_private.is_mapped, consts)]
+        computed = iter(branches_over_lanes(programs, [index, *consts], mask))
+    else:
+        computed = iter(cond_p.bind(index, *consts, branches=programs))
     return [next(computed) if common is None else jnp.asarray(consts[common]) for common in handed_on]
 
 

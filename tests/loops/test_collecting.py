@@ -7,7 +7,7 @@ import jax
 import pytest
 
 import autograph_jax as ag
-from autograph_jax.operators.tracing import collecting
+from autograph_jax.loops import collecting
 
 seen: list[tuple[int, int, int]] = []
 
