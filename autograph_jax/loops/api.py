@@ -15,6 +15,7 @@ from autograph_jax.loops.loop import loop_of
 from autograph_jax.loops.lowering import unroll
 from autograph_jax.loops.optimizations import NONE, Chosen
 from autograph_jax.loops.primitives import bind_loop
+from autograph_jax.loops.tracing import traced
 
 Carry = TypeVar("Carry")
 
@@ -73,13 +74,20 @@ def _differentiable(run: Callable[[Any], Any], init: Any, given: _Given, *, stat
     """What a function gives, with the while loop that it binds made ours."""
     if jax.config.jax_disable_jit and _are_known(init):  # pyright: ignore[reportAttributeAccessIssue]
         return run(init)
-    operands, call = ((), lambda: run(init)) if static else ((init,), run)
+    entered, structure = ([], None) if static else jax.tree.flatten(init)
+    left: list[Any] = []
+
+    def call(*leaves: Any) -> Any:
+        result = run(init if static else jax.tree.unflatten(structure, leaves))
+        left.append(jax.tree.structure(result))
+        return result
+
     with jax.disable_jit(False):
-        closed, shape = jax.make_jaxpr(call, return_shape=True)(*operands)
+        closed = traced(call, [*map(jax.typeof, entered)])
         if not any(equation.primitive in (while_p, scan_p) for equation in closed.jaxpr.eqns):
             return run(init)
-        leaves = _evaluate(closed.jaxpr, closed.consts, jax.tree.leaves(operands), given)
-    return jax.tree.unflatten(jax.tree.structure(shape), leaves)
+        leaves = _evaluate(closed.jaxpr, closed.consts, entered, given)
+    return jax.tree.unflatten(left[0], leaves)
 
 
 def _are_known(values: Any) -> bool:

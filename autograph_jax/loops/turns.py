@@ -20,7 +20,7 @@ from autograph_jax.loops import checked
 from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.branches import seen_through
 from autograph_jax.loops.compiled import compiled
-from autograph_jax.loops.evaluation import inlined
+from autograph_jax.loops.evaluation import called, is_call, written_out
 from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart
 from autograph_jax.loops.noted import noted
 from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Chosen, Said
@@ -81,11 +81,16 @@ def _has_no_derivative(closed: ClosedJaxpr) -> bool:
 def _flat(closed: ClosedJaxpr) -> ClosedJaxpr:
     """With calls of inner functions written out, and the constants as inputs."""
 
-    def run(*operands: Any) -> Any:
-        consts, arguments = split(operands, len(closed.consts))
-        return inlined(ClosedJaxpr(closed.jaxpr, consts), arguments)
-
-    return traced(run, [*(jax.typeof(c) for c in closed.consts), *closed.in_avals])
+    given = closed.jaxpr.constvars
+    inner = written_out(closed, lambda equation: called(equation) if is_call(equation) else None)
+    own = dict(zip(inner.jaxpr.constvars, inner.consts, strict=True))
+    inside = [variable for variable in own if all(variable is not one for one in given)]  # constants of the inner functions
+    jaxpr = inner.jaxpr.replace(
+        constvars=inside,
+        invars=[*given, *inner.jaxpr.invars],
+        debug_info=inner.jaxpr.debug_info.with_unknown_names(),
+    )
+    return ClosedJaxpr(jaxpr, [own[variable] for variable in inside])
 
 
 def _read_by_element(jaxpr: Any) -> list[bool]:

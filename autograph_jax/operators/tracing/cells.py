@@ -11,7 +11,7 @@ import numpy as np
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import positions, reach
 from autograph_jax.operators.tracing.places import CHANGING, Attribute, Cell, Global, Place, content_of
-from autograph_jax.operators.tracing.state import freeze, meet_attributes, meet_globals, note, traces, write
+from autograph_jax.operators.tracing.state import freeze, meet_attributes, meet_globals, note, note_all, traces, write
 from autograph_jax.operators.values.choices import UNBOUND, Choice
 
 
@@ -86,6 +86,8 @@ def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
     for cell in cells_of(functions).values():
         note(cell)
         for value in reach.everything(cell.read()):
+            if reach.is_inert(type(value)):  # as most are
+                continue
             hooks.meet(type(value))
             if isinstance(value, CHANGING):
                 older.add(id(value))
@@ -97,8 +99,7 @@ def noted(functions: tuple[Callable[..., Any] | None, ...]) -> set[int]:
             elif reach.is_record(value):
                 older.add(id(value))
                 meet_attributes(type(value))
-                for attribute in reach.attributes(value):
-                    note(Attribute(value, attribute))
+                note_all(value, (Attribute(value, attribute) for attribute in reach.attributes(value)))
             elif isinstance(value, type | types.FunctionType):
                 meet_attributes(value)
             elif not reach.has_no_parts(type(value)):

@@ -126,6 +126,13 @@ def is_no_content(value: Any) -> bool:
     return type(value) is dict and "__builtins__" in value or type(value) in _PROXIES
 
 
+@functools.lru_cache(maxsize=4096)
+def is_inert(kind: type) -> bool:
+    """Is a value of this class no object of a user's, and nothing that is changed or holds anything?"""
+    is_foreign = kind.__module__.partition(".")[0] in _FOREIGN
+    return is_foreign and has_no_parts(kind) and not issubclass(kind, type | np.ndarray)
+
+
 def arrays(value: Any) -> Iterator[jax.Array]:
     """The arrays in a value."""
     return (part for part in everything(value) if isinstance(part, jax.Array))

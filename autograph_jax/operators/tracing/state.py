@@ -285,6 +285,14 @@ def note(place: Place, function: types.FunctionType | None = None) -> None:
         _local.written[place.key] = place, (function.__code__, None) if function is not None else _user_line()
 
 
+def note_all(target: Any, places: Iterable[Place]) -> None:
+    """The same of several places of one object, in a block."""
+    check_not_cached(target)
+    block = _local.traces[-1]
+    for place in places:
+        block.keep(place, place.read)
+
+
 def check_not_cached(target: Any) -> None:
     """Refuse to change what a function with a cache has given in a running block."""
     if isinstance(target, np.ndarray) and isinstance(target.base, np.ndarray):
