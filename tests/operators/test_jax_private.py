@@ -150,3 +150,18 @@ def test_constants_of_a_linear_part():
 
     jax.grad(f)(1.0)
     assert any(np.shape(value) == (3,) for value in seen)
+
+
+def test_mapped():
+    seen = []
+
+    def look(x, y):
+        seen.append((jax_private.is_mapped(x), jax_private.is_mapped(y), jax_private.is_mapped(x + y)))
+        jax.make_jaxpr(lambda z: seen.append((jax_private.is_mapped(z), jax_private.is_mapped(x))) or z)(x)
+        return x + y
+
+    jax.vmap(look, (0, None))(jnp.ones(2), 1.0)
+    assert seen == [(True, False, True), (False, False)]
+    seen.clear()
+    jax.vmap(lambda y: jax.vmap(look, (0, None))(jnp.ones(2), y))(jnp.ones(3))
+    assert seen == [(True, False, True), (False, False)]  # y is another number for each lane of the one around
