@@ -386,7 +386,7 @@ def decided(index: Any, options: tuple[Any, ...]) -> Any:
         for option in options:
             _check_attributes(choice, option)
         return choice
-    if isinstance(index, jax.Array | int) and getattr(index, "ndim", 0) == 0:
+    if isinstance(index, jax.Array | np.integer | int) and getattr(index, "ndim", 0) == 0:
         return options[int(index)]
     return Choice(cast(jax.Array, index), options)  # JAX puts other things into pytrees: shapes, axes, specs
 
