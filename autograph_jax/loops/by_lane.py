@@ -17,7 +17,7 @@ def differing(jaxpr: Any, inputs: Sequence[bool]) -> list[bool]:
     for equation in jaxpr.eqns:
         given = [not hasattr(v, "val") and v in reached for v in equation.invars]
         if any(given):
-            reached.update(v for v, out in zip(equation.outvars, left_by(equation, given), strict=True) if out)
+            reached.update(v for v, out in zip(equation.outvars, _left_by(equation, given), strict=True) if out)
     return [not hasattr(v, "val") and v in reached for v in jaxpr.outvars]
 
 
@@ -26,7 +26,7 @@ def decides(loop: Any, operands: Sequence[bool]) -> bool:
     return _of_while(loop.cond.jaxpr, loop.body.jaxpr, loop.counts, operands)[0]
 
 
-def left_by(equation: Any, given: list[bool]) -> list[bool]:
+def _left_by(equation: Any, given: list[bool]) -> list[bool]:
     name, params = equation.primitive.name, equation.params
     every = [True] * len(equation.outvars)
     if name == "cond":

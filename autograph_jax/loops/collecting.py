@@ -1,4 +1,4 @@
-"""Python's garbage collector while a program is traced, or a loop compiled: it looks at all objects less often.
+"""Python's garbage collector while a program is traced, or a loop lowered: it looks at all objects less often.
 
 Tracing makes many objects that stay, and with each quarter more of them the collector goes through all that there are, those of
 every imported library too: a quarter of the time that a solver of SciPy's takes to be traced.

@@ -19,7 +19,7 @@ from jax.interpreters import partial_eval
 
 from autograph_jax.loops import factors, guards, nests, ranges, selects, shifts, small_products, sorts, told
 from autograph_jax.loops.axes import axes_of_type
-from autograph_jax.loops.evaluation import IDENTITIES, bound, called, is_written_out, written_out
+from autograph_jax.loops.evaluation import IDENTITIES, bound, called, is_written_out, with_programs_in_place
 from autograph_jax.loops.noted import left_by
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, Chosen
 from autograph_jax.loops.ranges import Range, Ranges
@@ -88,7 +88,7 @@ def _flat(closed: ClosedJaxpr, chosen: Chosen) -> ClosedJaxpr:
         solve = functools.partial(equation.primitive.impl, **equation.params)
         return traced(solve, [atom.aval for atom in equation.invars])
 
-    return written_out(closed, program) if any(map(is_flattened, closed.jaxpr.eqns)) else closed
+    return with_programs_in_place(closed, program) if any(map(is_flattened, closed.jaxpr.eqns)) else closed
 
 
 def _is_special(closed: ClosedJaxpr) -> bool:

@@ -38,7 +38,7 @@ def evaluated(closed: ClosedJaxpr, arguments: Sequence[Any], each: Equation) -> 
     return [read(v) for v in jaxpr.outvars]
 
 
-def written_out(closed: ClosedJaxpr, program: Callable[[Any], ClosedJaxpr | None]) -> ClosedJaxpr:
+def with_programs_in_place(closed: ClosedJaxpr, program: Callable[[Any], ClosedJaxpr | None]) -> ClosedJaxpr:
     """The program with others in place of some equations, which `program` gives; nothing is traced again for that."""
     equations: list[Any] = []
     consts = dict(zip(closed.jaxpr.constvars, closed.consts, strict=True))

@@ -263,7 +263,7 @@ class Axis:
         return mapped(self.data, function, in_axes, out_axes)
 
     def map_program(self, closed: ClosedJaxpr, in_axes: Sequence[Any]) -> Callable[..., Any]:
-        return self.map(over_lanes(closed, [dim is not None for dim in in_axes]), in_axes)
+        return self.map(over_lanes(closed), in_axes)
 
 
 def mapped(data: Any, function: Callable[..., Any], in_axes: Sequence[Any], out_axes: Any = 0) -> Callable[..., Any]:

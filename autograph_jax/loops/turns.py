@@ -20,7 +20,7 @@ from autograph_jax.loops import checked
 from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.branches import seen_through
 from autograph_jax.loops.compiled import compiled
-from autograph_jax.loops.evaluation import called, is_call, written_out
+from autograph_jax.loops.evaluation import called, is_call, with_programs_in_place
 from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart
 from autograph_jax.loops.noted import noted
 from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Chosen, Said
@@ -81,10 +81,10 @@ def _has_no_derivative(closed: ClosedJaxpr) -> bool:
 def _flat(closed: ClosedJaxpr) -> ClosedJaxpr:
     """With calls of inner functions written out, and the constants as inputs."""
 
-    given = closed.jaxpr.constvars
-    inner = written_out(closed, lambda equation: called(equation) if is_call(equation) else None)
+    given = dict.fromkeys(closed.jaxpr.constvars)
+    inner = with_programs_in_place(closed, lambda equation: called(equation) if is_call(equation) else None)
     own = dict(zip(inner.jaxpr.constvars, inner.consts, strict=True))
-    inside = [variable for variable in own if all(variable is not one for one in given)]  # constants of the inner functions
+    inside = [variable for variable in own if variable not in given]  # constants of the inner functions
     jaxpr = inner.jaxpr.replace(
         constvars=inside,
         invars=[*given, *inner.jaxpr.invars],
@@ -150,7 +150,7 @@ batching.fancy_primitive_batchers[turn_p] = _batch
 def _batched(jaxpr: ClosedJaxpr, size: int, name: Any, spmd_name: Any, mask: Mask) -> tuple[ClosedJaxpr, list[bool]]:
     reached = depends(jaxpr.jaxpr, mask)
     run = jax.vmap(
-        over_lanes(jaxpr, mask),
+        over_lanes(jaxpr),
         in_axes=[0 if m else None for m in mask],
         out_axes=[0 if r else None for r in reached],
         axis_name=name,

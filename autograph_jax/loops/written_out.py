@@ -14,53 +14,32 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
-from autograph_jax.loops.by_lane import left_by
-from autograph_jax.loops.evaluation import bound
+from autograph_jax.loops.evaluation import bound, evaluated
+from autograph_jax.loops.mapped import is_mapped
 
 
-def over_lanes(closed: ClosedJaxpr, inputs: Sequence[bool]) -> Callable[..., list[Any]]:
-    """What runs the program under a jax.vmap, where these inputs differ from lane to lane."""
+def over_lanes(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
+    """What runs the program under a jax.vmap."""
 
     def run(*operands: Any) -> list[Any]:
-        return _written_out(closed, operands, inputs)[0]
+        return evaluated(closed, operands, _each)
 
     return run
 
 
-def _written_out(closed: ClosedJaxpr, operands: Sequence[Any], inputs: Sequence[bool]) -> tuple[list[Any], list[bool]]:
-    """What a program gives, and which of it differs."""
-    jaxpr = closed.jaxpr
-    values = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*closed.consts, *operands], strict=True))
-    differing = {v for v, differs in zip(jaxpr.invars, inputs, strict=True) if differs}
-
-    def read(atom: Any) -> Any:
-        return atom.val if hasattr(atom, "val") else values[atom]
-
-    def differs(atom: Any) -> bool:
-        return not hasattr(atom, "val") and atom in differing
-
-    for equation in jaxpr.eqns:
-        given, mask = [*map(read, equation.invars)], [*map(differs, equation.invars)]
-        if equation.primitive.name == "cond" and mask[0] and not equation.effects:
-            out = branches_over_lanes(equation.params["branches"], given, mask)
-            left = [True] * len(equation.outvars)
-        else:
-            out = bound(equation, given)
-            left = left_by(equation, mask) if any(mask) else [False] * len(equation.outvars)
-        values.update(zip(equation.outvars, out, strict=True))
-        differing.update(v for v, one in zip(equation.outvars, left, strict=True) if one)
-    return [*map(read, jaxpr.outvars)], [*map(differs, jaxpr.outvars)]
+def _each(equation: Any, given: list[Any]) -> Sequence[Any]:
+    if equation.primitive.name == "cond" and not equation.effects and is_mapped(given[0]):
+        return branches_over_lanes(equation.params["branches"], given)
+    return bound(equation, given)
 
 
-def branches_over_lanes(branches: Sequence[ClosedJaxpr], given: Sequence[Any], mask: Sequence[bool]) -> list[Any]:
-    """What lax.cond gives under a jax.vmap of an index and operands, which differ from lane to lane where the mask says so."""
+def branches_over_lanes(branches: Sequence[ClosedJaxpr], given: Sequence[Any]) -> list[Any]:
+    """What lax.cond gives under a jax.vmap, of an index that differs from lane to lane and of operands."""
     index, *operands = given
-    outputs = []
+    taken, outputs = index, []
     for number, branch in enumerate(branches):
         taken = jax.lax.eq(index, np.asarray(number, index.dtype))
-        inside = [_kept_where(taken, value) for value in operands]
-        kept = [one or _is_inexact(value) for one, value in zip(mask[1:], operands, strict=True)]
-        outputs.append(_written_out(branch, inside, kept)[0])
+        outputs.append(evaluated(branch, [_kept_where(taken, value) for value in operands], _each))
     which = taken if len(branches) == 2 else index
     return [jax.lax.select_n(which, *values) for values in zip(*outputs, strict=True)]
 
@@ -70,8 +49,5 @@ def _kept_where(taken: jax.Array, value: Any) -> Any:
 
     https://github.com/jax-ml/jax/issues/1052
     """
-    return jax.lax.select(taken, value, jax.lax.stop_gradient(value)) if _is_inexact(value) else value
-
-
-def _is_inexact(value: Any) -> bool:
-    return jnp.issubdtype(jax.typeof(value).dtype, jnp.inexact)
+    is_inexact = jnp.issubdtype(jax.typeof(value).dtype, jnp.inexact)
+    return jax.lax.select(taken, value, jax.lax.stop_gradient(value)) if is_inexact else value

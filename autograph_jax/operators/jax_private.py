@@ -168,11 +168,6 @@ def is_own(value: Any) -> bool:
     return isinstance(value, jax.core.Tracer) and (_current is None or getattr(value, "_trace", None) is _current.trace)
 
 
-def is_mapped(value: Any) -> bool:
-    """Has this value another number for each lane of the `jax.vmap` that goes on at present?"""
-    return _current is not None and type(_current.trace) is _batching.BatchTrace and is_own(value)
-
-
 def is_over_with(tracer: jax.core.Tracer) -> bool:
     """Is this a tracer of the present trace or of one inside it, of no use when that is over?"""
     if _current is None:  # pragma: no cover

@@ -109,7 +109,7 @@ def _convert_members(kind: type) -> None:
         _note_original(comparison, vars(kind)[name])
         type.__setattr__(kind, name, comparison)
     for name, member in list(vars(kind).items()):
-        new = converted_member(name, member)
+        new = twins.get(id(member)) or converted_member(name, member)  # `__radd__ = __add__`: the two remain one function
         if new is not member and not _is_of_types(kind, name):
             twins |= {id(old): twin for old, twin in zip(_functions(member), _functions(new), strict=True)}
             for old in _functions(member):
@@ -184,15 +184,12 @@ def _converted(function: types.FunctionType) -> Any:
 
 def _when_called(function: types.FunctionType) -> Any:
     """What converts a function when it is called first: a library's classes have many, most of which no solver calls."""
-    made: list[Any] = []
+    converted = functools.cache(lambda: _converted(function))  # no list, which would be state of whoever holds the method
 
     @functools.wraps(function)
     def when_called(*arguments: Any, **keywords: Any) -> Any:
-        if not is_porting():  # in another thread
-            return function(*arguments, **keywords)
-        if not made:
-            made.append(_converted(function))
-        return made[0](*arguments, **keywords)
+        own = converted() if is_porting() else function  # in another thread
+        return own(*arguments, **keywords)
 
     return when_called
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax.extend.core import check_jaxpr, jaxpr_as_fun
 
-from autograph_jax.loops.evaluation import called, is_call, written_out
+from autograph_jax.loops.evaluation import called, is_call, with_programs_in_place
 from autograph_jax.loops.tracing import traced
 
 ARRAY = jnp.arange(3.0)
@@ -44,6 +44,13 @@ def test_values_around_are_constants():
     assert outer(3.0) == 6.0
 
 
+def test_types_are_those_of_the_present_setting():
+    struct = jax.ShapeDtypeStruct((), "float64")
+    for x64, dtype in ((False, "float32"), (True, "float64"), (False, "float32")):
+        with jax.enable_x64(x64):
+            assert traced(lambda x: x, [struct]).in_avals[0].dtype == dtype
+
+
 def test_an_error_leaves_nothing():
     def fails(x):
         raise ValueError("no")
@@ -63,7 +70,7 @@ def test_calls_written_out():
         return first * again, second, 2.0
 
     closed = traced(function, [jax.ShapeDtypeStruct((3,), "float32")] * 2)
-    flat = written_out(closed, lambda equation: called(equation) if is_call(equation) else None)
+    flat = with_programs_in_place(closed, lambda equation: called(equation) if is_call(equation) else None)
     assert not any(is_call(equation) for equation in flat.jaxpr.eqns)
     x, y = jnp.array([0.1, 0.2, 0.3]), jnp.array([1.0, 2.0, 3.0])
     for one, other in zip(jaxpr_as_fun(flat)(x, y), jaxpr_as_fun(closed)(x, y), strict=True):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autograph_jax as ag
+from autograph_jax.loops.mapped import is_mapped
 from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.written_out import over_lanes
 
@@ -55,14 +56,49 @@ def keys(x, w):
     return jax.random.uniform(jax.lax.cond(x > 0, lambda: key, lambda: other)) + w * x
 
 
-PROGRAMS = [two_branches, nested, several, of_integers, same_for_all, handed_on, a_loop_inside, keys]
+def a_shared_one_inside(x, w):
+    def inner():
+        return jax.lax.cond(w > 0, lambda: jnp.sqrt(x), lambda: x)
+
+    return jax.lax.cond(x > 0, inner, lambda: -x)
+
+
+@jax.custom_jvp
+def halved(x):
+    return x / 2
+
+
+halved.defjvp(lambda primals, tangents: (halved(*primals), 3 * tangents[0]))
+
+
+@jax.custom_vjp
+def doubled(x):
+    return 2 * x
+
+
+doubled.defvjp(lambda x: (2 * x, None), lambda _, cotangent: (5 * cotangent,))
+
+
+def with_a_rule(x, w):
+    return jax.lax.cond(x > 0, lambda: halved(x) * w, lambda: x)
+
+
+def with_a_rule_for_reverse_mode(x, w):
+    return jax.lax.cond(x > 0, lambda: doubled(x) * w, lambda: x)
+
+
+ONLY_BACKWARD = (with_a_rule_for_reverse_mode,)
+PROGRAMS = [
+    *(two_branches, nested, several, of_integers, same_for_all, handed_on, a_loop_inside, keys, a_shared_one_inside),
+    *(with_a_rule, with_a_rule_for_reverse_mode),
+]
 X, W = np.array([-1.5, 0.0, 0.3, 1.0, 2.5]), np.float64(0.7)
 
 
 def by_lanes(function, axes=(0, None)):
     def run(x, w):
         closed = traced(function, [jax.typeof(x[0]) if axes[0] == 0 else jax.typeof(x), jax.typeof(w)])
-        return jax.vmap(over_lanes(closed, [axis is not None for axis in axes]), axes)(x, w)[0]
+        return jax.vmap(over_lanes(closed), axes)(x, w)[0]
 
     return run
 
@@ -76,6 +112,10 @@ def test_values(function):
 @pytest.mark.parametrize("mode", [jax.jacrev, jax.jacfwd])
 def test_derivatives(function, mode):
     """sqrt and log of what no lane computes have infinite slopes: nothing of that comes out."""
+    if mode is jax.jacfwd and function in ONLY_BACKWARD:
+        with pytest.raises(TypeError, match="custom_vjp"):
+            mode(by_lanes(function))(X, W)
+        return
     for argument in (0, 1):
         found = mode(by_lanes(function), argument)(X, W)
         assert np.isfinite(found).all()
@@ -86,6 +126,52 @@ def test_a_shared_predicate_stays_a_conditional():
     names = {e.primitive.name for e in jax.make_jaxpr(by_lanes(same_for_all))(X, W).eqns}
     assert "cond" in names
     assert "cond" not in {e.primitive.name for e in jax.make_jaxpr(by_lanes(nested))(X, W).eqns}
+
+
+def test_what_all_lanes_agree_on_stays_a_conditional():
+    """Of both branches the loop in one would not end."""
+
+    def agreed(x):
+        def turns():
+            return jax.lax.while_loop(lambda y: y < 50, lambda y: y * 2, x)
+
+        return jax.lax.cond(jax.lax.psum(x, "i") > 100, turns, lambda: x + 1)
+
+    def looped(x):
+        return jax.lax.while_loop(lambda c: c[0] < 3 + x, lambda c: (c[0] + 1, agreed(c[1])), (0.0, x))[1]
+
+    @ag.autograph
+    def converted(x):
+        i, s = 0.0, x
+        while i < 3 + x:
+            if jax.lax.psum(x, "i") > 100:
+                y = x
+                while y < 50:
+                    y = y * 2
+                s = y
+            else:
+                s = s + x
+            i = i + 1
+        return s
+
+    x = jnp.array([-1.0, 2.0])
+    np.testing.assert_array_equal(jax.vmap(looped, axis_name="i")(x), [1.0, 7.0])
+    np.testing.assert_array_equal(jax.vmap(converted, axis_name="i")(x), [-3.0, 12.0])
+
+
+def test_mapped():
+    seen = []
+
+    def look(x, y):
+        seen.append((is_mapped(x), is_mapped(y), is_mapped(x + y)))
+        jax.make_jaxpr(lambda z: seen.append((is_mapped(z), is_mapped(x))) or z)(x)
+        return x + y
+
+    jax.vmap(look, (0, None))(jnp.ones(2), 1.0)
+    assert seen == [(True, False, True), (False, False)]
+    seen.clear()
+    jax.vmap(lambda y: jax.vmap(look, (0, None))(jnp.ones(2), y))(jnp.ones(3))
+    assert seen == [(True, False, True), (False, False)]  # y is another number for each lane of the one around
 
 
 def test_effects_are_left_to_jax(capfd):

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.extend.core import jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, Var, jaxpr_as_fun
 
 import autograph_jax as ag
 from autograph_jax.loops.tracing import traced
@@ -70,14 +70,24 @@ def test_references_in_branches(value):
     np.testing.assert_array_equal(found, references(value))
 
 
-@pytest.mark.parametrize("value", [1.5, -0.5])
-def test_without_jit(value):
-    """Nothing is traced, but for the branches: the conditional runs at once."""
+TABLE = np.arange(5.0, dtype=np.float32)
 
-    converted = ag.autograph(handed_on)
+
+def of_a_table(x):
+    y = x
+    if x > 0:
+        y = jnp.asarray(TABLE)[jnp.int32(x)] * x
+    return y
+
+
+def test_without_jit():
+    """Lanes decide for themselves, so the branches are traced, with the array that one of them reads."""
+    x, converted = jnp.array([2.5, -3.0]), ag.autograph(of_a_table)
     with jax.disable_jit():
-        np.testing.assert_allclose(converted(jnp.float32(value), 2.0), handed_on(value, 2.0))
-    np.testing.assert_allclose(jax.vmap(converted, (0, None))(jnp.array([value]), 2.0)[1], [handed_on(value, 2.0)[1]])
+        found = jax.vmap(converted)(x)
+        slopes = jax.grad(lambda x: jax.vmap(converted)(x).sum())(x)
+    np.testing.assert_array_equal(found, [5.0, -3.0])
+    np.testing.assert_array_equal(slopes, [2.0, 1.0])
 
 
 def test_constants_of_two_kinds():
@@ -92,6 +102,21 @@ def test_constants_of_two_kinds():
 
     np.testing.assert_array_equal(outer(1.0), [2.0, 0.0])
     np.testing.assert_array_equal(outer(-1.0), [-1.0, 2.0])
+
+
+def test_a_constant_twice():
+    closed = traced(lambda x: [x + 1], [jax.ShapeDtypeStruct((3,), "float32")])
+    (equation,), (variable,) = closed.jaxpr.eqns, closed.jaxpr.invars
+    other, table = Var(variable.aval), jnp.arange(3, dtype="float32")
+    jaxpr = closed.jaxpr.replace(
+        constvars=[variable, other],
+        invars=[],
+        outvars=[*equation.outvars, other],
+        debug_info=closed.jaxpr.debug_info.with_unknown_names(),
+    )
+    twice = ClosedJaxpr(jaxpr, [table, table])
+    found = jax.jit(lambda x: conditional(x > 0, twice, twice))(1.0)
+    np.testing.assert_array_equal(found, [[1.0, 2.0, 3.0], [0.0, 1.0, 2.0]])
 
 
 def test_followed_by():

@@ -329,6 +329,26 @@ def test_outliving():
     assert [place.name for place in outliving(found)] == ["Ball.x", "z"]
 
 
+def ring(*more: object) -> Ball:
+    """One of three objects that hold each other."""
+    first, second, third = Ball(), Ball(), Ball()
+    first.next, second.next, third.next, third.more = second, third, first, more
+    return first
+
+
+def test_rings_outlive_nothing():
+    """Of several rings those that nobody else holds are gone, whichever others are asked for with them."""
+    kept = ring()
+    found = [Attribute(ring(), "a"), Attribute(kept, "b"), Attribute(ring(kept), "c"), Attribute(kept.next.next, "d")]
+    assert [place.attribute for place in outliving(found)] == ["b", "d"]
+
+
+def test_what_is_older_than_a_block_is_held():
+    found = [Attribute(ring(), "a"), Attribute(ring(), "b")]
+    older = {id(found[1].target)}
+    assert [place.attribute for place in outliving(found, older=older)] == ["b"]
+
+
 def test_bind_drops_the_option_without_a_value():
     def outer():
         y = Choice(jnp.int32(1), (UNBOUND, 5))

@@ -2,10 +2,12 @@
 
 import threading
 
+import jax
 import numpy as np
 import pytest
 import scipy.sparse.linalg
 
+import autograph_jax as ag
 from autograph_jax.runtime import classes, convert, libraries
 
 Operator = scipy.sparse.linalg.LinearOperator
@@ -59,3 +61,34 @@ def test_another_thread_runs_the_library_as_it_is(converted):
         thread.join()
     assert converted == []
     np.testing.assert_array_equal(found[0], 2 * MATRIX @ np.ones(2))
+
+
+def repeated(x):
+    operator = scipy.sparse.linalg.aslinearoperator(MATRIX)
+    product, y, n = operator.__matmul__, np.ones(2), 0.0
+    while n < x:
+        y = product(y)
+        n = n + 1
+    return y
+
+
+def on_one_path(x):
+    operator = scipy.sparse.linalg.aslinearoperator(MATRIX)
+    add, y = operator.__add__, np.ones(2)
+    if x > 0:
+        y = add(operator).matvec(np.ones(2))
+    return y
+
+
+@pytest.mark.parametrize("function", [repeated, on_one_path])
+def test_methods_in_variables(function, x64):
+    """That a method has been converted meanwhile is nobody's state."""
+    np.testing.assert_allclose(jax.jit(ag.port(function))(2.0), function(2.0))
+
+
+def test_two_names_stay_one_function(monkeypatch):
+    kind = type("Twice", (), dict(vars(Operator)))
+    kind.__radd__ = kind.__add__
+    with libraries.porting():
+        classes.meet(kind)
+        assert vars(kind)["__radd__"] is vars(kind)["__add__"] is not vars(Operator)["__add__"]

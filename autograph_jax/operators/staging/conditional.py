@@ -10,16 +10,16 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Var, jaxpr_as_fun
 from jax.extend.core.primitives import cond_p
 
+from autograph_jax.loops.mapped import is_mapped
 from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.written_out import branches_over_lanes
-from autograph_jax.operators import jax_private
 
 
 def conditional(predicate: jax.Array, then: ClosedJaxpr, otherwise: ClosedJaxpr) -> list[jax.Array]:
     """What one of two programs without inputs gives. What both give of what was there before stays that."""
     branches = otherwise, then
     effects = frozenset().union(*(branch.effects for branch in branches))
-    if any(hasattr(effect, "input") for effect in effects):  # of a reference, which JAX has to tell among its operands
+    if any(map(_has_references, branches)) or any(map(_has_constants_twice, branches)):
         return list(jax.lax.cond(predicate, jaxpr_as_fun(then), jaxpr_as_fun(otherwise)))
     consts = list({id(const): const for branch in branches for const in branch.consts}.values())
     numbers = {id(const): number for number, const in enumerate(consts)}
@@ -30,12 +30,20 @@ def conditional(predicate: jax.Array, then: ClosedJaxpr, otherwise: ClosedJaxpr)
     avals = [jax.typeof(const) for const in consts]
     programs = tuple(_with_operands(b, avals, known, wanted, effects) for b, known in zip(branches, given, strict=True))
     index = jax.lax.convert_element_type(predicate, jnp.int32)
-    if jax_private.is_mapped(predicate) and not effects:
-        mask = [True, *map(jax_private.is_mapped, consts)]
-        computed = iter(branches_over_lanes(programs, [index, *consts], mask))
+    if is_mapped(predicate) and not effects:
+        computed = iter(branches_over_lanes(programs, [index, *consts]))
     else:
         computed = iter(cond_p.bind(index, *consts, branches=programs))
     return [next(computed) if common is None else jnp.asarray(consts[common]) for common in handed_on]
+
+
+def _has_references(branch: ClosedJaxpr) -> bool:
+    """JAX counts the effects of references by the inputs of a program, and has to do that anew for other inputs."""
+    return any(hasattr(effect, "input") for effect in branch.effects)
+
+
+def _has_constants_twice(branch: ClosedJaxpr) -> bool:
+    return len({id(const) for const in branch.consts}) < len(branch.consts)
 
 
 def _number(atom: Any, known: dict[Any, int]) -> int | None:

@@ -26,7 +26,8 @@ def made_inside(closed: Any) -> Any:
     known = [(variable, value) for variable, value in pairs if variable in read and _is_known(value)]
     if not known:
         return closed
-    calls = traced(lambda: [_made(value) for _, value in known], []).jaxpr
+    with jax.disable_jit(False):  # the calls are what the values stand in
+        calls = traced(lambda: [_made(value) for _, value in known], []).jaxpr
     names = dict(zip(calls.outvars, (variable for variable, _ in known), strict=True))
     equations = [equation.replace(outvars=[names.get(v, v) for v in equation.outvars]) for equation in calls.eqns]
     rest = [pair for pair in pairs if pair[0] not in names.values()]

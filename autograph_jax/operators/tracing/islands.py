@@ -17,7 +17,7 @@ from typing import Any
 
 import jax
 
-_MOST = 200  # objects that are looked at for each that is asked for: others count as alive
+_MOST = 200  # objects that are looked at, times as many as are asked for together: others count as alive
 _ENTERED = (types.FunctionType, types.CellType, types.MethodType, functools.partial, tuple, list, dict)
 _HEAP_TYPE = 1 << 9
 _NOT_ENTERED = (type, types.ModuleType, types.FrameType, types.CodeType, jax.Array)

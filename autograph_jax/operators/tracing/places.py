@@ -409,7 +409,8 @@ def outliving(
     `for x in xs: pair = [x, 0]; pair[1] = x` writes a list that is gone after the turn. Whether an object is gone is told by
     its reference count, after the trace has been rolled back: only our places are left to hold it, and what it holds itself.
     `ends` hold for us, by key, what the block has left in the places. An object that is `older` than the block, by its id, is
-    held again since the trace has been rolled back: whether by a ring of objects need not be asked.
+    held again since the trace has been rolled back: whether by a ring of objects need not be asked. Nor of what is ours alone,
+    the errors of a loop (`Aside`), which is in no ring.
     """
     held = collections.Counter(id(_owner(place)) for place in places)
     others = {id(_owner(place)): _count(place) - held[id(_owner(place))] for place in places if _owner(place) is not None}
