@@ -21,7 +21,7 @@ from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried
 from autograph_jax.operators.staging.conditional import followed_by
-from autograph_jax.operators.staging.held import Held, held
+from autograph_jax.operators.staging.held import Held, held, is_number
 from autograph_jax.operators.staging.kept_inside import KeptInside
 from autograph_jax.operators.staging.known_arrays import made_inside
 from autograph_jax.operators.staging.made import Shared, made_in, written
@@ -102,7 +102,7 @@ class Traced:
         """The memory that what a place holds at the end may have, by its ids, and the ways to the arrays in it that may."""
         return self.held[key].doubted if key in self.held else {}
 
-    def kin_of(self, place: Place) -> list[int]:
+    def kin_of(self, place: Place) -> Sequence[int]:
         """The arrays in what a place holds at the end, and those that these may be, by their ids."""
         own = self.held.get(place.key)
         return own.kin if own is not None else [id(part) for part in reach.arrays(read_through(place))]
@@ -506,27 +506,29 @@ class _Recorder:
         for place in [*(place for place, _ in self._inputs), *self._watched, *heap]:
             if self.raised and not self.handled and not isinstance(place, Carried):
                 continue
-            start = starts[place.key] if place.key in starts else trace.log[place.key][1]
-            value = place.read()
-            self.held[place.key] = self._held(place.key, value)
-            is_same = _unchanged(place, start, value) and place.key not in self._apart.places
-            if not is_same or place.key in inputs:
-                self._note_objects(place.key, value, containers)
-            if place.key in self.ends or is_same:
+            key, value = place.key, place.read()
+            start = starts[key] if key in starts else trace.log[key][1]
+            is_same = _unchanged(place, start, value) and key not in self._apart.places
+            if is_same and key not in inputs and is_number(value):  # as most are
+                continue
+            self.held[key] = self._held(key, value)
+            if not is_same or key in inputs:
+                self._note_objects(key, value, containers)
+            if key in self.ends or is_same:
                 continue
             value = taken_from_class(place) if value is UNBOUND else value
             try:
-                form, more = flatten_end(value, self.before, is_new, self._apart.at(place.key))
+                form, more = flatten_end(value, self.before, is_new, self._apart.at(key))
             except StructureError as error:
-                if place.key in known:
+                if key in known:
                     raise
                 form, more = Static(None), []
-                self.refused[place.key] = error.with_traceback(None)  # unless the block has made for itself what it is in
+                self.refused[key] = error.with_traceback(None)  # unless the block has made for itself what it is in
             kept_inside.check(place, form)
-            self.ends[place.key] = (place, form)
+            self.ends[key] = (place, form)
             leaves += more
-            if place.key not in known:
-                known.add(place.key)
+            if key not in known:
+                known.add(key)
                 self.found.append(place)
         self.related = same_containers.related(containers.values())
         return leaves
