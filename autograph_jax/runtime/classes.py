@@ -109,7 +109,7 @@ def _convert_members(kind: type) -> None:
         _note_original(comparison, vars(kind)[name])
         type.__setattr__(kind, name, comparison)
     for name, member in list(vars(kind).items()):
-        new = twins.get(id(member)) or converted_member(name, member)  # `__radd__ = __add__`: the two remain one function
+        new = converted_member(name, member)
         if new is not member and not _is_of_types(kind, name):
             twins |= {id(old): twin for old, twin in zip(_functions(member), _functions(new), strict=True)}
             for old in _functions(member):
@@ -174,24 +174,8 @@ def _twin(function: Any) -> Any:
     is_left = is_left_alone(module) and module not in _WRITES_METHODS and not writes_polynomials(module)
     if is_left or is_marked(function) or is_marked(inner):
         return function
-    return _when_called(function) if is_porting() and not is_users(module) else _converted(function)
-
-
-def _converted(function: types.FunctionType) -> Any:
     twin = convert.convert_function(function)
     return noting(twin if convert.uses_operators(twin) else function)
-
-
-def _when_called(function: types.FunctionType) -> Any:
-    """What converts a function when it is called first: a library's classes have many, most of which no solver calls."""
-    converted = functools.cache(lambda: _converted(function))  # no list, which would be state of whoever holds the method
-
-    @functools.wraps(function)
-    def when_called(*arguments: Any, **keywords: Any) -> Any:
-        own = converted() if is_porting() else function  # in another thread
-        return own(*arguments, **keywords)
-
-    return when_called
 
 
 _WRITES_METHODS = ("functools",)  # total_ordering puts comparisons into users' classes, which ask for a plain bool
@@ -207,12 +191,16 @@ def _not_equal(self: Any, other: Any) -> Any:
 
 
 def meet_named(function: types.FunctionType) -> None:
-    """Meet the classes that a function names, or has objects of: among its globals, around it, in defaults, annotations."""
+    """Meet the classes that a function names, or has objects of: among its globals, around it, in defaults, annotations.
+
+    A ported library's class is met where an object is made of it, or has come in: most that are named a solver never uses.
+    """
     if switched_off() or is_left_alone(function.__globals__.get("__name__")):
         return
     for value in _named(function):
         if isinstance(value, type):
-            meet(value)
+            if not _is_ported(value):
+                meet(value)
         elif not isinstance(value, _NO_OBJECTS):
             meet_all(value)
 

@@ -1,66 +1,46 @@
-"""Classes of ported libraries: what Python calls by itself in them is converted when it is called, and put back at the end."""
+"""Classes of ported libraries: their special methods are converted where there is an object, and put back at the end."""
 
-import threading
+import contextlib
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.optimize
 import scipy.sparse.linalg
 
 import autograph_jax as ag
-from autograph_jax.runtime import classes, convert, libraries
+from autograph_jax.runtime import classes
 
 Operator = scipy.sparse.linalg.LinearOperator
 MATRIX = np.array([[2.0, 1.0], [0.0, 3.0]])
+pytestmark = pytest.mark.usefixtures("x64")
 
 
 @pytest.fixture
-def converted(monkeypatch):
-    """The names of the functions that are converted meanwhile."""
-    names = []
-    original = convert.convert_function
-
-    def noting(function, **options):
-        names.append(function.__qualname__)
-        return original(function, **options)
-
-    monkeypatch.setattr(convert, "convert_function", noting)
-    return names
+def met(monkeypatch):
+    """The classes that are met meanwhile."""
+    kinds = []
+    original = classes._convert_members
+    monkeypatch.setattr(classes, "_convert_members", lambda kind: kinds.append(kind) or original(kind))
+    return kinds
 
 
-def test_what_no_solver_calls_is_not_converted(converted):
+def test_what_is_only_named_is_left_alone(met):
+    """SciPy's BFGS asks whether a Hessian is a LinearOperator, or a sparse array."""
     before = dict(vars(Operator))
-    operator = scipy.sparse.linalg.aslinearoperator(MATRIX)
-    with libraries.porting():
-        classes.meet(Operator)
-        assert converted == []
-        assert vars(Operator)["__add__"] is not before["__add__"]
-        assert vars(Operator)["__add__"].__doc__ == before["__add__"].__doc__
-        total = operator + operator
-        assert "LinearOperator.__add__" in converted and "LinearOperator.__neg__" not in converted
-        np.testing.assert_array_equal(np.asarray(total @ np.ones(2)), 2 * MATRIX @ np.ones(2))
-        assert converted.count("LinearOperator.__add__") == 1
-        assert operator + operator is not None
-        assert converted.count("LinearOperator.__add__") == 1
+    solve = ag.port(scipy.optimize.minimize)
+    found = jax.jit(lambda a: solve(lambda x: (x[0] - a) ** 2, jnp.ones(1), method="BFGS").x)(3.0)
+    np.testing.assert_allclose(found, [3.0], rtol=1e-6)
+    assert any(kind.__name__ == "ScalarFunction" for kind in met)
+    assert Operator not in met and not any("sparse" in kind.__module__ for kind in met)
     assert dict(vars(Operator)) == before
 
 
-def test_the_original_is_known(converted):
-    original = vars(Operator)["__add__"]
-    with libraries.porting():
-        classes.meet(Operator)
-        assert classes.original_of(vars(Operator)["__add__"]) is original
-
-
-def test_another_thread_runs_the_library_as_it_is(converted):
-    operator, found = scipy.sparse.linalg.aslinearoperator(MATRIX), []
-    with libraries.porting():
-        classes.meet(Operator)
-        thread = threading.Thread(target=lambda: found.append((operator + operator) @ np.ones(2)))
-        thread.start()
-        thread.join()
-    assert converted == []
-    np.testing.assert_array_equal(found[0], 2 * MATRIX @ np.ones(2))
+def added(x):
+    operator = scipy.sparse.linalg.aslinearoperator(MATRIX)
+    total = operator + operator
+    return total @ np.array([x, 1.0])
 
 
 def repeated(x):
@@ -80,15 +60,32 @@ def on_one_path(x):
     return y
 
 
-@pytest.mark.parametrize("function", [repeated, on_one_path])
-def test_methods_in_variables(function, x64):
-    """That a method has been converted meanwhile is nobody's state."""
-    np.testing.assert_allclose(jax.jit(ag.port(function))(2.0), function(2.0))
+AROUND = scipy.sparse.linalg.aslinearoperator(MATRIX)
 
 
-def test_two_names_stay_one_function(monkeypatch):
-    kind = type("Twice", (), dict(vars(Operator)))
-    kind.__radd__ = kind.__add__
-    with libraries.porting():
-        classes.meet(kind)
-        assert vars(kind)["__radd__"] is vars(kind)["__add__"] is not vars(Operator)["__add__"]
+def one_from_around(x):
+    y = np.ones(2)
+    if x > 0:
+        y = (AROUND * 2.0) @ np.array([x, 1.0])
+    return y
+
+
+@pytest.mark.parametrize("function", [added, repeated, on_one_path, one_from_around])
+def test_objects(function, met):
+    before, run = dict(vars(Operator)), jax.jit(ag.port(function))
+    for value in (2.0, -1.0):
+        np.testing.assert_allclose(run(value), function(value))
+    assert Operator in met
+    assert dict(vars(Operator)) == before
+
+
+def residuals(p):
+    return p * np.exp(-p[::-1]) - 0.25
+
+
+def test_a_manager_of_a_library():
+    """`least_squares` raises within a `with` whose `__exit__` is a method of SciPy's, and is not told of errors."""
+    solve = ag.port(scipy.optimize.least_squares)
+    with contextlib.suppress(DeprecationWarning):
+        found = jax.jit(lambda a: solve(residuals, jnp.array([a, 0.3]), max_nfev=5).x)(1.0)
+    np.testing.assert_allclose(found, scipy.optimize.least_squares(residuals, [1.0, 0.3], max_nfev=5).x, rtol=1e-6)
