@@ -44,6 +44,7 @@ def test_values_around_are_constants():
     assert outer(3.0) == 6.0
 
 
+@pytest.mark.filterwarnings("ignore:Explicitly requested dtype")  # jax 0.12 tells of it
 def test_types_are_those_of_the_present_setting():
     struct = jax.ShapeDtypeStruct((), "float64")
     for x64, dtype in ((False, "float32"), (True, "float64"), (False, "float32")):
