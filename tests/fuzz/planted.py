@@ -16,6 +16,7 @@ import gast
 import jax
 import jax.numpy as jnp
 
+from autograph_jax.operators import conditionals
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.exits import Return
 from autograph_jax.operators.staging import writes
@@ -285,13 +286,13 @@ def exceptions_are_dropped():
     return replaced(checks, "raise_where", lambda _: lambda condition, error: None)
 
 
-# ------------------------------------------------------------------ lax
+# ------------------------------------------------------------------ lax, and what stands for its cond
 @planted("jit")
 def branches_are_swapped():
     def make(original: Any) -> Any:
-        return lambda test, then, otherwise, *operands: original(test, otherwise, then, *operands)
+        return lambda test, then, otherwise: original(test, otherwise, then)
 
-    return replaced(jax.lax, "cond", make)
+    return replaced(conditionals, "conditional", make)
 
 
 @planted("jit")
@@ -325,18 +326,18 @@ def _last_kept(start: Any, end: Any) -> Any:
 @planted("vmap")
 def first_lane_decides_for_all():
     def make(original: Any) -> Any:
-        def cond(test: Any, *rest: Any) -> Any:
+        def conditional(test: Any, *branches: Any) -> Any:
             lanes = getattr(test, "val", test) if type(test).__name__ == "BatchTracer" else test
-            return original(lanes[0] if getattr(lanes, "ndim", 0) else lanes, *rest)
+            return original(lanes[0] if getattr(lanes, "ndim", 0) else lanes, *branches)
 
-        return cond
+        return conditional
 
-    return replaced(jax.lax, "cond", make)
+    return replaced(conditionals, "conditional", make)
 
 
 @planted("grad")
 def gradients_end_at_branches():
-    return replaced(jax.lax, "cond", lambda original: lambda *arguments: jax.lax.stop_gradient(original(*arguments)))
+    return replaced(conditionals, "conditional", lambda original: lambda *given: jax.lax.stop_gradient(original(*given)))
 
 
 @planted("grad")
