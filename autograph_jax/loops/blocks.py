@@ -81,9 +81,13 @@ def run_in_blocks(loop: Loop, primitive: Any, size: int, operands: Sequence[Any]
     count = loop.axis.size
 
     def turn(out: Sequence[Any], number: Any) -> tuple[list[Any], None]:
-        first = jnp.minimum(number * size, count - size)  # the last block begins among the lanes of the one before
-        new = block([lax.dynamic_slice_in_dim(row, first, size) for row in rows])
-        return [lax.dynamic_update_slice_in_dim(o, n, first, 0) for o, n in zip(out, new, strict=True)], None
+        # The last block begins among the lanes of the one before.
+        first = lax.min(lax.mul(number, np.int32(size)), np.int32(count - size))
+        starts = [[first, *[np.int32(0)] * (row.ndim - 1)] for row in rows]
+        sizes = [(size, *row.shape[1:]) for row in rows]
+        cut = [lax.dynamic_slice(*each, allow_negative_indices=False) for each in zip(rows, starts, sizes, strict=True)]
+        given = zip(out, block(cut), starts[-len(out) :], strict=True)  # the carry comes last
+        return [lax.dynamic_update_slice(*each, allow_negative_indices=False) for each in given], None
 
     carry = operands[-len(loop.carry_avals) :]  # which is as large as what the loop gives
-    return lax.scan(turn, [*carry], jnp.arange(-(-count // size), dtype=np.int32))[0]
+    return lax.scan(turn, [*carry], np.arange(-(-count // size), dtype=np.int32))[0]

@@ -12,26 +12,24 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.core import Tracer
-from jax.extend import source_info_util
-from jax.extend.core import ClosedJaxpr
+from jax.extend.core import ClosedJaxpr, Literal
 from jax.interpreters import partial_eval
 
-from autograph_jax.loops import factors, guards, nests, ranges, selects, shifts, small_products, sorts, told
+from autograph_jax.loops import factors, guards, nests, ranges, selects, shifts, small_products, sorts, told, writes
 from autograph_jax.loops.axes import axes_of_type
-from autograph_jax.loops.evaluation import IDENTITIES, bound, called, is_written_out, with_programs_in_place
+from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
+from autograph_jax.loops.evaluation import IDENTITIES, called, is_written_out
 from autograph_jax.loops.noted import left_by
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, Chosen
 from autograph_jax.loops.ranges import Range, Ranges
 from autograph_jax.loops.tracing import traced
-from autograph_jax.loops.writes import are_by_a_call, behind_a_barrier, in_bounds_write, is_for_another_platform
 
-Part = tuple[Any, Range | None]
+Part = tuple[Atom, Range | None]
 
 
 def compiled(closed: ClosedJaxpr, known: Ranges = (), chosen: Chosen = ALL - ON_CPU_ALONE) -> ClosedJaxpr:
     """A program that gives the same, where these ranges are known of its inputs, and is compiled to less."""
-    return (_compiled.__wrapped__ if told.is_heard() else _compiled)(closed, known, chosen, are_by_a_call())
+    return (_compiled.__wrapped__ if told.is_heard() else _compiled)(closed, known, chosen, writes.are_by_a_call())
 
 
 @functools.lru_cache(maxsize=1024)
@@ -42,13 +40,10 @@ def _compiled(closed: ClosedJaxpr, known: Ranges, chosen: Chosen, by_a_call: boo
         return closed
 
     flat = _flat(closed, chosen)
-
-    def run(*operands: Any) -> list[Any]:
-        given = [*flat.consts, *operands]
-        return _Run(flat.jaxpr, chosen).run(given, [*map(ranges.of_literal, flat.consts), *known])
-
-    made = traced(run, closed.in_avals)
-    needed, _ = partial_eval.dce_jaxpr(made.jaxpr, [True] * len(made.jaxpr.outvars), instantiate=True)
+    builder = Builder(flat.in_avals)
+    outputs = _Run(flat, builder, chosen).run(builder.inputs, known)
+    made = builder.program(flat.jaxpr, outputs)
+    needed, _ = partial_eval.dce_jaxpr(made.jaxpr, [True] * len(outputs), instantiate=True)
     return ClosedJaxpr(needed, made.consts)
 
 
@@ -58,7 +53,7 @@ def _may_change(jaxpr: Any, chosen: Chosen) -> bool:
 
 def _changes(equation: Any, chosen: Chosen) -> bool:
     name = equation.primitive.name
-    if is_for_another_platform(equation):
+    if writes.is_for_another_platform(equation):
         return True
     if is_written_out(equation):
         return _may_change(called(equation).jaxpr, chosen)
@@ -98,67 +93,71 @@ def _is_special(closed: ClosedJaxpr) -> bool:
 
 
 class _Run:
-    """A jaxpr, run equation by equation, with what is known of its integers."""
+    """A program written once more, equation by equation, with what is known of its integers."""
 
-    def __init__(self, jaxpr: Any, chosen: Chosen) -> None:
-        self._jaxpr, self._chosen = jaxpr, chosen
+    def __init__(self, closed: ClosedJaxpr, builder: Builder, chosen: Chosen) -> None:
+        self._jaxpr, self._consts, self._builder, self._chosen = closed.jaxpr, closed.consts, builder, chosen
         self._shifts = shifts.Shifts(self._maker, self._range)
-        self._makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
-        self._values: dict[Any, Any] = {}
+        self._makers = {v: equation for equation in self._jaxpr.eqns for v in equation.outvars}
+        self._atoms: dict[Any, Atom] = {}
         self._ranges: dict[Any, Range | None] = {}
-        self._booleans: dict[Any, Any] = {}  # of what was a boolean and is an integer: that boolean
-        self._made: dict[Any, Any] = {}
-        self._parts: dict[int, tuple[Any, list[Part]]] = {}  # by the id of a vector of indices: itself, and each as a number
+        self._booleans: dict[Any, Atom] = {}  # of what was a boolean and is an integer: that boolean
+        self._made: dict[Any, Sequence[Atom]] = {}
+        self._parts: dict[Atom, list[Part]] = {}  # of a vector of indices, each as a number
 
-    def run(self, operands: Sequence[Any], known: Sequence[Range | None]) -> list[Any]:
-        inputs = [*self._jaxpr.constvars, *self._jaxpr.invars]
-        self._values = dict(zip(inputs, operands, strict=True))
-        self._ranges = dict(zip(inputs, known, strict=True))
+    def run(self, operands: Sequence[Atom], known: Sequence[Range | None]) -> list[Atom]:
+        consts, inputs = self._jaxpr.constvars, self._jaxpr.invars
+        self._atoms = dict(zip(inputs, operands, strict=True))
+        self._atoms.update((v, self._builder.const(v, const)) for v, const in zip(consts, self._consts, strict=True))
+        self._ranges = dict(zip([*consts, *inputs], [*map(ranges.of_literal, self._consts), *known], strict=True))
         for equation in self._jaxpr.eqns:
-            given, known = map(self._value, equation.invars), tuple(map(self._range, equation.invars))
-            with _place(equation):
-                out = self._result(equation, list(given), known)
-            self._values.update(zip(equation.outvars, out, strict=True))
+            given, known = list(map(self._atom, equation.invars)), tuple(map(self._range, equation.invars))
+            out = self._result(equation, given, known)
+            self._atoms.update(zip(equation.outvars, out, strict=True))
             self._note(equation, known)
-        return [self._value(atom) for atom in self._jaxpr.outvars]
+        return [self._atom(atom) for atom in self._jaxpr.outvars]
 
-    def _value(self, atom: Any) -> Any:
-        return self._values[atom] if selects.is_variable(atom) else atom.val
+    def _atom(self, atom: Any) -> Atom:
+        return self._atoms[atom] if is_variable(atom) else atom
 
     def _range(self, atom: Any) -> Range | None:
-        return self._ranges.get(atom) if selects.is_variable(atom) else ranges.of_literal(atom.val)
+        return self._ranges.get(atom) if is_variable(atom) else ranges.of_literal(atom.val)
 
-    def _result(self, equation: Any, given: list[Any], known: Ranges) -> Sequence[Any]:
+    def _result(self, equation: Any, given: list[Atom], known: Ranges) -> Sequence[Atom]:
         name = equation.primitive.name
         asked = self._asked(equation)
         if name == "cond":
             return self._conditional(equation, given, known, asked)
         if name == "select_n":
             if "shifts" in self._chosen and (found := self._shifts.floored(equation)) is not None:
-                return [self._by_bits(equation, found)]
+                return self._by_bits(equation, found)
             which = known[0] if "ranges" in self._chosen else None
             if which is not None and which[0] == which[1]:
                 return [given[1 + which[0]]]
             if all(case is given[1] for case in given[2:]):  # as jax.vmap leaves it for the sake of gradients
                 return [given[1]]
-            return bound(equation, [given[0] if asked is None else asked, *given[1:]])
-        if asked is not None and (compared := selects.compared(equation, asked)) is not None:
-            return [compared]
+            return self._builder.again(equation, [given[0] if asked is None else asked, *given[1:]])
+        if asked is not None and (is_it := selects.compared(equation)) is not None:
+            return [asked] if is_it else self._builder.of(jax.lax.bitwise_not, [asked], equation)
         if name == "scatter" and "ranges" in self._chosen:
-            written = in_bounds_write(equation, given, self._parts_of(given[1]))
-            return bound(equation, given) if written is None else [written]
+            parts = self._parts_of(given[1])
+            window = writes.in_bounds_window(equation, [span for _, span in parts])
+            if window is None:
+                return self._builder.again(equation, given)
+            write = functools.partial(writes.in_bounds_write, equation, window)
+            return self._builder.of(write, [given[0], given[2], *(number for number, _ in parts)], equation)
         if name in IDENTITIES:
             return given[:1]
-        if is_for_another_platform(equation):
-            return behind_a_barrier(equation, given)
+        if writes.is_for_another_platform(equation):
+            return self._builder.of(functools.partial(writes.behind_a_barrier, equation), given, equation)
         if name in _INSIDE:
-            return _INSIDE[name](equation, given, known, self._chosen, compiled)
+            return self._instead(_INSIDE[name](equation, known, self._chosen, compiled), given, equation)
         if "factors" in self._chosen and factors.is_small(equation):
             told.tell(equation, "factors", f"`{name}` of {equation.invars[0].aval.shape} is written out")
-            return factors.WRITTEN_OUT[name](*given, **equation.params)
+            return self._builder.of(functools.partial(factors.WRITTEN_OUT[name], **equation.params), given, equation)
         if "sorts" in self._chosen and sorts.is_small(equation):
             told.tell(equation, "sorts", f"a sort of {equation.invars[0].aval.shape} is written out")
-            return sorts.by_counting(*given, **equation.params)
+            return self._builder.of(functools.partial(sorts.by_counting, **equation.params), given, equation)
         if "products" in self._chosen and small_products.is_small(equation):
             shapes = " and ".join(str(atom.aval.shape) for atom in equation.invars)
             told.tell(equation, "products", f"products of {shapes} are written out")
@@ -166,52 +165,54 @@ class _Run:
         if name in _FIRST_INDEX and "ranges" in self._chosen:
             given = self._unconverted(equation, given)
         if name in ("div", "rem") and "shifts" in self._chosen and (found := self._shifts.truncated(equation)) is not None:
-            return [self._by_bits(equation, found)]
+            return self._by_bits(equation, found)
         if selects.is_pure(equation):
             return self._once(equation, given)
-        return bound(equation, given)
+        return self._builder.again(equation, given)
 
-    def _unconverted(self, equation: Any, given: list[Any]) -> list[Any]:
+    def _instead(self, other: Any, given: list[Atom], equation: Any) -> Sequence[Atom]:
+        if isinstance(other, ClosedJaxpr):
+            with self._builder.inside(equation):
+                return self._builder.of_program(other, given)
+        return self._builder.of(other, given, equation) if callable(other) else self._builder.again(other, given)
+
+    def _unconverted(self, equation: Any, given: list[Atom]) -> list[Atom]:
         """With indices as they were computed, where that is the same number: converting them would be a part of each turn."""
         first = _FIRST_INDEX[equation.primitive.name]
         indices = []
-        for atom, value in zip(equation.invars[first:], given[first:], strict=True):
+        for atom, new in zip(equation.invars[first:], given[first:], strict=True):
             maker = self._maker(atom)
             if maker is not None and maker.primitive.name == "convert_element_type" and self._range(atom) is not None:
                 before = maker.invars[0]
-                value = self._value(before) if before.aval.dtype.itemsize >= atom.aval.dtype.itemsize else value
-            indices.append(value)
-        kinds = {index.dtype for index in indices if isinstance(index, Tracer)}
+                new = self._atom(before) if before.aval.dtype.itemsize >= atom.aval.dtype.itemsize else new
+            indices.append(new)
+        kinds = {index.aval.dtype for index in indices if is_variable(index)}
         if len(kinds) != 1:
             return given
         kind = kinds.pop()
-        return given[:first] + [i if isinstance(i, Tracer) else np.asarray(i, kind) for i in indices]
+        return given[:first] + [i if is_variable(i) else _converted(i, kind) for i in indices]
 
     def _maker(self, atom: Any) -> Any:
-        return self._makers.get(atom) if selects.is_variable(atom) else None
+        return self._makers.get(atom) if is_variable(atom) else None
 
-    def _by_bits(self, equation: Any, found: tuple[str, Any, int]) -> Any:
+    def _by_bits(self, equation: Any, found: tuple[str, Any, int]) -> Sequence[Atom]:
         name, n, power = found
         told.tell(equation, "shifts", f"{'%' if name == 'rem' else '//'} {power} is a {'mask' if name == 'rem' else 'shift'}")
-        return shifts.by_bits(name, self._value(n), power)
+        return self._builder.of(functools.partial(shifts.by_bits, name, power), [self._atom(n)], equation)
 
-    def _once(self, equation: Any, given: list[Any]) -> Sequence[Any]:
+    def _once(self, equation: Any, given: list[Atom]) -> Sequence[Atom]:
         """The same operation on the same operands, in both branches of an `if` as a rule, is one."""
-        params = tuple(sorted((name, str(value)) for name, value in equation.params.items()))
-        operands = tuple(
-            id(g) if selects.is_variable(a) or a.aval.shape else (str(g), str(a.aval))
-            for g, a in zip(given, equation.invars, strict=True)
-        )
-        key = equation.primitive, params, operands
+        operands = tuple(atom if is_variable(atom) else (str(atom.val), atom.aval) for atom in given)
+        key = equation.primitive, *sorted(equation.params.items()), operands
         if key not in self._made:
-            self._made[key] = bound(equation, given), given  # the operands stay, and so do their ids
-        return self._made[key][0]
+            self._made[key] = self._builder.again(equation, given)
+        return self._made[key]
 
-    def _asked(self, equation: Any) -> Any:
+    def _asked(self, equation: Any) -> Atom | None:
         first = next(iter(equation.invars), None)
-        return self._booleans.get(first) if selects.is_variable(first) else None
+        return self._booleans.get(first) if is_variable(first) else None
 
-    def _conditional(self, equation: Any, given: Sequence[Any], known: Ranges, asked: Any) -> Sequence[Any]:
+    def _conditional(self, equation: Any, given: Sequence[Atom], known: Ranges, asked: Atom | None) -> Sequence[Atom]:
         """What a conditional gives: of each output the one or the other, where that is cheap."""
         inside = [known[1:]] * len(equation.params["branches"])
         if len(inside) == 2:
@@ -219,13 +220,23 @@ class _Run:
         compile_one = functools.partial(compiled, chosen=self._chosen)
         branches = tuple(map(compile_one, equation.params["branches"], inside))
         if "selects" not in self._chosen or not selects.is_cheap(equation, branches):
-            return equation.primitive.bind(*given, **equation.params | {"branches": branches})
+            return self._builder.again(equation, given, equation.params | {"branches": branches})
         told.tell(equation, "selects", "both branches are computed, and one is chosen")
-        predicate = given[0] > 0 if asked is None else asked
-        cases = [self._inline(branch, known, given[1:]) for branch, known in zip(branches, inside, strict=True)]
+        with self._builder.inside(equation):
+            cases = [self._inline(branch, known, given[1:]) for branch, known in zip(branches, inside, strict=True)]
         self._keep_parts([run for run, _ in cases])
-        chosen = zip(*(out for _, out in cases), strict=True)
-        return [no if no is yes else jax.lax.select_n(predicate, no, yes) for no, yes in chosen]
+        no, yes = (out for _, out in cases)
+        differing = [number for number, (one, other) in enumerate(zip(no, yes, strict=True)) if one is not other]
+
+        def choose(predicate: jax.Array, *values: jax.Array) -> list[jax.Array]:
+            predicate = predicate > 0 if asked is None else predicate
+            pairs = zip(values[: len(differing)], values[len(differing) :], strict=True)
+            return [jax.lax.select_n(predicate, *pair) for pair in pairs]
+
+        of_both = [out[number] for out in (no, yes) for number in differing]
+        chosen = self._builder.of(choose, [given[0] if asked is None else asked, *of_both], equation)
+        found = dict(zip(differing, chosen, strict=True))
+        return [found.get(number, atom) for number, atom in enumerate(no)]
 
     def _where_it_holds(self, equation: Any, known: Ranges) -> Ranges:
         """Of the operands of a branch that is taken where a condition holds: `if i > 0: y = x[i - 1]`."""
@@ -239,17 +250,16 @@ class _Run:
                     inside[number] = guards.narrowed_by(name, inside[number], other, atom.aval)
         return tuple(inside)
 
-    def _inline(self, closed: ClosedJaxpr, known: Ranges, given: Sequence[Any]) -> tuple[_Run, list[Any]]:
-        inner = _Run(closed.jaxpr, self._chosen)
+    def _inline(self, closed: ClosedJaxpr, known: Ranges, given: Sequence[Atom]) -> tuple[_Run, list[Atom]]:
+        inner = _Run(closed, self._builder, self._chosen)
         inner._made, inner._parts = self._made, dict(self._parts)
-        return inner, inner.run([*closed.consts, *given], [*map(ranges.of_literal, closed.consts), *known])
+        return inner, inner.run(given, known)
 
     def _keep_parts(self, branches: Sequence[_Run]) -> None:
         """An index that both branches compute is one afterwards, and is all that it may be in either."""
         first, second = (branch._parts for branch in branches)
         for key in first.keys() & second.keys() - self._parts.keys():
-            (value, one), (_, other) = first[key], second[key]
-            self._parts[key] = value, [(n, ranges.union([a, b])) for (n, a), (_, b) in zip(one, other, strict=True)]
+            self._parts[key] = [(n, ranges.union([a, b])) for (n, a), (_, b) in zip(first[key], second[key], strict=True)]
 
     def _note(self, equation: Any, known: Ranges) -> None:
         """What is known of the results."""
@@ -259,27 +269,23 @@ class _Run:
             return
         made = equation.outvars[0]
         if name == "convert_element_type" and equation.invars[0].aval.dtype == bool:
-            self._booleans[made] = self._value(equation.invars[0])
+            self._booleans[made] = self._atom(equation.invars[0])
         elif name == "broadcast_in_dim" and made.aval.shape == (1,) and not equation.invars[0].aval.shape:
-            self._is_of(made, [(self._value(equation.invars[0]), known[0])])
+            self._is_of(made, [(self._atom(equation.invars[0]), known[0])])
         elif name == "concatenate":
-            parts = [self._parts_of(self._value(atom)) for atom in equation.invars]
+            parts = [self._parts_of(self._atom(atom)) for atom in equation.invars]
             if all(parts):
                 self._is_of(made, [part for some in parts for part in some])
 
     def _is_of(self, variable: Any, parts: list[Part]) -> None:
-        value = self._value(variable)
-        self._parts[id(value)] = value, parts
+        self._parts[self._atom(variable)] = parts
 
-    def _parts_of(self, value: Any) -> list[Part]:
-        return self._parts[id(value)][1] if id(value) in self._parts else []
+    def _parts_of(self, atom: Atom) -> list[Part]:
+        return self._parts.get(atom, []) if is_variable(atom) else []
 
 
-def _place(equation: Any) -> Any:
-    """The equation's place in the user's code and in named scopes."""
-    info = equation.source_info
-    stack = source_info_util.current_name_stack() + info.name_stack
-    return source_info_util.user_context(info.traceback, name_stack=stack)
+def _converted(literal: Any, kind: Any) -> Atom:
+    return Literal(np.asarray(literal.val, kind), literal.aval.update(dtype=np.dtype(kind)))
 
 
 _FIRST_INDEX = {"dynamic_slice": 1, "dynamic_update_slice": 2}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jax.extend import source_info_util
-from jax.extend.core import ClosedJaxpr, Var, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 _CALLS = ("jit", "pjit", "closed_call", "turn")
 WITH_RULES = ("custom_jvp_call", "custom_vjp_call")
@@ -36,41 +36,6 @@ def evaluated(closed: ClosedJaxpr, arguments: Sequence[Any], each: Equation) -> 
         out = each(equation, [read(v) for v in equation.invars])
         values.update(zip(equation.outvars, out, strict=True))
     return [read(v) for v in jaxpr.outvars]
-
-
-def with_programs_in_place(closed: ClosedJaxpr, program: Callable[[Any], ClosedJaxpr | None]) -> ClosedJaxpr:
-    """The program with others in place of some equations, which `program` gives; nothing is traced again for that."""
-    equations: list[Any] = []
-    consts = dict(zip(closed.jaxpr.constvars, closed.consts, strict=True))
-
-    def read(atoms: Sequence[Any], names: dict[Any, Any]) -> list[Any]:
-        return [atom if hasattr(atom, "val") else names.get(atom, atom) for atom in atoms]
-
-    def write(jaxpr: Any, names: dict[Any, Any], rename: Callable[[Any], Any]) -> None:
-        for equation in jaxpr.eqns:
-            given, inner = read(equation.invars, names), program(equation)
-            if inner is None:
-                names.update((v, rename(v)) for v in equation.outvars)
-                equations.append(equation.replace(invars=given, outvars=read(equation.outvars, names)))
-                continue
-            inside = dict(zip(inner.jaxpr.invars, given, strict=True)) | {v: _renamed(v) for v in inner.jaxpr.constvars}
-            consts.update((inside[v], const) for v, const in zip(inner.jaxpr.constvars, inner.consts, strict=True))
-            write(inner.jaxpr, inside, _renamed)
-            names.update(zip(equation.outvars, read(inner.jaxpr.outvars, inside), strict=True))
-
-    outer: dict[Any, Any] = {}
-    write(closed.jaxpr, outer, lambda variable: variable)
-    new = closed.jaxpr.replace(
-        constvars=list(consts),
-        eqns=equations,
-        outvars=read(closed.jaxpr.outvars, outer),
-        debug_info=closed.jaxpr.debug_info.with_unknown_names(),
-    )
-    return ClosedJaxpr(new, list(consts.values()))
-
-
-def _renamed(variable: Any) -> Any:
-    return Var(variable.aval)
 
 
 def as_function(closed: ClosedJaxpr) -> Callable[..., Any]:

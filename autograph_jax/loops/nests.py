@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr
 from jax.extend.core.primitives import while_p
 
 from autograph_jax.loops import blocks, guards, kernels, ranges, rows, told
@@ -20,34 +20,37 @@ from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.writes import with_writes_last
 
 Compile = Callable[[ClosedJaxpr, Ranges, Chosen], ClosedJaxpr]  # how the programs inside are compiled
+Run = Callable[..., Sequence[Any]]
+Instead = Any  # of the same operands as an equation, and giving what it gives: a Run, another equation, or a program
 
 
-def scan(equation: Any, given: list[Any], known: Ranges, chosen: Chosen, compiled: Compile) -> Sequence[Any]:
+def scan(equation: Any, known: Ranges, chosen: Chosen, compiled: Compile) -> Instead:
     params = equation.params
     inside = guards.in_scan(params, known)[1]
 
     def made(chosen: Chosen) -> dict[str, Any]:
         return params | {"unroll": int(params["unroll"]), "jaxpr": compiled(params["jaxpr"], inside, chosen)}
 
-    def kernel(params: dict[str, Any], chosen: Chosen) -> Sequence[Any]:
-        tables = rows.of_scan(params, given, of_inputs(equation.params["jaxpr"].jaxpr, inside)) if "rows" in chosen else []
+    def kernel(params: dict[str, Any], chosen: Chosen) -> Run:
+        before = of_inputs(equation.params["jaxpr"].jaxpr, inside)
+        tables = rows.of_scan(params, [atom.aval for atom in equation.invars], before) if "rows" in chosen else []
         if not tables and "unroll" in chosen and (count := kernels.turns_at_once(params)) > 1:
             told.tell(equation, "unroll", f"{count} turns stand one after the other")
             params = params | {"unroll": count}
         if not tables:
-            return in_one_kernel(functools.partial(equation.primitive.bind, **params), given)
+            return lambda *given: in_one_kernel(functools.partial(equation.primitive.bind, **params), given)
         told.tell(equation, "rows", "of a table, only the rows that the loop needs are in it")
-        return rows.in_rows(params, given, tables, in_one_kernel)
+        return lambda *given: rows.in_rows(params, given, tables, in_one_kernel)
 
-    return _loop(equation, equation.primitive, given, made, chosen, kernel)
+    return _loop(equation, made, chosen, kernel)
 
 
-def while_(equation: Any, given: list[Any], known: Ranges, chosen: Chosen, compiled: Compile) -> Sequence[Any]:
+def while_(equation: Any, known: Ranges, chosen: Chosen, compiled: Compile) -> Instead:
     names = ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr")
     loop = equation.params.get("loop")
     if loop is not None and (blocked := in_blocks(loop, equation.primitive, chosen, compiled)) is not None:
         told.tell(equation, "blocks", "lanes run in blocks, each of which ends for itself")
-        return jaxpr_as_fun(blocked)(*given)
+        return blocked
     params = {name: closed_of(equation.params[name]) for name in names}
     cond, body = guards.in_while(params, known)
 
@@ -58,10 +61,10 @@ def while_(equation: Any, given: list[Any], known: Ranges, chosen: Chosen, compi
         }
         return params | programs
 
-    def kernel(params: dict[str, Any], chosen: Chosen) -> Sequence[Any]:
-        return in_one_kernel(functools.partial(while_p.bind, **params), given)
+    def kernel(params: dict[str, Any], chosen: Chosen) -> Run:
+        return lambda *given: in_one_kernel(functools.partial(while_p.bind, **params), given)
 
-    return _loop(equation, while_p, given, made, chosen, kernel)
+    return _loop(equation.replace(primitive=while_p), made, chosen, kernel)
 
 
 def in_blocks(loop: Loop, primitive: Any, chosen: Chosen, compiled: Compile) -> ClosedJaxpr | None:
@@ -101,13 +104,8 @@ def _is_kernels(jaxpr: Any) -> bool:
 
 
 def _loop(
-    equation: Any,
-    primitive: Any,
-    given: list[Any],
-    made: Callable[[Chosen], dict[str, Any]],
-    chosen: Chosen,
-    kernel: Callable[[dict[str, Any], Chosen], Sequence[Any]],
-) -> Sequence[Any]:
+    equation: Any, made: Callable[[Chosen], dict[str, Any]], chosen: Chosen, kernel: Callable[[dict[str, Any], Chosen], Run]
+) -> Instead:
     """A loop as one kernel, where it can be; otherwise the loops in it may be."""
     own = own_choice(equation)
     chosen = chosen if own is None else chosen & own
@@ -122,7 +120,7 @@ def _loop(
             told.tell(equation, "kernel", "the loop is one kernel")
             return kernel(params, chosen)
         told.tell(equation, "kernel", f"no kernel of its own: {reason}", is_done=False)
-    return primitive.bind(*given, **made(chosen))
+    return equation.replace(params=made(chosen))
 
 
 def _all_choose(name: str, equation: Any) -> bool:
@@ -135,6 +133,6 @@ def _all_choose(name: str, equation: Any) -> bool:
     return True
 
 
-def turn(equation: Any, given: list[Any], known: Ranges, chosen: Chosen, compiled: Compile) -> Sequence[Any]:
+def turn(equation: Any, known: Ranges, chosen: Chosen, compiled: Compile) -> Instead:
     joint = ranges.narrowed(known, equation.params["known"])
-    return with_writes_last(compiled(equation.params["jaxpr"], joint, chosen))(*given)
+    return with_writes_last(compiled(equation.params["jaxpr"], joint, chosen))

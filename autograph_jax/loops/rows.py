@@ -15,6 +15,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from autograph_jax.loops.evaluation import bound, evaluated
 from autograph_jax.loops.guards import parts_of_scan
@@ -45,14 +46,14 @@ class Rows:
         return tuple(range(len(self.written)))
 
 
-def of_scan(params: dict[str, Any], operands: Sequence[Any], inside: Ranges) -> list[Rows]:
-    """The tables of which a scan needs some rows only; `inside` is what is known of the operands of its body."""
-    first, last = parts_of_scan(params, operands)
+def of_scan(params: dict[str, Any], avals: Sequence[Any], inside: Ranges) -> list[Rows]:
+    """The tables of which a scan of such operands needs some rows only; `inside` is what is known of those of its body."""
+    first, last = parts_of_scan(params, avals)
     if params["length"] < _LEAST_TURNS:
         return []
     body = _Body(params["jaxpr"], first, inside)
     found = [body.rows(number, number - first) for number in range(first, last)]
-    return [rows for rows in found if rows is not None and _pays(rows, operands[rows.table].shape, params["length"])]
+    return [rows for rows in found if rows is not None and _pays(rows, avals[rows.table].shape, params["length"])]
 
 
 def _pays(rows: Rows, shape: Sequence[int], turns: int) -> bool:
@@ -83,7 +84,7 @@ def in_rows(params: dict[str, Any], given: Sequence[Any], found: Sequence[Rows],
     out = list(run(loop, [*(row for rows in others for row in rows), *operands]))
     for rows in found:
         number, table = rows.table - first, given[rows.table]
-        row = jnp.expand_dims(out[number], rows.fixed)
+        row = jax.lax.expand_dims(out[number], rows.fixed)
         out[number] = jax.lax.dynamic_update_slice(
             table, row, _starts(table, rows.written, given), allow_negative_indices=False
         )
@@ -107,22 +108,27 @@ class _Reader:
         is_write = equation.primitive.name == _WRITE
         starts = operands[2 if is_write else 1 :][len(rows.fixed) :]
         if is_write:
-            window = jnp.squeeze(operands[1], rows.fixed)
+            window = jax.lax.squeeze(operands[1], rows.fixed)
             return jax.lax.dynamic_update_slice(operands[0], window, starts, allow_negative_indices=False)
         sizes = equation.params["slice_sizes"][len(rows.fixed) :]
         row = others.get(rows.places[id(equation)], operands[0])
-        return jnp.expand_dims(jax.lax.dynamic_slice(row, starts, sizes, allow_negative_indices=False), rows.fixed)
+        return jax.lax.expand_dims(jax.lax.dynamic_slice(row, starts, sizes, allow_negative_indices=False), rows.fixed)
 
 
 def _cut(table: Any, place: Place, given: Sequence[Any]) -> Any:
     sizes = [*[1] * len(place), *table.shape[len(place) :]]
     window = jax.lax.dynamic_slice(table, _starts(table, place, given), sizes, allow_negative_indices=False)
-    return jnp.squeeze(window, tuple(range(len(place))))
+    return jax.lax.squeeze(window, range(len(place)))
 
 
 def _starts(table: Any, place: Place, given: Sequence[Any]) -> list[Any]:
-    starts = [jnp.asarray(0 if base is None else given[base], jnp.int32) + offset for base, offset in place]
-    return [*starts, *[jnp.int32(0)] * (table.ndim - len(place))]
+    starts = [_start(0 if base is None else given[base], offset) for base, offset in place]
+    return [*starts, *[np.int32(0)] * (table.ndim - len(place))]
+
+
+def _start(base: Any, offset: int) -> Any:
+    start = jax.lax.convert_element_type(base, np.int32)
+    return jax.lax.add(start, np.int32(offset)) if offset else start
 
 
 class _Body:

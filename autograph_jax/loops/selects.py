@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax.extend.core import ClosedJaxpr
 
 from autograph_jax.loops.axes import axes_of_type
+from autograph_jax.loops.building import is_variable
 from autograph_jax.loops.evaluation import called, is_call
 
 _MOST_WORK = 40  # operations on numbers; beyond that a branch that is not taken had better not run
@@ -25,14 +27,12 @@ _WORK = dict.fromkeys(
 ) | {"div": 4, "rem": 4, "sqrt": 4, "integer_pow": 4, "dynamic_slice": 2, "gather": 2, "concatenate": 2, "slice": 1}
 
 
-def compared(equation: Any, boolean: Any) -> Any:
-    """Of a boolean as a number: is it 0, or is it 1? None if something else is asked: `mask == 0.5`."""
-    if equation.primitive.name != "eq" or is_variable(equation.invars[1]) or jnp.ndim(equation.invars[1].val):
+def compared(equation: Any) -> bool | None:
+    """Of a boolean as a number: is it 1, or is it 0? None if something else is asked: `mask == 0.5`."""
+    if equation.primitive.name != "eq" or is_variable(equation.invars[1]) or np.ndim(equation.invars[1].val):
         return None
     number = equation.invars[1].val
-    if number == 0:
-        return jnp.logical_not(boolean)
-    return boolean if number == 1 else None
+    return bool(number) if number in (0, 1) else None
 
 
 def is_pure(equation: Any) -> bool:
@@ -77,7 +77,3 @@ def _work_of(equation: Any) -> float:
 def _is_small(aval: Any) -> bool:
     is_number = jnp.issubdtype(aval.dtype, jnp.number) or aval.dtype == bool
     return is_number and aval.size <= _MOST_ELEMENTS and not axes_of_type(aval)
-
-
-def is_variable(atom: Any) -> bool:
-    return not hasattr(atom, "val")

@@ -117,7 +117,7 @@ class Shifts:
         return made if made is not None and made.primitive.name == name else None
 
 
-def by_bits(name: str, n: Any, power: int) -> jax.Array:
+def by_bits(name: str, power: int, n: jax.Array) -> jax.Array:
     """`n // power` or `n % power`."""
     if name == "rem":
         return jax.lax.bitwise_and(n, jax.lax.full_like(n, power - 1))

@@ -19,8 +19,9 @@ from jax.interpreters import ad, batching, mlir, partial_eval
 from autograph_jax.loops import checked
 from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.branches import seen_through
+from autograph_jax.loops.building import with_programs_in_place
 from autograph_jax.loops.compiled import compiled
-from autograph_jax.loops.evaluation import called, is_call, with_programs_in_place
+from autograph_jax.loops.evaluation import called, is_call
 from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart
 from autograph_jax.loops.noted import noted
 from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Chosen, Said
@@ -80,17 +81,10 @@ def _has_no_derivative(closed: ClosedJaxpr) -> bool:
 
 def _flat(closed: ClosedJaxpr) -> ClosedJaxpr:
     """With calls of inner functions written out, and the constants as inputs."""
-
-    given = dict.fromkeys(closed.jaxpr.constvars)
-    inner = with_programs_in_place(closed, lambda equation: called(equation) if is_call(equation) else None)
-    own = dict(zip(inner.jaxpr.constvars, inner.consts, strict=True))
-    inside = [variable for variable in own if variable not in given]  # constants of the inner functions
-    jaxpr = inner.jaxpr.replace(
-        constvars=inside,
-        invars=[*given, *inner.jaxpr.invars],
-        debug_info=inner.jaxpr.debug_info.with_unknown_names(),
-    )
-    return ClosedJaxpr(jaxpr, [own[variable] for variable in inside])
+    jaxpr = closed.jaxpr
+    inputs = [*jaxpr.constvars, *jaxpr.invars]
+    opened = jaxpr.replace(constvars=[], invars=inputs, debug_info=jaxpr.debug_info.with_unknown_names())
+    return with_programs_in_place(ClosedJaxpr(opened, []), lambda equation: called(equation) if is_call(equation) else None)
 
 
 def _read_by_element(jaxpr: Any) -> list[bool]:
@@ -106,7 +100,8 @@ def _read_by_element(jaxpr: Any) -> list[bool]:
 
 
 def _run(*operands: Any, jaxpr: ClosedJaxpr, **_: Any) -> list[Any]:
-    return list(with_writes_last(jaxpr)(*operands))
+    moved = with_writes_last(jaxpr)
+    return list((moved if callable(moved) else jaxpr_as_fun(moved))(*operands))
 
 
 def _run_compiled(*operands: Any, jaxpr: ClosedJaxpr, known: Ranges, optimize: Chosen) -> list[Any]:

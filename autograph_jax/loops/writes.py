@@ -17,6 +17,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.experimental.xla_metadata import set_xla_metadata
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
@@ -40,7 +41,7 @@ def is_for_another_platform(equation: Any) -> bool:
     return metadata.get("inlineable") == "false" and is_call(equation) and not are_by_a_call()
 
 
-def behind_a_barrier(equation: Any, operands: Sequence[Any]) -> Sequence[Any]:
+def behind_a_barrier(equation: Any, *operands: Any) -> Sequence[Any]:
     """What such a call gives."""
     return jax.lax.optimization_barrier(jaxpr_as_fun(called(equation))(*operands))
 
@@ -71,9 +72,14 @@ class _Plan:
 
 def writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
     """A function that computes what a closed jaxpr computes, with the writes of its array inputs at the end."""
+    return _moved(closed) or jaxpr_as_fun(closed)
+
+
+def _moved(closed: ClosedJaxpr) -> Callable[..., list[Any]] | None:
+    """Such a function; None where the writes stay where they are."""
     plan = _plan(closed)
     if plan is None:
-        return jaxpr_as_fun(closed)
+        return None
 
     @jax.jit
     def compute(arguments: Sequence[Any], held: Sequence[Any]) -> tuple[Any, Any]:
@@ -103,9 +109,9 @@ def writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
 
 
 @functools.lru_cache(maxsize=1024)
-def with_writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
-    """The same, made once for a jaxpr that holds no values of a trace."""
-    return writes_last(closed)
+def with_writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]] | ClosedJaxpr:
+    """The same, made once for a jaxpr that holds no values of a trace: a function, or the program as it is."""
+    return _moved(closed) or closed
 
 
 def _plan(closed: ClosedJaxpr) -> _Plan | None:
@@ -212,25 +218,30 @@ def _are_last(writes: Sequence[Any], after: Sequence[Any]) -> bool:
     )
 
 
-def in_bounds_write(equation: Any, given: Sequence[Any], indices: Sequence[tuple[Any, Any]]) -> Any:
-    """A scatter of one window whose place is known to be in bounds, as a write that is not checked; None if it is not known.
+def in_bounds_window(equation: Any, spans: Sequence[Any]) -> list[int] | None:
+    """The shape of the one window that a scatter writes, in its array, if its place is known to be in bounds.
 
-    `indices` are the numbers that say where, with their ranges.
+    `spans` are the ranges of the numbers that say where.
     """
     numbers, array = equation.params["dimension_numbers"], equation.invars[0]
     along = numbers.scatter_dims_to_operand_dims
-    if not indices or len(indices) != len(along) or equation.invars[1].aval.shape != (len(along),):
+    if not spans or len(spans) != len(along) or equation.invars[1].aval.shape != (len(along),):
         return None
     sizes = iter(equation.invars[2].aval.shape)
     window = [1 if d in numbers.inserted_window_dims else next(sizes) for d in range(len(array.aval.shape))]
-    starts: list[Any] = [0] * len(window)
-    for dimension, (start, span) in zip(along, indices, strict=True):
+    for dimension, span in zip(along, spans, strict=True):
         if span is None or span[0] < 0 or span[1] + window[dimension] > array.aval.shape[dimension]:
             return None
-        starts[dimension] = start
-    kind = jnp.result_type(*(start for start, _ in indices))
-    places = [jnp.asarray(start, kind) for start in starts]
-    return jax.lax.dynamic_update_slice(given[0], jnp.reshape(given[2], window), places, allow_negative_indices=False)
+    return window
+
+
+def in_bounds_write(equation: Any, window: Sequence[int], array: jax.Array, update: jax.Array, *indices: Any) -> jax.Array:
+    """What such a scatter gives, as a write that is not checked."""
+    kind = jnp.result_type(*indices)
+    starts: list[Any] = [np.zeros((), kind)] * len(window)
+    for dimension, start in zip(equation.params["dimension_numbers"].scatter_dims_to_operand_dims, indices, strict=True):
+        starts[dimension] = jax.lax.convert_element_type(start, kind)
+    return jax.lax.dynamic_update_slice(array, jax.lax.reshape(update, window), starts, allow_negative_indices=False)
 
 
 def _results(equations: Iterable[Any]) -> Iterable[Any]:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from jax.extend.core import check_jaxpr, jaxpr_as_fun
 
-from autograph_jax.loops.evaluation import called, is_call, with_programs_in_place
+from autograph_jax.loops.building import with_programs_in_place
+from autograph_jax.loops.evaluation import called, is_call
 from autograph_jax.loops.tracing import traced
 
 ARRAY = jnp.arange(3.0)
