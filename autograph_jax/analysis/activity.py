@@ -16,12 +16,14 @@ from collections.abc import Iterable
 
 import gast
 
-from autograph_jax.analysis.collect import scope_by_node, scopes_in
+from autograph_jax.analysis.collect import bound_by, scope_by_node, scopes_in
 
 
 def writes(nodes: gast.AST | Iterable[gast.AST]) -> frozenset[str]:
     """The names that these nodes bind or delete: y for `y = 1`, `y += 1`, `import y.z`, `except E as y`, `del y`."""
-    return scopes_in(nodes, functions=False).written()
+    roots = [nodes] if isinstance(nodes, gast.AST) else list(nodes)
+    names = bound_by(roots)  # which is all that most of them need
+    return scopes_in(roots, functions=False).written() if names is None else names
 
 
 def reads(nodes: gast.AST | Iterable[gast.AST]) -> frozenset[str]:

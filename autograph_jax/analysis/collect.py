@@ -26,17 +26,38 @@ def scopes_in(nodes: gast.AST | Iterable[gast.AST], *, functions: bool = True) -
     """
     roots = [nodes] if isinstance(nodes, gast.AST) else list(nodes)
     piece = Scope("piece")
-    pending = [(root, piece) for root in reversed(roots)]
+    pending: list[tuple[Any, Scope]] = [(root, piece) for root in reversed(roots)]
     while pending:
         node, scope = pending.pop()
         if not functions and scope is not piece and scope.kind not in _HERE:
             continue
-        enter = _ENTER.get(type(node))
-        if enter is not None:
+        kind = type(node)
+        if kind is gast.Name:
+            _name(node, scope)
+        elif (enter := _ENTER.get(kind)) is not None:
             pending += reversed(list(enter(node, scope)))
         elif below := children(node):
             pending += [(child, scope) for child in reversed(below)]
     return piece
+
+
+def bound_by(nodes: Iterable[gast.AST]) -> frozenset[str] | None:
+    """What `scopes_in(nodes, functions=False)` says is written, at a fifth of the time; None where it takes more to tell."""
+    pending: list[Any] = list(nodes)
+    found: set[str] = set()
+    for node in pending:  # which grows
+        kind = type(node)
+        if kind is gast.Name:
+            if not isinstance(node.ctx, gast.Load):
+                found.add(node.id)
+        elif kind is gast.Lambda or kind is gast.FunctionDef and not getattr(node, "type_params", None):
+            found.update((node.name,) if kind is gast.FunctionDef else ())
+            pending += evaluated_at_definition(node)
+        elif kind in _ENTER and kind not in _BIND_BY_NAMES:
+            return None
+        elif kind not in _BIND_NOTHING:
+            pending += children(node)
+    return frozenset(found)
 
 
 def scope_by_node(piece: Scope) -> Mapping[gast.AST, Scope]:
@@ -79,17 +100,16 @@ def _annotations(node: FunctionNode) -> Iterator[gast.expr]:
 
 
 def _everything(node: gast.AST, scope: Scope) -> Work:
-    return ((child, scope) for child in children(node))
+    return [(child, scope) for child in children(node)]
 
 
-def _name(node: gast.Name, scope: Scope) -> Work:
+def _name(node: gast.Name, scope: Scope) -> None:
     if isinstance(node.ctx, gast.Load):
         scope.reads.add(node.id)
     else:
         scope.writes.add(node.id)
         if isinstance(node.ctx, gast.Del):
             scope.deletes.add(node.id)
-    return ()
 
 
 def _assign(node: gast.Assign, scope: Scope) -> Work:
@@ -217,8 +237,18 @@ def _pattern(node: Any, scope: Scope) -> Work:
     return _everything(node, scope)
 
 
+_BIND_NOTHING = frozenset({gast.Global, gast.Nonlocal})
+_BIND_BY_NAMES = _BIND_NOTHING | {
+    gast.Assign,
+    gast.For,
+    gast.AsyncFor,
+    gast.Match,
+    gast.AugAssign,
+    gast.NamedExpr,
+    gast.ExceptHandler,
+}
+
 _ENTER: Mapping[type[gast.AST], Callable[[Any, Scope], Work]] = {
-    gast.Name: _name,
     gast.Assign: _assign,
     gast.For: _assign,
     gast.AsyncFor: _assign,

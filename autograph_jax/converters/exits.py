@@ -22,7 +22,7 @@ def may_exit(node: gast.AST | Sequence[gast.AST]) -> bool:
 
 
 def _may_exit(node: gast.AST | Sequence[gast.AST], *, in_loop: bool) -> bool:
-    if isinstance(node, Sequence):
+    if not isinstance(node, gast.AST):
         return any(_may_exit(child, in_loop=in_loop) for child in node)
     if isinstance(node, _SCOPES):
         return False

@@ -42,9 +42,14 @@ def children(node: gast.AST) -> list[Any]:
 
 def walk(node: gast.AST) -> list[Any]:
     """A node and all below it, level by level."""
-    found = [node]
+    found: list[Any] = [node]
     for known in found:  # which grows meanwhile
-        found += children(known)
+        for name in _FIELDS[type(known)]:  # as `children` does: a call for each node would take a third of the time
+            value = getattr(known, name, None)
+            if type(value) is list:
+                found += [part for part in value if isinstance(part, gast.AST)] if name in _MIXED else value
+            elif value is not None and isinstance(value, gast.AST):
+                found.append(value)
     return found
 
 
