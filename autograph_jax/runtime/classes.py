@@ -28,6 +28,7 @@ from autograph_jax.runtime.libraries import (
     is_users,
     module_of,
     when_nobody_ports,
+    when_somebody_ports,
     writes_polynomials,
 )
 from autograph_jax.runtime.unconverted import is_marked, is_marked_class, switched_off
@@ -77,8 +78,10 @@ def _meet(kind: type) -> None:
         _under_way.discard(key)
 
 
-# Module state, guarded by the same lock: classes of ported libraries, and what was in them.
+# Module state, guarded by the same lock: classes of ported libraries, and what was in them; and those of objects that ported
+# functions name, which are met when the functions are converted, and would not be met again.
 _ported: dict[int, tuple[type, dict[str, Any]]] = {}
+_ported_by_name: dict[int, weakref.ref[type]] = {}
 
 
 def _is_ported(kind: type) -> bool:
@@ -93,14 +96,26 @@ def _is_ported(kind: type) -> bool:
 def restore_ported() -> None:
     """Give the classes of ported libraries back what was in them: nobody is porting any more."""
     with convert.lock:
-        for key, (kind, members) in list(_ported.items()):
+        restored = set(_ported)
+        for kind, members in _ported.values():
             for name, member in list(vars(kind).items()):
                 if name not in members:
                     type.__delattr__(kind, name)
                 elif member is not members[name]:
                     type.__setattr__(kind, name, members[name])
-            _known_to_ports.pop(key, None)
+        for key, known in list(_known_to_ports.items()) if restored else ():
+            if (kind := known()) is None or not restored.isdisjoint(
+                map(id, kind.__mro__)
+            ):  # a user's that is derived from one, too
+                _known_to_ports.pop(key, None)
         _ported.clear()
+
+
+def meet_again() -> None:
+    """Somebody is porting once more."""
+    for known in list(_ported_by_name.values()):
+        if (kind := known()) is not None:
+            meet(kind)
 
 
 def _convert_members(kind: type) -> None:
@@ -202,13 +217,21 @@ def meet_named(function: types.FunctionType) -> None:
             if not _is_ported(value):
                 meet(value)
         elif not isinstance(value, _NO_OBJECTS):
-            meet_all(value)
+            for kind in meet_all(value):
+                if any(id(base) in _ported for base in kind.__mro__):
+                    _ported_by_name[id(kind)] = weakref.ref(kind, functools.partial(_forget, id(kind)))
 
 
-def meet_all(value: Any) -> None:
-    """Meet the classes of a value and of what can be reached from it."""
-    for part in reach.everything(value):
-        meet(type(part))
+def _forget(key: int, _: Any) -> None:
+    _ported_by_name.pop(key, None)
+
+
+def meet_all(value: Any) -> list[type]:
+    """Meet the classes of a value and of what can be reached from it: these."""
+    kinds = {id(type(part)): type(part) for part in reach.everything(value)}  # a metaclass may have no hashes
+    for kind in kinds.values():
+        meet(kind)
+    return [*kinds.values()]
 
 
 _NO_OBJECTS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType)
@@ -244,5 +267,6 @@ def _in_annotation(annotation: Any, names: dict[str, Any]) -> Iterator[Any]:
 
 
 convert.after_conversion.append(meet_named)
+when_somebody_ports.append(meet_again)
 when_nobody_ports.append(restore_ported)
 hooks.meet = meet

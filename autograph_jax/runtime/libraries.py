@@ -38,7 +38,9 @@ class _Mode(threading.local):
 _mode = _Mode()
 _lock = threading.RLock()
 _porting: set[object] = set()  # one for each `port` that is running, in any thread
-when_nobody_ports: list[Callable[[], None]] = []  # called when the last one ends. Set once, when the package is imported.
+# Called when the first one begins, and when the last one ends. Set once, when the package is imported.
+when_somebody_ports: list[Callable[[], None]] = []
+when_nobody_ports: list[Callable[[], None]] = []
 
 
 @contextlib.contextmanager
@@ -48,8 +50,11 @@ def porting(max_len: int | None = None) -> Iterator[None]:
     own = object()
     try:  # Ctrl-C may come anywhere
         with _lock:
+            is_first = not _porting
             _porting.add(own)
         _mode.depth, _mode.max_len = depth + 1, around if max_len is None else max_len
+        for begin in when_somebody_ports if is_first else ():
+            begin()
         yield
     finally:
         _mode.depth, _mode.max_len = depth, around

@@ -89,3 +89,35 @@ def test_a_manager_of_a_library():
     with contextlib.suppress(DeprecationWarning):
         found = jax.jit(lambda a: solve(residuals, jnp.array([a, 0.3]), max_nfev=5).x)(1.0)
     np.testing.assert_allclose(found, scipy.optimize.least_squares(residuals, [1.0, 0.3], max_nfev=5).x, rtol=1e-6)
+
+
+class Own(Operator):
+    def __init__(self):
+        super().__init__(float, (2, 2))
+
+    def _matvec(self, x):
+        return MATRIX @ x
+
+
+NAMED, OWN = scipy.sparse.linalg.aslinearoperator(MATRIX), Own()
+
+
+def times_named(b):
+    return NAMED @ b
+
+
+def times_own(b):
+    return OWN @ b
+
+
+def times_new(b):
+    return Own() @ b
+
+
+@pytest.mark.parametrize("function", [times_named, times_own, times_new])
+def test_the_class_of_an_object_is_met_in_each_trace(function):
+    before = dict(vars(Operator))
+    for number in (1.0, 2.0, 3.0):
+        product = jax.jit(lambda b: ag.port(function)(b))  # noqa: PLW0108 - traced anew each time
+        np.testing.assert_allclose(product(jnp.full(2, number)), MATRIX @ np.full(2, number))
+        assert dict(vars(Operator)) == before
