@@ -179,18 +179,25 @@ class _Run:
     def _unconverted(self, equation: Any, given: list[Atom]) -> list[Atom]:
         """With indices as they were computed, where that is the same number: converting them would be a part of each turn."""
         first = _FIRST_INDEX[equation.primitive.name]
-        indices = []
-        for atom, new in zip(equation.invars[first:], given[first:], strict=True):
-            maker = self._maker(atom)
-            if maker is not None and maker.primitive.name == "convert_element_type" and self._range(atom) is not None:
-                before = maker.invars[0]
-                new = self._atom(before) if before.aval.dtype.itemsize >= atom.aval.dtype.itemsize else new
-            indices.append(new)
+        indices = [self._as_computed(atom) for atom in equation.invars[first:]]
         kinds = {index.aval.dtype for index in indices if is_variable(index)}
         if len(kinds) != 1:
             return given
         kind = kinds.pop()
         return given[:first] + [i if is_variable(i) else _converted(i, kind) for i in indices]
+
+    def _as_computed(self, index: Any) -> Atom:
+        """An index before it was given fewer bits, also where it is then asked in vain whether it is negative."""
+        atom, maker = index, self._maker(index)
+        while maker is not None and maker.primitive.name == "select_n" and (which := self._range(maker.invars[0])) is not None:
+            if which[0] != which[1]:
+                break
+            atom = maker.invars[1 + which[0]]
+            maker = self._maker(atom)
+        if maker is not None and maker.primitive.name == "convert_element_type" and self._range(atom) is not None:
+            before = maker.invars[0]
+            return self._atom(before if before.aval.dtype.itemsize >= atom.aval.dtype.itemsize else atom)
+        return self._atom(index)
 
     def _maker(self, atom: Any) -> Any:
         return self._makers.get(atom) if is_variable(atom) else None
@@ -271,7 +278,7 @@ class _Run:
         if name == "convert_element_type" and equation.invars[0].aval.dtype == bool:
             self._booleans[made] = self._atom(equation.invars[0])
         elif name == "broadcast_in_dim" and made.aval.shape == (1,) and not equation.invars[0].aval.shape:
-            self._is_of(made, [(self._atom(equation.invars[0]), known[0])])
+            self._is_of(made, [(self._as_computed(equation.invars[0]), known[0])])
         elif name == "concatenate":
             parts = [self._parts_of(self._atom(atom)) for atom in equation.invars]
             if all(parts):

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.experimental.xla_metadata import set_xla_metadata
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
@@ -237,7 +237,8 @@ def in_bounds_window(equation: Any, spans: Sequence[Any]) -> list[int] | None:
 
 def in_bounds_write(equation: Any, window: Sequence[int], array: jax.Array, update: jax.Array, *indices: Any) -> jax.Array:
     """What such a scatter gives, as a write that is not checked."""
-    kind = jnp.result_type(*indices)
+    kinds = {index.dtype for index in indices if isinstance(index, Tracer)}
+    kind = kinds.pop() if len(kinds) == 1 else np.int32 if max(array.shape) <= np.iinfo(np.int32).max else np.int64
     starts: list[Any] = [np.zeros((), kind)] * len(window)
     for dimension, start in zip(equation.params["dimension_numbers"].scatter_dims_to_operand_dims, indices, strict=True):
         starts[dimension] = jax.lax.convert_element_type(start, kind)

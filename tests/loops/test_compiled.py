@@ -183,6 +183,21 @@ def test_what_is_known_is_not_checked(program):
     assert "dynamic-update-slice" in compiled
 
 
+def in_its_first_column(x):
+    t = jnp.zeros((len(x), len(x)))
+    for i in range(len(x)):
+        t[i, 0] = x[i] * i
+    return t
+
+
+@needs_cpu
+@pytest.mark.parametrize("program", [*IN_BOUNDS[:4], in_its_first_column])
+def test_an_index_in_bounds_is_not_converted(program):
+    """JAX's indices have 32 bits, a loop's counter has 64: in each turn LLVM would convert it."""
+    compiled = text(ag.autograph(program), X)
+    assert not re.search(r"s32\[\](\{.*?\})? convert", compiled)
+
+
 @needs_cpu
 @pytest.mark.parametrize("program", [past_the_end, counts_down_past_zero, few_bits])
 def test_what_is_not_known_is_checked(program):
