@@ -116,6 +116,13 @@ def turns_at_once(params: dict[str, Any]) -> int:
     return 1 << max(most.bit_length() - 1, 0)
 
 
+def may_be_unrolled(params: dict[str, Any]) -> bool:
+    """Could so many turns stand one after the other, were no array read that they write?"""
+    equations = params["jaxpr"].jaxpr.eqns
+    is_written = any(equation.primitive.name == "dynamic_update_slice" for equation in equations)
+    return is_written and params["length"] >= _UNROLLED_FROM and len(equations) <= _MOST_UNROLLED // 2
+
+
 def _is_short(equation: Any, equations: Sequence[Any]) -> bool:
     if equation.primitive.name == "dynamic_update_slice":
         readers = [other for other in equations for atom in other.invars if atom is equation.invars[0]]

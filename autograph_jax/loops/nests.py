@@ -9,7 +9,7 @@ from typing import Any
 from jax.extend.core import ClosedJaxpr
 from jax.extend.core.primitives import while_p
 
-from autograph_jax.loops import blocks, guards, kernels, ranges, rows, told
+from autograph_jax.loops import blocks, forwarding, guards, kernels, ranges, rows, told
 from autograph_jax.loops.evaluation import programs_of
 from autograph_jax.loops.kernel_calls import in_one_kernel, kernel_p
 from autograph_jax.loops.loop import Loop, closed_of
@@ -33,14 +33,23 @@ def scan(equation: Any, known: Ranges, chosen: Chosen, compiled: Compile) -> Ins
 
     def kernel(params: dict[str, Any], chosen: Chosen) -> Run:
         before = of_inputs(equation.params["jaxpr"].jaxpr, inside)
-        tables = rows.of_scan(params, [atom.aval for atom in equation.invars], before) if "rows" in chosen else []
-        if not tables and "unroll" in chosen and (count := kernels.turns_at_once(params)) > 1:
+        avals = [atom.aval for atom in equation.invars]
+        if "rows" in chosen and (tables := rows.of_scan(params, avals, before)):
+            told.tell(equation, "rows", "of a table, only the rows that the loop needs are in it")
+            return lambda *given: rows.in_rows(params, given, tables, in_one_kernel)
+        count = kernels.turns_at_once(params) if "unroll" in chosen else 1
+        if count == 1 and {"unroll", "forwarding"} <= chosen and kernels.may_be_unrolled(params):
+            plain = compiled(forwarding.with_turns_in_place(equation.params["jaxpr"]), before, chosen - {"kernel"})
+            found = forwarding.of_scan(params | {"jaxpr": plain}, avals, before)
+            count = kernels.turns_at_once(params | {"jaxpr": found.body}) if found is not None else 1
+            if found is not None and count > 1:
+                told.tell(equation, "forwarding", f"what a turn writes is handed on; {count} turns stand one after the other")
+                scan = forwarding.run(params, found, count)
+                return lambda *given: in_one_kernel(scan, given)
+        if count > 1:
             told.tell(equation, "unroll", f"{count} turns stand one after the other")
             params = params | {"unroll": count}
-        if not tables:
-            return lambda *given: in_one_kernel(functools.partial(equation.primitive.bind, **params), given)
-        told.tell(equation, "rows", "of a table, only the rows that the loop needs are in it")
-        return lambda *given: rows.in_rows(params, given, tables, in_one_kernel)
+        return lambda *given: in_one_kernel(functools.partial(equation.primitive.bind, **params), given)
 
     return _loop(equation, made, chosen, kernel)
 

@@ -17,12 +17,13 @@ MEANINGS = {
     "products": "products of matrices of up to 8x8, a pair for each lane, are written-out arithmetic",
     "sorts": "arrays of up to 8 elements are sorted by written-out comparisons",
     "rows": "of a table of which a loop needs some rows, copies of these are in it",
+    "forwarding": "an element that a turn before has written is handed on, and not read again",
     "unroll": "of a kernel that computes few numbers, up to 8 turns stand one after the other",
     "kernel": "a whole loop is one piece of machine code",
 }
 ALL: Chosen = frozenset(MEANINGS)
 NONE: Chosen = frozenset()
-ON_CPU_ALONE: Chosen = frozenset({"blocks", "factors", "products", "sorts", "rows", "unroll", "kernel"})
+ON_CPU_ALONE: Chosen = frozenset({"blocks", "factors", "products", "sorts", "rows", "forwarding", "unroll", "kernel"})
 _VARIABLE = "AUTOGRAPH_JAX_OPTIMIZE"
 
 

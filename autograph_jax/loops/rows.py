@@ -17,15 +17,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from autograph_jax.loops.bodies import Body, is_write, window
 from autograph_jax.loops.evaluation import bound, evaluated
 from autograph_jax.loops.guards import parts_of_scan
-from autograph_jax.loops.noted import left_by
-from autograph_jax.loops.ranges import Range, Ranges, fits, of_literal
+from autograph_jax.loops.ranges import Ranges, fits
 
 _LEAST_TURNS = 128  # the copies are operations of their own, which XLA starts one by one
 _MOST_PER_TURN = 8  # elements that are cut out and put back, for each turn of the loop: to copy one is much less than a turn
-_WRITE = "dynamic_update_slice"
-_ACCESSES = ("dynamic_slice", _WRITE)
 
 Run = Callable[[Callable[..., Any], Sequence[Any]], Sequence[Any]]
 Index = tuple[int | None, int]  # an operand that no turn changes, or None; and what is added to it
@@ -51,7 +49,7 @@ def of_scan(params: dict[str, Any], avals: Sequence[Any], inside: Ranges) -> lis
     first, last = parts_of_scan(params, avals)
     if params["length"] < _LEAST_TURNS:
         return []
-    body = _Body(params["jaxpr"], first, inside)
+    body = _Tables(params["jaxpr"], first, inside)
     found = [body.rows(number, number - first) for number in range(first, last)]
     return [rows for rows in found if rows is not None and _pays(rows, avals[rows.table].shape, params["length"])]
 
@@ -105,9 +103,8 @@ class _Reader:
         return bound(equation, operands)
 
     def _one(self, equation: Any, operands: list[Any], rows: Rows, others: dict[Place, Any]) -> Any:
-        is_write = equation.primitive.name == _WRITE
-        starts = operands[2 if is_write else 1 :][len(rows.fixed) :]
-        if is_write:
+        starts = operands[2 if is_write(equation) else 1 :][len(rows.fixed) :]
+        if is_write(equation):
             window = jax.lax.squeeze(operands[1], rows.fixed)
             return jax.lax.dynamic_update_slice(operands[0], window, starts, allow_negative_indices=False)
         sizes = equation.params["slice_sizes"][len(rows.fixed) :]
@@ -131,23 +128,17 @@ def _start(base: Any, offset: int) -> Any:
     return jax.lax.add(start, np.int32(offset)) if offset else start
 
 
-class _Body:
-    """The jaxpr of a scan's turn, and what is known of its integers."""
+class _Tables:
+    """A body of which tables are asked."""
 
     def __init__(self, closed: Any, consts: int, inside: Ranges) -> None:
-        self._jaxpr, self._consts = closed.jaxpr, {v: number for number, v in enumerate(closed.jaxpr.invars[:consts])}
-        self._makers = {v: equation for equation in closed.jaxpr.eqns for v in equation.outvars}
-        inputs = [*closed.jaxpr.constvars, *closed.jaxpr.invars]
-        self._ranges: dict[Any, Range | None] = dict(zip(inputs, [*map(of_literal, closed.consts), *inside], strict=True))
-        for equation in closed.jaxpr.eqns:
-            given = tuple(map(self._range, equation.invars))
-            self._ranges.update(zip(equation.outvars, left_by(equation, given), strict=False))
+        self._body, self._consts = Body(closed, inside), {v: number for number, v in enumerate(closed.jaxpr.invars[:consts])}
 
     def rows(self, number: int, output: int) -> Rows | None:
         """What it does with the table that is this operand; None where it wants all of it, or writes nothing."""
-        aval = self._jaxpr.invars[number].aval
-        used = self._used(self._jaxpr.invars[number], self._jaxpr.outvars[output])
-        writes = [id(equation) for equation in used if equation.primitive.name == _WRITE]
+        aval = self._body.jaxpr.invars[number].aval
+        used = self._body.accesses(number, output)
+        writes = [id(equation) for equation in used if is_write(equation)]
         if not writes or not jnp.issubdtype(aval.dtype, jnp.integer):
             return None
         places = {id(equation): self._place(equation) for equation in used}
@@ -159,33 +150,12 @@ class _Body:
             return None
         return Rows(number, written, read, places)
 
-    def _used(self, table: Any, output: Any) -> list[Any]:
-        """The equations that read or write the table; none if it is used in any other way, or is not what the turn leaves."""
-        used, versions = [], [table]
-
-        def is_one(atom: Any) -> bool:
-            return any(atom is version for version in versions)
-
-        for equation in self._jaxpr.eqns:
-            if not any(map(is_one, equation.invars)):
-                continue
-            if equation.primitive.name not in _ACCESSES or any(map(is_one, equation.invars[1:])):
-                return []
-            used.append(equation)
-            if equation.primitive.name == _WRITE:
-                versions.append(equation.outvars[0])
-        return used if is_one(output) and sum(map(is_one, self._jaxpr.outvars)) == 1 else []
-
     def _place(self, equation: Any) -> Place:
         """For its first dimensions, as long as it is in bounds there, at one index, which no turn changes: these indices."""
-        is_write = equation.primitive.name == _WRITE
-        sizes = equation.invars[1].aval.shape if is_write else equation.params["slice_sizes"]
         place: list[Index] = []
-        for start, size, most in zip(
-            equation.invars[2 if is_write else 1 :], sizes, equation.invars[0].aval.shape, strict=True
-        ):
-            span, index = self._range(start), self._index(start)
-            if size != 1 or span is None or span[0] < 0 or span[1] >= most or index is None:
+        for start, size, most in zip(*window(equation), equation.invars[0].aval.shape, strict=True):
+            index = self._index(start)
+            if size != 1 or index is None or not self._body.is_in_bounds(start, size, most):
                 break
             place.append(index)
         return tuple(place)
@@ -193,7 +163,7 @@ class _Body:
     def _index(self, atom: Any) -> Index | None:
         if hasattr(atom, "val"):
             return None, int(atom.val)
-        span, maker = self._range(atom), self._makers.get(atom)
+        span, maker = self._body.range_of(atom), self._body.maker(atom)
         if span is None or not fits(span, jnp.int32):
             return None
         if atom in self._consts:
@@ -210,9 +180,6 @@ class _Body:
         before = self._index(operands[0])
         step = int(operands[1].val) * (1 if name == "add" else -1)
         return before if before is None else (before[0], before[1] + step)
-
-    def _range(self, atom: Any) -> Range | None:
-        return of_literal(atom.val) if hasattr(atom, "val") else self._ranges.get(atom)
 
 
 def _are_apart(one: Place, other: Place) -> bool:

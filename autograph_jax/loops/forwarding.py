@@ -1,0 +1,253 @@
+"""An element that one of the turns before has written is handed on, and not read again: `x[i] = a * x[i - 1] + b[i]`.
+
+Memory gives back what was just written to it some cycles later, and XLA would copy an array that several turns in a row read
+and write. Of one that is only written, several turns may stand one after the other (`kernels.turns_at_once`): Thomas' solver
+takes 0.65 of the time. It is done where each read is surely of what the same write has left, one to four turns before.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+
+from autograph_jax.loops.bodies import Body, is_write, window
+from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
+from autograph_jax.loops.guards import parts_of_scan
+from autograph_jax.loops.ranges import Ranges, is_whole
+
+_MOST_TURNS_BEFORE = 4
+_MOST_ELEMENTS = 16  # of a window
+_MOST_EQUATIONS = 128  # of a turn
+
+# An integer as a sum: by variable its factor, of None the number that is added. A variable is an input of the turn.
+Sum = dict[Any, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Forwarded:
+    """What a scan does with one array."""
+
+    array: int  # which operand of the scan
+    write: Any  # the equation
+    reads: dict[int, int]  # by the id of the equation that reads, how many turns before it was written
+    starts: tuple[Sum, ...]  # where the first turn writes
+    steps: tuple[int, ...]  # how much farther the next one writes
+
+    @property
+    def turns(self) -> int:
+        return max(self.reads.values())
+
+
+@dataclasses.dataclass(frozen=True)
+class Forwarding:
+    """A scan that hands on what is written to some arrays."""
+
+    arrays: Sequence[Forwarded]
+    body: ClosedJaxpr  # of a turn which takes and gives that behind its carry
+    inputs: dict[Any, int]  # of the scan's own body, by their variables: which operands they are
+
+
+def with_turns_in_place(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """The body of a scan, of which the turn stands in it; the writes stay where they are."""
+    return with_programs_in_place(
+        closed, lambda equation: equation.params["jaxpr"] if equation.primitive.name == "turn" else None
+    )
+
+
+def of_scan(params: dict[str, Any], avals: Sequence[Any], inside: Ranges) -> Forwarding | None:
+    """What a scan hands on, if nothing that it writes is then read any more; `inside` is known of its body's operands."""
+    closed = params["jaxpr"]
+    if len(closed.jaxpr.eqns) > _MOST_EQUATIONS or not any(map(is_write, closed.jaxpr.eqns)):
+        return None
+    first, last = parts_of_scan(params, avals)
+    writing = _Writing(closed, first, last, inside)
+    found = [writing.of_array(number) for number in range(first, last)]
+    arrays = [one for one in found if isinstance(one, Forwarded)]
+    if not arrays or any(one is False for one in found):
+        return None
+    inputs = {v: number for number, v in enumerate(closed.jaxpr.invars)}
+    return Forwarding(arrays, _handing_on(closed, arrays, first, last), inputs)
+
+
+def _handing_on(closed: ClosedJaxpr, arrays: Sequence[Forwarded], first: int, last: int) -> ClosedJaxpr:
+    avals = list(closed.in_avals)
+    kept = [one.write.invars[1].aval for one in arrays for _ in range(one.turns)]
+    builder = Builder([*avals[:last], *kept, *avals[last:]])
+    left = iter(builder.inputs[last : last + len(kept)])
+    before = [[next(left) for _ in range(one.turns)] for one in arrays]
+    known = {key: own[turns - 1] for one, own in zip(arrays, before, strict=True) for key, turns in one.reads.items()}
+    written: dict[int, Atom] = {}
+
+    def each(equation: Any, operands: list[Atom]) -> Sequence[Atom]:
+        if id(equation) in known:
+            return [known[id(equation)]]
+        if is_write(equation):
+            written[id(equation)] = operands[1]
+        return builder.again(equation, operands)
+
+    outputs = builder.of_program(closed, [*builder.inputs[:last], *builder.inputs[last + len(kept) :]], each)
+    count = last - first
+    handed_on = [v for one, own in zip(arrays, before, strict=True) for v in (written[id(one.write)], *own[:-1])]
+    return builder.program(closed.jaxpr, [*outputs[:count], *handed_on, *outputs[count:]])
+
+
+def run(params: dict[str, Any], forwarding: Forwarding, unroll: int) -> Callable[..., Sequence[Any]]:
+    """What runs the scan, of its operands."""
+
+    def scan(*given: Any) -> Sequence[Any]:
+        first, last = parts_of_scan(params, given)
+        kept = [value for one in forwarding.arrays for value in _before(one, given, forwarding.inputs)]
+        turn = jaxpr_as_fun(forwarding.body)
+        count = last - first + len(kept)
+
+        def step(carry: Sequence[Any], row: Sequence[Any]) -> tuple[Any, Any]:
+            out = turn(*given[:first], *carry, *row)
+            return out[:count], out[count:]
+
+        carry = [*given[first:last], *kept]
+        rows = {"length": params["length"], "reverse": params["reverse"], "unroll": unroll}
+        left, stacked = jax.lax.scan(step, carry, list(given[last:]), **rows)
+        return [*left[: last - first], *stacked]
+
+    return scan
+
+
+def _before(one: Forwarded, given: Sequence[Any], inputs: dict[Any, int]) -> list[Any]:
+    """What is in the array where the turns before the first one would have written, the last of them first."""
+    array, shape = given[one.array], one.write.invars[1].aval.shape
+    starts = [_value(total, given, inputs) for total in one.starts]
+
+    def at(turns: int) -> Any:
+        moved = [jax.lax.sub(start, _of_32_bits(turns * step)) for start, step in zip(starts, one.steps, strict=True)]
+        return jax.lax.dynamic_slice(array, moved, shape, allow_negative_indices=False)
+
+    return [at(turns + 1) for turns in range(one.turns)]
+
+
+def _value(total: Sum, given: Sequence[Any], inputs: dict[Any, int]) -> Any:
+    """An index before the first turn. It may wrap around on the way, and is a number of 32 bits in the end."""
+    value: Any = _of_32_bits(total.get(None, 0))
+    for variable, factor in total.items():
+        if variable is not None:
+            number = jax.lax.convert_element_type(given[inputs[variable]], np.int32)
+            value = jax.lax.add(value, jax.lax.mul(number, _of_32_bits(factor)))
+    return value
+
+
+def _of_32_bits(number: int) -> Any:
+    return np.int64(number).astype(np.int32)
+
+
+class _Writing:
+    """What the body of a scan writes, and where."""
+
+    def __init__(self, closed: ClosedJaxpr, first: int, last: int, inside: Ranges) -> None:
+        self._body, self._first = Body(closed, inside), first
+        jaxpr = self._body.jaxpr
+        self._steps: dict[Any, int] = dict.fromkeys(jaxpr.invars[:first], 0)  # how much an input grows in a turn
+        for before, after in zip(jaxpr.invars[first:last], jaxpr.outvars, strict=False):
+            step = self._counted(before, after)
+            if step is not None:
+                self._steps[before] = step
+
+    def _counted(self, before: Any, after: Any) -> int | None:
+        total = self._sum(after, {before}) if not before.aval.shape else None
+        return total.get(None, 0) if total is not None and total.get(before) == 1 and len(total) <= 2 else None
+
+    def of_array(self, number: int) -> Forwarded | bool:
+        """True of what is no array that is written, or is only written; False where a read may be of anything."""
+        accesses = self._body.accesses(number, number - self._first)
+        variable = self._body.jaxpr.invars[number]
+        if not accesses:
+            used = [e for e in self._body.jaxpr.eqns if any(atom is variable for atom in e.invars)]
+            return not any(map(is_write, used))
+        writes = [equation for equation in accesses if is_write(equation)]
+        reads = [equation for equation in accesses if not is_write(equation)]
+        if not writes or not reads:
+            return True
+        starts, sizes = window(writes[0])
+        if len(writes) > 1 or np.prod(sizes) > _MOST_ELEMENTS:
+            return False
+        written = self._place(writes[0])
+        if written is None:
+            return False
+        steps = tuple(sum(factor * self._steps[v] for v, factor in total.items() if v is not None) for total in written)
+        if not any(steps):
+            return False
+        turns = {id(equation): self._turns_before(equation, variable, sizes, written, steps) for equation in reads}
+        known = {key: number for key, number in turns.items() if number is not None}
+        return Forwarded(number, writes[0], known, written, steps) if len(known) == len(turns) else False
+
+    def _turns_before(
+        self, read: Any, array: Any, sizes: Sequence[int], written: Sequence[Sum], steps: Sequence[int]
+    ) -> int | None:
+        """How many turns before the write was where this reads; None if that is not known."""
+        place = self._place(read)
+        if place is None or read.invars[0] is not array or tuple(read.params["slice_sizes"]) != tuple(sizes):
+            return None
+        for turns in range(1, _MOST_TURNS_BEFORE + 1):
+            if all(a == _moved(b, -turns * step) for a, b, step in zip(place, written, steps, strict=True)):
+                return turns
+        return None
+
+    def _place(self, equation: Any) -> tuple[Sum, ...] | None:
+        found = []
+        for start, size, length in zip(*window(equation), equation.invars[0].aval.shape, strict=True):
+            total = self._sum(start, self._steps) if self._body.is_in_bounds(start, size, length) else None
+            if total is None or length > np.iinfo(np.int32).max:
+                return None
+            found.append(total)
+        return tuple(found)
+
+    def _sum(self, atom: Atom, inputs: Any) -> Sum | None:
+        """What is computed of these inputs and of numbers by sums, all of which are known to fit; None of anything else."""
+        span = self._body.range_of(atom)
+        if span is None or not is_whole(atom.aval) or atom.aval.shape:
+            return None
+        if not is_variable(atom):
+            return _moved({}, span[0])
+        if atom in inputs:
+            return {atom: 1}
+        maker = self._body.maker(atom)
+        if maker is None:
+            return None
+        name = maker.primitive.name
+        if name not in ("convert_element_type", "neg", "add", "sub", "mul"):
+            return None
+        parts = [self._sum(part, inputs) for part in maker.invars]
+        if any(part is None for part in parts):
+            return None
+        return _SUMS[name](*parts)
+
+
+def _moved(total: Sum, by: int) -> Sum:
+    return _added(total, {None: by})
+
+
+def _added(one: Sum, other: Sum) -> Sum:
+    found = {variable: one.get(variable, 0) + other.get(variable, 0) for variable in one | other}
+    return {variable: factor for variable, factor in found.items() if factor}
+
+
+def _times(total: Sum, number: int) -> Sum:
+    return {variable: factor * number for variable, factor in total.items() if factor * number}
+
+
+def _product(one: Sum, other: Sum) -> Sum | None:
+    if other.keys() <= {None}:
+        return _times(one, other.get(None, 0))
+    return _times(other, one.get(None, 0)) if one.keys() <= {None} else None
+
+
+_SUMS: dict[str, Callable[..., Sum | None]] = {
+    "convert_element_type": lambda one: one,
+    "neg": lambda one: _times(one, -1),
+    "add": _added,
+    "sub": lambda one, other: _added(one, _times(other, -1)),
+    "mul": _product,
+}
