@@ -2,14 +2,15 @@
 
 Memory gives back what was just written to it some cycles later, and XLA would copy an array that several turns in a row read
 and write. Of one that is only written, several turns may stand one after the other (`kernels.turns_at_once`): Thomas' solver
-takes 0.65 of the time. It is done where each read is surely of what the same write has left, one to four turns before.
+takes 0.65 of the time. It is done where each read is surely of what the same write has left, at most four turns before, or of
+what no turn has written yet: that is read in a copy.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import numpy as np
@@ -18,11 +19,13 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from autograph_jax.loops.bodies import Body, is_write, window
 from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
 from autograph_jax.loops.guards import parts_of_scan
+from autograph_jax.loops.loop import split
 from autograph_jax.loops.ranges import Ranges, is_whole
 
 _MOST_TURNS_BEFORE = 4
 _MOST_ELEMENTS = 16  # of a window
 _MOST_EQUATIONS = 128  # of a turn
+_MOST_COPIED = 8  # elements for each turn, where the array as it was is read too; of rows it takes longer than it saves
 
 # An integer as a sum: by variable its factor, of None the number that is added. A variable is an input of the turn.
 Sum = dict[Any, int]
@@ -34,13 +37,17 @@ class Forwarded:
 
     array: int  # which operand of the scan
     write: Any  # the equation
-    reads: dict[int, int]  # by the id of the equation that reads, how many turns before it was written
+    reads: dict[int, int | None]  # by the id of the equation that reads, how many turns before it was written; None: not yet
     starts: tuple[Sum, ...]  # where the first turn writes
     steps: tuple[int, ...]  # how much farther the next one writes
 
     @property
     def turns(self) -> int:
-        return max(self.reads.values())
+        return max(turns or 0 for turns in self.reads.values())
+
+    @property
+    def is_read_as_it_was(self) -> bool:
+        return None in self.reads.values()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +72,7 @@ def of_scan(params: dict[str, Any], avals: Sequence[Any], inside: Ranges) -> For
     if len(closed.jaxpr.eqns) > _MOST_EQUATIONS or not any(map(is_write, closed.jaxpr.eqns)):
         return None
     first, last = parts_of_scan(params, avals)
-    writing = _Writing(closed, first, last, inside)
+    writing = _Writing(closed, first, last, params["length"], inside)
     found = [writing.of_array(number) for number in range(first, last)]
     arrays = [one for one in found if isinstance(one, Forwarded)]
     if not arrays or any(one is False for one in found):
@@ -75,25 +82,32 @@ def of_scan(params: dict[str, Any], avals: Sequence[Any], inside: Ranges) -> For
 
 
 def _handing_on(closed: ClosedJaxpr, arrays: Sequence[Forwarded], first: int, last: int) -> ClosedJaxpr:
+    """The body, with the arrays as they were behind its constants, and what is handed on behind its carry."""
     avals = list(closed.in_avals)
+    old = [avals[one.array] for one in arrays if one.is_read_as_it_was]
     kept = [one.write.invars[1].aval for one in arrays for _ in range(one.turns)]
-    builder = Builder([*avals[:last], *kept, *avals[last:]])
-    left = iter(builder.inputs[last : last + len(kept)])
+    builder = Builder([*avals[:first], *old, *avals[first:last], *kept, *avals[last:]])
+    consts, as_they_were, carry, behind, rows = split(builder.inputs, first, len(old), last - first, len(kept))
+    places, left = iter(as_they_were), iter(behind)
     before = [[next(left) for _ in range(one.turns)] for one in arrays]
-    known = {key: own[turns - 1] for one, own in zip(arrays, before, strict=True) for key, turns in one.reads.items()}
+    was = [next(places) if one.is_read_as_it_was else None for one in arrays]
+    reads = {key: (number, turns) for number, one in enumerate(arrays) for key, turns in one.reads.items()}
+    numbers = {id(one.write): number for number, one in enumerate(arrays)}
     written: dict[int, Atom] = {}
 
     def each(equation: Any, operands: list[Atom]) -> Sequence[Atom]:
-        if id(equation) in known:
-            return [known[id(equation)]]
-        if is_write(equation):
-            written[id(equation)] = operands[1]
+        if id(equation) in reads:
+            number, turns = reads[id(equation)]
+            if turns is None:
+                return builder.again(equation, [was[number], *operands[1:]])
+            return [before[number][turns - 1] if turns else written[number]]
+        if id(equation) in numbers:
+            written[numbers[id(equation)]] = operands[1]
         return builder.again(equation, operands)
 
-    outputs = builder.of_program(closed, [*builder.inputs[:last], *builder.inputs[last + len(kept) :]], each)
-    count = last - first
-    handed_on = [v for one, own in zip(arrays, before, strict=True) for v in (written[id(one.write)], *own[:-1])]
-    return builder.program(closed.jaxpr, [*outputs[:count], *handed_on, *outputs[count:]])
+    outputs = builder.of_program(closed, [*consts, *carry, *rows], each)
+    handed_on = [v for number, one in enumerate(arrays) if one.turns for v in (written[number], *before[number][:-1])]
+    return builder.program(closed.jaxpr, [*outputs[: len(carry)], *handed_on, *outputs[len(carry) :]])
 
 
 def run(params: dict[str, Any], forwarding: Forwarding, unroll: int) -> Callable[..., Sequence[Any]]:
@@ -102,11 +116,12 @@ def run(params: dict[str, Any], forwarding: Forwarding, unroll: int) -> Callable
     def scan(*given: Any) -> Sequence[Any]:
         first, last = parts_of_scan(params, given)
         kept = [value for one in forwarding.arrays for value in _before(one, given, forwarding.inputs)]
+        consts = [*given[:first], *(given[one.array] for one in forwarding.arrays if one.is_read_as_it_was)]
         turn = jaxpr_as_fun(forwarding.body)
         count = last - first + len(kept)
 
         def step(carry: Sequence[Any], row: Sequence[Any]) -> tuple[Any, Any]:
-            out = turn(*given[:first], *carry, *row)
+            out = turn(*consts, *carry, *row)
             return out[:count], out[count:]
 
         carry = [*given[first:last], *kept]
@@ -146,8 +161,8 @@ def _of_32_bits(number: int) -> Any:
 class _Writing:
     """What the body of a scan writes, and where."""
 
-    def __init__(self, closed: ClosedJaxpr, first: int, last: int, inside: Ranges) -> None:
-        self._body, self._first = Body(closed, inside), first
+    def __init__(self, closed: ClosedJaxpr, first: int, last: int, turns: int, inside: Ranges) -> None:
+        self._body, self._first, self._turns = Body(closed, inside), first, turns
         jaxpr = self._body.jaxpr
         self._steps: dict[Any, int] = dict.fromkeys(jaxpr.invars[:first], 0)  # how much an input grows in a turn
         for before, after in zip(jaxpr.invars[first:last], jaxpr.outvars, strict=False):
@@ -167,33 +182,47 @@ class _Writing:
             used = [e for e in self._body.jaxpr.eqns if any(atom is variable for atom in e.invars)]
             return not any(map(is_write, used))
         writes = [equation for equation in accesses if is_write(equation)]
-        reads = [equation for equation in accesses if not is_write(equation)]
-        if not writes or not reads:
+        if not writes or len(writes) == len(accesses):
             return True
-        starts, sizes = window(writes[0])
-        if len(writes) > 1 or np.prod(sizes) > _MOST_ELEMENTS:
-            return False
+        _, sizes = window(writes[0])
         written = self._place(writes[0])
-        if written is None:
+        if len(writes) > 1 or written is None or np.prod(sizes) > _MOST_ELEMENTS:
             return False
         steps = tuple(sum(factor * self._steps[v] for v, factor in total.items() if v is not None) for total in written)
-        if not any(steps):
+        if not any(steps) or any(step and size > 1 for step, size in zip(steps, sizes, strict=True)):
             return False
-        turns = {id(equation): self._turns_before(equation, variable, sizes, written, steps) for equation in reads}
-        known = {key: number for key, number in turns.items() if number is not None}
-        return Forwarded(number, writes[0], known, written, steps) if len(known) == len(turns) else False
+        reads: dict[int, int | None] = {}
+        for equation in accesses:
+            if not is_write(equation):
+                turns = self._turns_before(equation, variable, sizes, written, steps)
+                if turns is False:
+                    return False
+                reads[id(equation)] = turns
+        found = Forwarded(number, writes[0], reads, written, steps)
+        is_small = np.prod(sizes) == 1 and variable.aval.size <= _MOST_COPIED * self._turns
+        is_worth_it = not found.is_read_as_it_was or is_small
+        return found if is_worth_it else False
 
     def _turns_before(
         self, read: Any, array: Any, sizes: Sequence[int], written: Sequence[Sum], steps: Sequence[int]
-    ) -> int | None:
-        """How many turns before the write was where this reads; None if that is not known."""
+    ) -> int | None | Literal[False]:
+        """How many turns before the write was where this reads; None if there has been none; False if that is not known."""
         place = self._place(read)
-        if place is None or read.invars[0] is not array or tuple(read.params["slice_sizes"]) != tuple(sizes):
-            return None
-        for turns in range(1, _MOST_TURNS_BEFORE + 1):
-            if all(a == _moved(b, -turns * step) for a, b, step in zip(place, written, steps, strict=True)):
-                return turns
-        return None
+        if place is None or tuple(read.params["slice_sizes"]) != tuple(sizes):
+            return False
+        ahead = [_added(a, _times(b, -1)) for a, b in zip(place, written, strict=True)]
+        if any(distance.keys() - {None} for distance in ahead):
+            return False
+        distances = [distance.get(None, 0) for distance in ahead]
+        if any(distance and size > 1 for distance, size in zip(distances, sizes, strict=True)):
+            return False
+        place_of_step = next(number for number, step in enumerate(steps) if step)
+        turns, rest = divmod(-distances[place_of_step], steps[place_of_step])
+        if rest or turns < 0 or any(distance != -turns * step for distance, step in zip(distances, steps, strict=True)):
+            return None  # no turn has written there before
+        if turns == 0:
+            return None if read.invars[0] is array else 0
+        return turns if turns <= _MOST_TURNS_BEFORE else False
 
     def _place(self, equation: Any) -> tuple[Sum, ...] | None:
         found = []

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
 
 import autograph_jax as ag
 from autograph_jax.loops import told
@@ -105,10 +106,6 @@ def in_a_branch(x, data):
     return x
 
 
-FORWARDED = [first_order, fourth_order, from_three_before, backwards, thomas, two_that_read_each_other, rows, a_column]
-FORWARDED += [a_diagonal, each_second, of_integers, in_a_branch]
-
-
 def the_old_one(x, data):
     """What is there is read before it is written."""
     for i in range(1, len(x)):
@@ -120,6 +117,26 @@ def the_next_one(x, data):
     for i in range(1, len(x) - 1):
         x[i] = 0.5 * (x[i - 1] + x[i + 1])
     return x
+
+
+def another_column(x, data):
+    t = jnp.zeros((len(x), 3)) + x[0]
+    for i in range(1, len(x)):
+        t[i, 1] = 0.5 * t[i - 1, 2] + data[i]
+    return t
+
+
+def what_it_has_just_written(x, data):
+    y = jnp.zeros(len(x))
+    for i in range(1, len(x)):
+        y[i] = 0.5 * y[i - 1] + data[i]
+        x[i] = x[i - 1] + y[i] * y[i - 1]
+    return x, y
+
+
+FORWARDED = [first_order, fourth_order, from_three_before, backwards, thomas, two_that_read_each_other, rows, a_column]
+FORWARDED += [a_diagonal, each_second, of_integers, in_a_branch, the_old_one, the_next_one, another_column]
+FORWARDED += [what_it_has_just_written]
 
 
 def from_five_before(x, data):
@@ -155,19 +172,34 @@ def written_twice(x, data):
     return x
 
 
-def another_column(x, data):
-    t = jnp.zeros((len(x), 3)) + x[0]
-    for i in range(1, len(x)):
-        t[i, 1] = 0.5 * t[i - 1, 2] + data[i]
-    return t
-
-
 def twice_as_fast(x, data):
     """Where it reads, another turn than one of the four before has written, or none."""
     y = jnp.zeros(2 * len(x)) + x[0]
     for i in range(1, len(x)):
         y[2 * i] = 0.5 * y[i] + data[i]
     return y
+
+
+def overlapping(x, data):
+    """The window of two turns before has been written over by the turn after it."""
+    for i in range(2, len(x) - 1):
+        x = lax.dynamic_update_slice(x, 0.5 * lax.dynamic_slice(x, (i - 2,), (2,)) + data[i], (i,))
+    return x
+
+
+def rows_and_old_ones(x, data):
+    t = jnp.outer(x, jnp.arange(1.0, 4.0))
+    for i in range(1, len(x)):
+        t[i] = 0.5 * t[i - 1] + 0.25 * t[i] + data[i]
+    return t
+
+
+def a_large_table(x, data):
+    """To copy it takes longer than the loop."""
+    t = jnp.zeros((len(x), 40)) + x[0]
+    for i in range(1, len(x)):
+        t[i, 1] = 0.5 * t[i - 1, 2] + data[i]
+    return t
 
 
 def the_sum_of_all(x, data):
@@ -182,8 +214,8 @@ def short(x, data):
     return x
 
 
-LEFT = [the_old_one, the_next_one, from_five_before, around_the_end, where_data_says, at_one_place, written_twice]
-LEFT += [another_column, twice_as_fast, the_sum_of_all, short]
+LEFT = [from_five_before, around_the_end, where_data_says, at_one_place, written_twice]
+LEFT += [overlapping, a_large_table, rows_and_old_ones, twice_as_fast, the_sum_of_all, short]
 
 
 @pytest.mark.parametrize("function", [*FORWARDED, *LEFT])
