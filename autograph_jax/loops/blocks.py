@@ -80,14 +80,15 @@ def run_in_blocks(loop: Loop, primitive: Any, size: int, operands: Sequence[Any]
         return lax.scan(lambda _, rows: (None, single(rows)), None, rows)[1]
     count = loop.axis.size
 
-    def turn(out: Sequence[Any], number: Any) -> tuple[list[Any], None]:
-        # The last block begins among the lanes of the one before.
-        first = lax.min(lax.mul(number, np.int32(size)), np.int32(count - size))
+    def turn(state: tuple[Any, Sequence[Any]], _: None) -> tuple[Any, None]:
+        first, out = state
         starts = [[first, *[np.int32(0)] * (row.ndim - 1)] for row in rows]
         sizes = [(size, *row.shape[1:]) for row in rows]
         cut = [lax.dynamic_slice(*each, allow_negative_indices=False) for each in zip(rows, starts, sizes, strict=True)]
         given = zip(out, block(cut), starts[-len(out) :], strict=True)  # the carry comes last
-        return [lax.dynamic_update_slice(*each, allow_negative_indices=False) for each in given], None
+        left = [lax.dynamic_update_slice(*each, allow_negative_indices=False) for each in given]
+        # The last block begins among the lanes of the one before.
+        return (lax.min(lax.add(first, np.int32(size)), np.int32(count - size)), left), None
 
     carry = operands[-len(loop.carry_avals) :]  # which is as large as what the loop gives
-    return lax.scan(turn, [*carry], np.arange(-(-count // size), dtype=np.int32))[0]
+    return lax.scan(turn, (np.int32(0), [*carry]), None, -(-count // size))[0][1]

@@ -30,6 +30,7 @@ _MOST_EQUATIONS = 8000
 _FEW_EQUATIONS = 128
 _UNROLLED_FROM = 512  # turns: a shorter loop is over soon, and takes longer to compile
 _MOST_UNROLLED = 256  # operations in the turns that stand one after the other
+_MOST_UNROLLED_OF_WRITES = 96  # the same, where XLA makes a function of each read and write, and takes longer to compile them
 _MOST_TURNS_AT_ONCE = 8
 _FEW_ELEMENTS = 16
 _MANY_TURNS = 64  # of an inner loop: then it is the one that counts
@@ -112,15 +113,19 @@ def turns_at_once(params: dict[str, Any]) -> int:
     equations = params["jaxpr"].jaxpr.eqns
     if params["length"] < _UNROLLED_FROM or not all(_is_short(equation, equations) for equation in equations):
         return 1
-    most = min(_MOST_UNROLLED // max(len(equations), 1), _MOST_TURNS_AT_ONCE)
+    operations = _MOST_UNROLLED if not _writes(equations) else _MOST_UNROLLED_OF_WRITES
+    most = min(operations // max(len(equations), 1), _MOST_TURNS_AT_ONCE)
     return 1 << max(most.bit_length() - 1, 0)
 
 
 def may_be_unrolled(params: dict[str, Any]) -> bool:
     """Could so many turns stand one after the other, were no array read that they write?"""
     equations = params["jaxpr"].jaxpr.eqns
-    is_written = any(equation.primitive.name == "dynamic_update_slice" for equation in equations)
-    return is_written and params["length"] >= _UNROLLED_FROM and len(equations) <= _MOST_UNROLLED // 2
+    return _writes(equations) and params["length"] >= _UNROLLED_FROM and len(equations) <= _MOST_UNROLLED_OF_WRITES
+
+
+def _writes(equations: Sequence[Any]) -> bool:
+    return any(equation.primitive.name == "dynamic_update_slice" for equation in equations)
 
 
 def _is_short(equation: Any, equations: Sequence[Any]) -> bool:
