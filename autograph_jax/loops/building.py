@@ -117,3 +117,11 @@ def with_programs_in_place(closed: ClosedJaxpr, program: Callable[[Any], ClosedJ
             return builder.of_program(inner, operands, each)
 
     return builder.program(closed.jaxpr, builder.of_program(closed, builder.inputs, each))
+
+
+def with_consts_given(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """The program whose first inputs are what were its constants."""
+    jaxpr = closed.jaxpr
+    inputs = [*jaxpr.constvars, *jaxpr.invars]
+    new = jaxpr.replace(constvars=[], invars=inputs, debug_info=jaxpr.debug_info.with_unknown_names())
+    return ClosedJaxpr(new, [])

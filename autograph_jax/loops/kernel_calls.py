@@ -17,6 +17,7 @@ from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Primitive, jaxpr_as_fun
 from jax.interpreters import mlir
 
+from autograph_jax.loops.building import with_consts_given
 from autograph_jax.loops.evaluation import as_function
 from autograph_jax.loops.tracing import traced
 
@@ -47,16 +48,7 @@ def in_one_kernel(bind: Callable[..., Any], operands: Sequence[Any]) -> Any:
         return bind(*(next(left) if isinstance(operand, Tracer) else operand for operand in operands))
 
     closed = traced(run, [*map(jax.typeof, given)])
-    return kernel_p.bind(*given, *closed.consts, jaxpr=_with_consts_given(closed))
-
-
-def _with_consts_given(closed: ClosedJaxpr) -> ClosedJaxpr:
-    if not closed.consts:
-        return closed
-    jaxpr = closed.jaxpr
-    inputs = [*jaxpr.invars, *jaxpr.constvars]
-    new = jaxpr.replace(invars=inputs, constvars=[], debug_info=jaxpr.debug_info.with_unknown_names())
-    return ClosedJaxpr(new, [])
+    return kernel_p.bind(*closed.consts, *given, jaxpr=with_consts_given(closed))
 
 
 def _lowered(lowering: Any, *operands: Any, jaxpr: ClosedJaxpr) -> Any:

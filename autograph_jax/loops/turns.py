@@ -19,7 +19,7 @@ from jax.interpreters import ad, batching, mlir, partial_eval
 from autograph_jax.loops import checked
 from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.branches import seen_through
-from autograph_jax.loops.building import with_programs_in_place
+from autograph_jax.loops.building import with_consts_given, with_programs_in_place
 from autograph_jax.loops.compiled import compiled
 from autograph_jax.loops.evaluation import called, is_call
 from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart
@@ -81,10 +81,7 @@ def _has_no_derivative(closed: ClosedJaxpr) -> bool:
 
 def _flat(closed: ClosedJaxpr) -> ClosedJaxpr:
     """With calls of inner functions written out, and the constants as inputs."""
-    jaxpr = closed.jaxpr
-    inputs = [*jaxpr.constvars, *jaxpr.invars]
-    opened = jaxpr.replace(constvars=[], invars=inputs, debug_info=jaxpr.debug_info.with_unknown_names())
-    return with_programs_in_place(ClosedJaxpr(opened, []), lambda equation: called(equation) if is_call(equation) else None)
+    return with_programs_in_place(with_consts_given(closed), lambda e: called(e) if is_call(e) else None)
 
 
 def _read_by_element(jaxpr: Any) -> list[bool]:
