@@ -7,7 +7,7 @@ values are the same to the bit, but for what docs/optimizations.md says of `kern
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -129,35 +129,19 @@ class _Run:
         if name == "cond":
             return self._conditional(equation, given, known, asked)
         if name == "select_n":
-            if "shifts" in self._chosen and (found := self._shifts.floored(equation)) is not None:
-                return self._by_bits(equation, found)
-            which = known[0] if "ranges" in self._chosen else None
-            if which is not None and which[0] == which[1]:
-                return [given[1 + which[0]]]
-            if all(case is given[1] for case in given[2:]):  # as jax.vmap leaves it for the sake of gradients
-                return [given[1]]
-            return self._builder.again(equation, [given[0] if asked is None else asked, *given[1:]])
+            return self._selected(equation, given, known, asked)
         if asked is not None and (is_it := selects.compared(equation)) is not None:
             return [asked] if is_it else self._builder.of(jax.lax.bitwise_not, [asked], equation)
         if name == "scatter" and "ranges" in self._chosen:
-            parts = self._parts_of(given[1])
-            window = writes.in_bounds_window(equation, [span for _, span in parts])
-            if window is None:
-                return self._builder.again(equation, given)
-            write = functools.partial(writes.in_bounds_write, equation, window)
-            return self._builder.of(write, [given[0], given[2], *(number for number, _ in parts)], equation)
+            return self._written(equation, given)
         if name in IDENTITIES:
             return given[:1]
         if writes.is_for_another_platform(equation):
             return self._builder.of(functools.partial(writes.behind_a_barrier, equation), given, equation)
         if name in _INSIDE:
             return self._instead(_INSIDE[name](equation, known, self._chosen, compiled), given, equation)
-        if "factors" in self._chosen and factors.is_small(equation):
-            told.tell(equation, "factors", f"`{name}` of {equation.invars[0].aval.shape} is written out")
-            return self._builder.of(functools.partial(factors.WRITTEN_OUT[name], **equation.params), given, equation)
-        if "sorts" in self._chosen and sorts.is_small(equation):
-            told.tell(equation, "sorts", f"a sort of {equation.invars[0].aval.shape} is written out")
-            return self._builder.of(functools.partial(sorts.by_counting, **equation.params), given, equation)
+        if (written_out := self._written_out(equation)) is not None:
+            return self._builder.of(written_out, given, equation)
         if "products" in self._chosen and small_products.is_small(equation):
             shapes = " and ".join(str(atom.aval.shape) for atom in equation.invars)
             told.tell(equation, "products", f"products of {shapes} are written out")
@@ -169,6 +153,38 @@ class _Run:
         if selects.is_pure(equation):
             return self._once(equation, given)
         return self._builder.again(equation, given)
+
+    def _selected(self, equation: Any, given: list[Atom], known: Ranges, asked: Atom | None) -> Sequence[Atom]:
+        which, *cases = given
+        if "shifts" in self._chosen and (found := self._shifts.floored(equation)) is not None:
+            return self._by_bits(equation, found)
+        span = known[0] if "ranges" in self._chosen else None
+        if span is not None and span[0] == span[1]:
+            return [cases[span[0]]]
+        if all(case is cases[0] for case in cases):  # as jax.vmap leaves it for the sake of gradients
+            return cases[:1]
+        is_boolean = asked is not None and len(cases) == 2
+        return self._builder.again(equation, [asked if is_boolean else which, *cases])
+
+    def _written(self, equation: Any, given: list[Atom]) -> Sequence[Atom]:
+        """What a scatter gives."""
+        parts = self._parts_of(given[1])
+        window = writes.in_bounds_window(equation, [span for _, span in parts])
+        if window is None or writes.is_split(given[0].aval) or writes.is_split(given[2].aval):
+            return self._builder.again(equation, given)
+        write = functools.partial(writes.in_bounds_write, equation, window)
+        return self._builder.of(write, [given[0], given[2], *(number for number, _ in parts)], equation)
+
+    def _written_out(self, equation: Any) -> Callable[..., Any] | None:
+        """What gives the same as a small factorisation or sort."""
+        name = equation.primitive.name
+        if "factors" in self._chosen and factors.is_small(equation):
+            told.tell(equation, "factors", f"`{name}` of {equation.invars[0].aval.shape} is written out")
+            return functools.partial(factors.WRITTEN_OUT[name], **equation.params)
+        if "sorts" in self._chosen and sorts.is_small(equation):
+            told.tell(equation, "sorts", f"a sort of {equation.invars[0].aval.shape} is written out")
+            return functools.partial(sorts.by_counting, **equation.params)
+        return None
 
     def _instead(self, other: Any, given: list[Atom], equation: Any) -> Sequence[Atom]:
         if isinstance(other, ClosedJaxpr):
@@ -196,7 +212,8 @@ class _Run:
             maker = self._maker(atom)
         if maker is not None and maker.primitive.name == "convert_element_type" and self._range(atom) is not None:
             before = maker.invars[0]
-            return self._atom(before if before.aval.dtype.itemsize >= atom.aval.dtype.itemsize else atom)
+            is_index = before.aval.dtype != bool and before.aval.dtype.itemsize >= atom.aval.dtype.itemsize
+            return self._atom(before if is_index else atom)
         return self._atom(index)
 
     def _maker(self, atom: Any) -> Any:
@@ -210,7 +227,8 @@ class _Run:
     def _once(self, equation: Any, given: list[Atom]) -> Sequence[Atom]:
         """The same operation on the same operands, in both branches of an `if` as a rule, is one."""
         operands = tuple(atom if is_variable(atom) else (str(atom.val), atom.aval) for atom in given)
-        key = equation.primitive, *sorted(equation.params.items()), operands
+        params = sorted((name, str(value) if isinstance(value, float) else value) for name, value in equation.params.items())
+        key = equation.primitive, *params, operands  # 0.0 is -0.0, but not by their texts
         if key not in self._made:
             self._made[key] = self._builder.again(equation, given)
         return self._made[key]

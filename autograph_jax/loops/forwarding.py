@@ -8,9 +8,12 @@ what no turn has written yet: that is read in a copy.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
+import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import jax
 import numpy as np
@@ -59,6 +62,7 @@ class Forwarding:
     inputs: dict[Any, int]  # of the scan's own body, by their variables: which operands they are
 
 
+@functools.lru_cache(maxsize=256)
 def with_turns_in_place(closed: ClosedJaxpr) -> ClosedJaxpr:
     """The body of a scan, of which the turn stands in it; the writes stay where they are."""
     return with_programs_in_place(
@@ -73,12 +77,37 @@ def of_scan(params: dict[str, Any], avals: Sequence[Any], inside: Ranges) -> For
         return None
     first, last = parts_of_scan(params, avals)
     writing = _Writing(closed, first, last, params["length"], inside)
-    found = [writing.of_array(number) for number in range(first, last)]
-    arrays = [one for one in found if isinstance(one, Forwarded)]
-    if not arrays or any(one is False for one in found):
+    try:
+        found = [writing.of_array(number) for number in range(first, last)]
+    except _UnknownError:
+        return None
+    arrays = [one for one in found if one is not None]
+    if not arrays:
         return None
     inputs = {v: number for number, v in enumerate(closed.jaxpr.invars)}
     return Forwarding(arrays, _handing_on(closed, arrays, first, last), inputs)
+
+
+def run(params: dict[str, Any], forwarding: Forwarding, unroll: int) -> Callable[..., Sequence[Any]]:
+    """What runs the scan, of its operands."""
+
+    def scan(*given: Any) -> Sequence[Any]:
+        first, last = parts_of_scan(params, given)
+        kept = [value for one in forwarding.arrays for value in _before(one, given, forwarding.inputs)]
+        consts = [*given[:first], *(given[one.array] for one in forwarding.arrays if one.is_read_as_it_was)]
+        turn = jaxpr_as_fun(forwarding.body)
+        count = last - first + len(kept)
+
+        def step(carry: Sequence[Any], row: Sequence[Any]) -> tuple[Any, Any]:
+            out = turn(*consts, *carry, *row)
+            return out[:count], out[count:]
+
+        carry = [*given[first:last], *kept]
+        rows = {"length": params["length"], "reverse": params["reverse"], "unroll": unroll}
+        left, stacked = jax.lax.scan(step, carry, list(given[last:]), **rows)
+        return [*left[: last - first], *stacked]
+
+    return scan
 
 
 def _handing_on(closed: ClosedJaxpr, arrays: Sequence[Forwarded], first: int, last: int) -> ClosedJaxpr:
@@ -110,28 +139,6 @@ def _handing_on(closed: ClosedJaxpr, arrays: Sequence[Forwarded], first: int, la
     return builder.program(closed.jaxpr, [*outputs[: len(carry)], *handed_on, *outputs[len(carry) :]])
 
 
-def run(params: dict[str, Any], forwarding: Forwarding, unroll: int) -> Callable[..., Sequence[Any]]:
-    """What runs the scan, of its operands."""
-
-    def scan(*given: Any) -> Sequence[Any]:
-        first, last = parts_of_scan(params, given)
-        kept = [value for one in forwarding.arrays for value in _before(one, given, forwarding.inputs)]
-        consts = [*given[:first], *(given[one.array] for one in forwarding.arrays if one.is_read_as_it_was)]
-        turn = jaxpr_as_fun(forwarding.body)
-        count = last - first + len(kept)
-
-        def step(carry: Sequence[Any], row: Sequence[Any]) -> tuple[Any, Any]:
-            out = turn(*consts, *carry, *row)
-            return out[:count], out[count:]
-
-        carry = [*given[first:last], *kept]
-        rows = {"length": params["length"], "reverse": params["reverse"], "unroll": unroll}
-        left, stacked = jax.lax.scan(step, carry, list(given[last:]), **rows)
-        return [*left[: last - first], *stacked]
-
-    return scan
-
-
 def _before(one: Forwarded, given: Sequence[Any], inputs: dict[Any, int]) -> list[Any]:
     """What is in the array where the turns before the first one would have written, the last of them first."""
     array, shape = given[one.array], one.write.invars[1].aval.shape
@@ -154,8 +161,17 @@ def _value(total: Sum, given: Sequence[Any], inputs: dict[Any, int]) -> Any:
     return value
 
 
-def _of_32_bits(number: int) -> Any:
-    return np.int64(number).astype(np.int32)
+def _of_32_bits(number: int) -> np.int32:
+    return np.int32((number + 2**31) % 2**32 - 2**31)
+
+
+class _UnknownError(Exception):
+    """What a turn reads may be anything."""
+
+
+def _require(holds: bool) -> None:
+    if not holds:
+        raise _UnknownError
 
 
 class _Writing:
@@ -166,92 +182,72 @@ class _Writing:
         jaxpr = self._body.jaxpr
         self._steps: dict[Any, int] = dict.fromkeys(jaxpr.invars[:first], 0)  # how much an input grows in a turn
         for before, after in zip(jaxpr.invars[first:last], jaxpr.outvars, strict=False):
-            step = self._counted(before, after)
-            if step is not None:
-                self._steps[before] = step
+            with contextlib.suppress(_UnknownError):
+                self._steps[before] = self._counted(before, after)
 
-    def _counted(self, before: Any, after: Any) -> int | None:
-        total = self._sum(after, {before}) if not before.aval.shape else None
-        return total.get(None, 0) if total is not None and total.get(before) == 1 and len(total) <= 2 else None
+    def _counted(self, before: Any, after: Any) -> int:
+        grown = _added(self._sum(after, {before}), {before: -1})
+        _require(grown.keys() <= {None})
+        return grown.get(None, 0)
 
-    def of_array(self, number: int) -> Forwarded | bool:
-        """True of what is no array that is written, or is only written; False where a read may be of anything."""
+    def of_array(self, number: int) -> Forwarded | None:
+        """What is handed on of an array; None of what is not written, or not read."""
         accesses = self._body.accesses(number, number - self._first)
-        variable = self._body.jaxpr.invars[number]
+        array = self._body.jaxpr.invars[number]
         if not accesses:
-            used = [e for e in self._body.jaxpr.eqns if any(atom is variable for atom in e.invars)]
-            return not any(map(is_write, used))
+            used = [e for e in self._body.jaxpr.eqns if any(atom is array for atom in e.invars)]
+            _require(not any(map(is_write, used)))
         writes = [equation for equation in accesses if is_write(equation)]
-        if not writes or len(writes) == len(accesses):
-            return True
+        if len(writes) in (0, len(accesses)):
+            return None
         _, sizes = window(writes[0])
+        _require(len(writes) == 1 and math.prod(sizes) <= _MOST_ELEMENTS)
         written = self._place(writes[0])
-        if len(writes) > 1 or written is None or np.prod(sizes) > _MOST_ELEMENTS:
-            return False
         steps = tuple(sum(factor * self._steps[v] for v, factor in total.items() if v is not None) for total in written)
-        if not any(steps) or any(step and size > 1 for step, size in zip(steps, sizes, strict=True)):
-            return False
-        reads: dict[int, int | None] = {}
-        for equation in accesses:
-            if not is_write(equation):
-                turns = self._turns_before(equation, variable, sizes, written, steps)
-                if turns is False:
-                    return False
-                reads[id(equation)] = turns
-        found = Forwarded(number, writes[0], reads, written, steps)
-        is_small = np.prod(sizes) == 1 and variable.aval.size <= _MOST_COPIED * self._turns
-        is_worth_it = not found.is_read_as_it_was or is_small
-        return found if is_worth_it else False
+        _require(any(steps) and not any(step and size > 1 for step, size in zip(steps, sizes, strict=True)))
+        reads = [equation for equation in accesses if not is_write(equation)]
+        turns = {id(read): self._turns_before(read, array, sizes, written, steps) for read in reads}
+        found = Forwarded(number, writes[0], turns, written, steps)
+        is_small = math.prod(sizes) == 1 and array.aval.size <= _MOST_COPIED * self._turns
+        _require(is_small or not found.is_read_as_it_was)
+        return found
 
     def _turns_before(
         self, read: Any, array: Any, sizes: Sequence[int], written: Sequence[Sum], steps: Sequence[int]
-    ) -> int | None | Literal[False]:
-        """How many turns before the write was where this reads; None if there has been none; False if that is not known."""
-        place = self._place(read)
-        if place is None or tuple(read.params["slice_sizes"]) != tuple(sizes):
-            return False
-        ahead = [_added(a, _times(b, -1)) for a, b in zip(place, written, strict=True)]
-        if any(distance.keys() - {None} for distance in ahead):
-            return False
+    ) -> int | None:
+        """How many turns before the write was where this reads; None if there has been none."""
+        _require(tuple(read.params["slice_sizes"]) == tuple(sizes))
+        ahead = [_added(a, _times(b, -1)) for a, b in zip(self._place(read), written, strict=True)]
+        _require(all(distance.keys() <= {None} for distance in ahead))
         distances = [distance.get(None, 0) for distance in ahead]
-        if any(distance and size > 1 for distance, size in zip(distances, sizes, strict=True)):
-            return False
-        place_of_step = next(number for number, step in enumerate(steps) if step)
-        turns, rest = divmod(-distances[place_of_step], steps[place_of_step])
+        _require(not any(distance and size > 1 for distance, size in zip(distances, sizes, strict=True)))
+        moving = next(number for number, step in enumerate(steps) if step)
+        turns, rest = divmod(-distances[moving], steps[moving])
         if rest or turns < 0 or any(distance != -turns * step for distance, step in zip(distances, steps, strict=True)):
             return None  # no turn has written there before
-        if turns == 0:
-            return None if read.invars[0] is array else 0
-        return turns if turns <= _MOST_TURNS_BEFORE else False
+        _require(turns <= _MOST_TURNS_BEFORE)
+        return turns if turns or read.invars[0] is not array else None  # at the same place, after the write or before it
 
-    def _place(self, equation: Any) -> tuple[Sum, ...] | None:
+    def _place(self, equation: Any) -> tuple[Sum, ...]:
         found = []
         for start, size, length in zip(*window(equation), equation.invars[0].aval.shape, strict=True):
-            total = self._sum(start, self._steps) if self._body.is_in_bounds(start, size, length) else None
-            if total is None or length > np.iinfo(np.int32).max:
-                return None
-            found.append(total)
+            _require(self._body.is_in_bounds(start, size, length) and length <= np.iinfo(np.int32).max)
+            found.append(self._sum(start, self._steps))
         return tuple(found)
 
-    def _sum(self, atom: Atom, inputs: Any) -> Sum | None:
-        """What is computed of these inputs and of numbers by sums, all of which are known to fit; None of anything else."""
+    def _sum(self, atom: Atom, inputs: Any) -> Sum:
+        """What is computed of these inputs and of numbers by sums alone, all of which are known to fit."""
         span = self._body.range_of(atom)
         if span is None or not is_whole(atom.aval) or atom.aval.shape:
-            return None
+            raise _UnknownError
         if not is_variable(atom):
             return _moved({}, span[0])
         if atom in inputs:
             return {atom: 1}
         maker = self._body.maker(atom)
-        if maker is None:
-            return None
-        name = maker.primitive.name
-        if name not in ("convert_element_type", "neg", "add", "sub", "mul"):
-            return None
-        parts = [self._sum(part, inputs) for part in maker.invars]
-        if any(part is None for part in parts):
-            return None
-        return _SUMS[name](*parts)
+        if maker is None or maker.primitive.name not in _SUMS:
+            raise _UnknownError
+        return _SUMS[maker.primitive.name](*(self._sum(part, inputs) for part in maker.invars))
 
 
 def _moved(total: Sum, by: int) -> Sum:
@@ -267,13 +263,14 @@ def _times(total: Sum, number: int) -> Sum:
     return {variable: factor * number for variable, factor in total.items() if factor * number}
 
 
-def _product(one: Sum, other: Sum) -> Sum | None:
-    if other.keys() <= {None}:
-        return _times(one, other.get(None, 0))
-    return _times(other, one.get(None, 0)) if one.keys() <= {None} else None
+def _product(one: Sum, other: Sum) -> Sum:
+    if not other.keys() <= {None}:
+        one, other = other, one
+    _require(other.keys() <= {None})
+    return _times(one, other.get(None, 0))
 
 
-_SUMS: dict[str, Callable[..., Sum | None]] = {
+_SUMS: dict[str, Callable[..., Sum]] = {
     "convert_element_type": lambda one: one,
     "neg": lambda one: _times(one, -1),
     "add": _added,

@@ -22,7 +22,7 @@ from autograph_jax.loops.evaluation import as_function
 from autograph_jax.loops.nests import in_blocks
 from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Choosing, ChoosingPair, Chosen
 from autograph_jax.loops.tracing import traced
-from autograph_jax.loops.writes import are_by_a_call, for_its_platform
+from autograph_jax.loops.writes import are_by_a_call, for_its_platform, is_split
 
 try:
     from jax._src.interpreters.mlir import _lowerings, _platform_specific_lowerings
@@ -45,8 +45,8 @@ def available(lowering: Any, chosen: Chosen) -> Chosen:
     context = lowering.module_context
     axes = context.axis_context
     devices = axes.mesh.size if hasattr(axes, "mesh") else axes.num_devices
-    is_exported = getattr(context.lowering_parameters, "for_export", False)
-    if tuple(lowering.platforms or context.platforms) == ("cpu",) and devices == 1 and not is_exported:
+    is_elsewhere = getattr(context.lowering_parameters, "for_export", False) or any(map(is_split, lowering.avals_in))
+    if tuple(lowering.platforms or context.platforms) == ("cpu",) and devices == 1 and not is_elsewhere:
         return chosen
     return chosen - ON_CPU_ALONE
 

@@ -21,6 +21,7 @@ from jax.core import Tracer
 from jax.experimental.xla_metadata import set_xla_metadata
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
+from autograph_jax.loops.building import is_variable
 from autograph_jax.loops.evaluation import bound, called, is_call
 
 _BLOCKS = ("cond", "scan", "while", "turn", "jit", "pjit", "closed_call")
@@ -127,12 +128,12 @@ def _plan(closed: ClosedJaxpr) -> _Plan | None:
     compute = [equation for equation in jaxpr.eqns if equation not in writes and equation not in after]
     made = set(_results(compute))
     late = {*made, *_results(writes)}  # which `y[:2] = x` waits for by itself, where x is written too
-    held = [equation for equation in writes if not any(_is_variable(v) and v in late for v in equation.invars[1:])]
+    held = [equation for equation in writes if not any(is_variable(v) and v in late for v in equation.invars[1:])]
     if _is_alone(jaxpr, writes) and not after and not held:
         return None
     needed = [v for equation in writes for v in equation.invars[1:]] + [v for equation in after for v in equation.invars]
-    given = list(dict.fromkeys(v for v in [*needed, *jaxpr.outvars] if _is_variable(v) and v in made))
-    read = {v for v in [*given, *(atom for equation in compute for atom in equation.invars)] if _is_variable(v)}
+    given = list(dict.fromkeys(v for v in [*needed, *jaxpr.outvars] if is_variable(v) and v in made))
+    read = {v for v in [*given, *(atom for equation in compute for atom in equation.invars)] if is_variable(v)}
     inputs = [v for v in jaxpr.invars if v in read]
     new = jaxpr.replace(eqns=compute, invars=inputs, outvars=given, debug_info=jaxpr.debug_info.with_unknown_names())
     return _Plan(ClosedJaxpr(new, closed.consts), given, writes, after, held)
@@ -142,12 +143,12 @@ def _final_writes(jaxpr: Any, may_be_read: bool) -> list[Any]:
     """The writes that lead from an input to an output, and whose result is seen by nothing else, or only at the end."""
     readers: dict[Any, int] = {}
     for atom in [atom for equation in jaxpr.eqns for atom in equation.invars]:
-        if _is_variable(atom):
+        if is_variable(atom):
             readers[atom] = readers.get(atom, 0) + 1
     makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
     found = []
     for output in jaxpr.outvars:
-        if _is_variable(output) and list(jaxpr.outvars).count(output) == 1 and (may_be_read or not readers.get(output)):
+        if is_variable(output) and list(jaxpr.outvars).count(output) == 1 and (may_be_read or not readers.get(output)):
             found += _chain(output, makers, readers, set(jaxpr.invars))
     return [equation for equation in jaxpr.eqns if equation in found]
 
@@ -155,13 +156,13 @@ def _final_writes(jaxpr: Any, may_be_read: bool) -> list[Any]:
 def _chain(output: Any, makers: dict[Any, Any], readers: dict[Any, int], inputs: set[Any]) -> list[Any]:
     chain: list[Any] = []
     variable = output
-    while _is_variable(variable) and variable not in inputs:
+    while is_variable(variable) and variable not in inputs:
         maker = makers.get(variable)
         if maker is None or not _is_write(maker) or _is_of_all(maker) or chain and readers[variable] > 1:
             return []
         chain.append(maker)
         variable = maker.invars[0]
-    return chain if _is_variable(variable) else []
+    return chain if is_variable(variable) else []
 
 
 def _is_write(equation: Any) -> bool:
@@ -180,14 +181,14 @@ def _is_alone(jaxpr: Any, writes: Sequence[Any]) -> bool:
     array, is_read = write.invars[0], False
     reached = {array}
     for equation in jaxpr.eqns:
-        if equation is write or not any(_is_variable(v) and v in reached for v in equation.invars):
+        if equation is write or not any(is_variable(v) and v in reached for v in equation.invars):
             continue
         is_read = True
         if equation.primitive.name in _BLOCKS:
             return False  # a loop or a branch that reads it may want a copy of its own
         reached |= set(equation.outvars)
     is_element = write.invars[_update(write)].aval.size == 1
-    return (is_element or not is_read) and not any(_is_variable(v) and v in reached for v in jaxpr.outvars)
+    return (is_element or not is_read) and not any(is_variable(v) and v in reached for v in jaxpr.outvars)
 
 
 def _is_of_all(equation: Any) -> bool:
@@ -204,7 +205,7 @@ def _depending(jaxpr: Any, writes: Sequence[Any]) -> list[Any]:
     reached = set(_results(writes))
     found = []
     for equation in jaxpr.eqns:
-        if equation not in writes and any(_is_variable(v) and v in reached for v in equation.invars):
+        if equation not in writes and any(is_variable(v) and v in reached for v in equation.invars):
             found.append(equation)
             reached |= set(equation.outvars)
     return found
@@ -213,7 +214,7 @@ def _depending(jaxpr: Any, writes: Sequence[Any]) -> list[Any]:
 def _are_last(writes: Sequence[Any], after: Sequence[Any]) -> bool:
     """Is nothing written that depends on what reads a written array?"""
     late = set(_results(after))
-    return not any(_is_variable(v) and v in late for equation in writes for v in equation.invars) and not any(
+    return not any(is_variable(v) and v in late for equation in writes for v in equation.invars) and not any(
         _is_write(equation) for equation in after
     )
 
@@ -235,6 +236,11 @@ def in_bounds_window(equation: Any, spans: Sequence[Any]) -> list[int] | None:
     return window
 
 
+def is_split(aval: Any) -> bool:
+    """May its type say how an array is split among devices? What such a write writes has to be split as the array is, then."""
+    return bool(getattr(getattr(getattr(aval, "sharding", None), "mesh", None), "explicit_axes", ()))
+
+
 def in_bounds_write(equation: Any, window: Sequence[int], array: jax.Array, update: jax.Array, *indices: Any) -> jax.Array:
     """What such a scatter gives, as a write that is not checked."""
     kinds = {index.dtype for index in indices if isinstance(index, Tracer)}
@@ -254,9 +260,5 @@ def _update(equation: Any) -> int:
     return 1 if equation.primitive.name == "dynamic_update_slice" else 2
 
 
-def _is_variable(atom: Any) -> bool:
-    return not hasattr(atom, "val")
-
-
 def _value(atom: Any, known: dict[Any, Any]) -> Any:
-    return known[atom] if _is_variable(atom) else atom.val
+    return known[atom] if is_variable(atom) else atom.val

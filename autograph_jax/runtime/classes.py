@@ -96,17 +96,17 @@ def _is_ported(kind: type) -> bool:
 def restore_ported() -> None:
     """Give the classes of ported libraries back what was in them: nobody is porting any more."""
     with convert.lock:
-        restored = set(_ported)
+        if not _ported:
+            return
         for kind, members in _ported.values():
             for name, member in list(vars(kind).items()):
                 if name not in members:
                     type.__delattr__(kind, name)
                 elif member is not members[name]:
                     type.__setattr__(kind, name, members[name])
-        for key, known in list(_known_to_ports.items()) if restored else ():
-            if (kind := known()) is None or not restored.isdisjoint(
-                map(id, kind.__mro__)
-            ):  # a user's that is derived from one, too
+        for key, known in list(_known_to_ports.items()):
+            kind = known()
+            if kind is None or any(id(base) in _ported for base in kind.__mro__):  # a user's that is derived from one, too
                 _known_to_ports.pop(key, None)
         _ported.clear()
 

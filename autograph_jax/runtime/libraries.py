@@ -49,12 +49,12 @@ def porting(max_len: int | None = None) -> Iterator[None]:
     depth, around = _mode.depth, _mode.max_len
     own = object()
     try:  # Ctrl-C may come anywhere
+        _mode.depth, _mode.max_len = depth + 1, around if max_len is None else max_len
         with _lock:
             is_first = not _porting
             _porting.add(own)
-        _mode.depth, _mode.max_len = depth + 1, around if max_len is None else max_len
-        for begin in when_somebody_ports if is_first else ():
-            begin()
+            for begin in when_somebody_ports if is_first else ():
+                begin()
         yield
     finally:
         _mode.depth, _mode.max_len = depth, around

@@ -146,11 +146,28 @@ def left_early(x):
     return x
 
 
+def counts_by_a_boolean(x):
+    """Which is no index as it is."""
+    signed, unsigned = jnp.zeros(2), jnp.zeros(2)
+    for i in range(len(x)):
+        signed[(x[i] > 0).astype(jnp.int8)] += 1.0
+        unsigned[(x[i] > 0).astype(jnp.uint8)] += x[i]
+        x[i] = lax.dynamic_slice(x, ((x[i] > 0.5).astype(jnp.int8),), (1,))[0]
+    return signed, unsigned, x
+
+
+def one_of_three(x):
+    for i in range(len(x)):
+        x[i] = lax.select_n((x[i] > 0).astype(jnp.int32), x[i], 2 * x[i], 3 * x[i])
+    return x
+
+
 # A write that is checked compares the last place with its index, in 32 bits, and may put the old element back.
 CHECKED = re.compile(r"%constant[.\d]* = s32\[\] constant\(8\)")
 IN_BOUNDS = [running_sum, backwards, table, insertion, place_of_largest]
 PROGRAMS = [*IN_BOUNDS, neighbours, wraps, past_the_end, counts_down_past_zero, jumps, few_bits, left_early]
 PROGRAMS += [few_bits_again_and_again, both_write_the_place_before, both_write_the_place_after, rows_from_themselves]
+PROGRAMS += [counts_by_a_boolean, one_of_three]
 
 
 def uncompiled(function, *args):
@@ -166,14 +183,14 @@ def text(function, *args):
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_results_are_the_same(program):
     function = ag.autograph(program)
-    np.testing.assert_array_equal(jax.jit(function)(X), uncompiled(function, jnp.asarray(X)))
+    jax.tree.map(np.testing.assert_array_equal, jax.jit(function)(X), uncompiled(function, jnp.asarray(X)))
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_lanes_are_the_same(program):
     function, lanes = ag.autograph(program), jnp.stack([X, -X, X[::-1]])
-    expected = [uncompiled(function, lane) for lane in lanes]
-    np.testing.assert_array_equal(jax.jit(jax.vmap(function))(lanes), expected)
+    expected = jax.tree.map(lambda *each: np.stack(each), *(uncompiled(function, lane) for lane in lanes))
+    jax.tree.map(np.testing.assert_array_equal, jax.jit(jax.vmap(function))(lanes), expected)
 
 
 @pytest.mark.parametrize("program", IN_BOUNDS[:4])
@@ -226,6 +243,20 @@ def test_random_indices(seed):
     given = jnp.asarray(X), jnp.asarray(X[::-1])
     for ours, expected in zip(jax.jit(program)(*given), uncompiled(program, *given), strict=True):
         np.testing.assert_array_equal(ours, expected)
+
+
+def first_order(x):
+    y = jnp.zeros(len(x)) + x[0] * 0
+    for i in range(1, len(x)):
+        y[i] = y[i - 1] * 0.5 + x[i]
+    return y
+
+
+def test_types_that_say_how_arrays_are_split():
+    mesh = jax.make_mesh((1,), ("lanes",), axis_types=(jax.sharding.AxisType.Explicit,))
+    lanes = jax.device_put(np.stack([X, 2 * X]), jax.NamedSharding(mesh, jax.P("lanes")))
+    ours, theirs = (jax.jit(jax.vmap(ag.autograph(first_order, optimize=o)))(lanes) for o in (True, False))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
 
 
 def ranges_of(function, *known):
