@@ -1,6 +1,6 @@
 """A program put together of equations of other programs, which are not traced again for that.
 
-To trace an equation takes a tenth of a millisecond, to put it elsewhere a fiftieth of that.
+To trace an equation takes some 60 microseconds, to put it elsewhere 4, both as a profiler sees it.
 """
 
 from __future__ import annotations
