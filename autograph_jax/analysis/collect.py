@@ -42,7 +42,7 @@ def scopes_in(nodes: gast.AST | Iterable[gast.AST], *, functions: bool = True) -
 
 
 def bound_by(nodes: Iterable[gast.AST]) -> frozenset[str] | None:
-    """What `scopes_in(nodes, functions=False)` says is written, without scopes being made; None where it takes these to tell."""
+    """What `scopes_in(nodes, functions=False)` says is written, told without scopes; None where it takes these."""
     pending: list[Any] = list(nodes)
     found: set[str] = set()
     for node in pending:  # which grows
