@@ -71,7 +71,8 @@ def check_replaced(places: Sequence[Place], forms: Sequence[Form], new_forms: Se
 def taken_as_views(traced: Traced, around: aliasing.Around, places: Sequence[Place], aliases: Aliases) -> bool:
     """Does a turn leave in a place a view, `row = m[i]`, or an array that is held elsewhere: `e = a`, `prev = cur`?
 
-    Then the next turn, and what comes after the loop, begin with one.
+    Then the next turn, and what comes after the loop, begin with one. That a place may still have the array that it entered
+    with, `if x > 0: q = new`, each turn expects anyhow; what comes after the loop has to know of it.
     """
     before = len(aliases.views)
     keys = [*(key for key in traced.ends if key not in traced.forgotten), RESULT]
@@ -80,9 +81,11 @@ def taken_as_views(traced: Traced, around: aliasing.Around, places: Sequence[Pla
         for base, whole in _shared(key, traced, around, places):
             if not _is_its_own(base, entered.get(key)):
                 _add_view(Shares(key, base, whole), aliases)
-    if len(aliases.views) > before:
+    new = aliases.views[before:]
+    if new:
         _hand_on(keys, traced, places, aliases)
-    return len(aliases.views) > before
+    expected = [own.whole and isinstance(own.base, jax.Array) and own.base is entered.get(own.key) for own in new]
+    return not all(expected) or len(aliases.views) > before + len(new)
 
 
 def _is_its_own(base: Any, entry: Any) -> bool:
