@@ -22,7 +22,7 @@ from autograph_jax.runtime.debuggers import is_debugged
 from autograph_jax.runtime.libraries import is_porting
 from autograph_jax.runtime.logs import is_logged, log
 from autograph_jax.runtime.namespace import operators
-from autograph_jax.runtime.spans import Position, Span, spans_of
+from autograph_jax.runtime.spans import Position, Span, Spans
 from autograph_jax.runtime.wrappers import around_twin, wrapped_in_library
 from autograph_jax.syntax import emit
 from autograph_jax.syntax.names import Names
@@ -36,7 +36,7 @@ class Conversion:
     code: types.CodeType | None
     tree: gast.AST | None = None
     source: Source | None = None
-    spans: list[Span] | None = None  # where its statements stand, and what is read after each; see position.py
+    spans: Spans | None = None  # where its statements stand, and what is read after each; see position.py
     deciding: dict[Position, frozenset[str]] | None = None
     is_block: bool = False  # of a piece of a function: its code is a block's
     reason: str | None = None
@@ -194,7 +194,7 @@ def _converted_code(function: types.FunctionType, source: Source) -> Conversion:
     code = emit.to_code(new.tree, function.__code__, namespace=names.operators, operators=operators(), blocks=names.blocks)
     if is_logged(logging.DEBUG):
         log.debug("converted %s:\n%s", function.__qualname__, emit.to_text(new.tree))
-    return Conversion(code, new.tree, source, spans_of(new.facts), new.deciding, names=new.names)
+    return Conversion(code, new.tree, source, Spans(new.facts), new.deciding, names=new.names)
 
 
 def _refusal(function: types.FunctionType, conversion: Conversion) -> UnconvertibleError | SourceError:

@@ -22,7 +22,7 @@ def read_later(frame: types.FrameType) -> Span | None:
         return None
     known = conversion.span_at.get(frame.f_lasti)
     if known is None:
-        known = conversion.span_at[frame.f_lasti] = _innermost(conversion.spans, extent_at(frame)[0])
+        known = conversion.span_at[frame.f_lasti] = _innermost(conversion.spans.all, extent_at(frame)[0])
     return known
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -44,8 +45,19 @@ class Manager:
     inside: frozenset[str] = frozenset()
 
 
-def spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
-    """The statements of a tree by their start, so that the innermost one at a position comes last."""
+class Spans:
+    """The spans of a converted function, worked out when one of them is asked for: many programs ask for none."""
+
+    def __init__(self, facts: dict[gast.AST, Facts]) -> None:
+        self._facts = facts
+
+    @functools.cached_property
+    def all(self) -> list[Span]:
+        """By their start, so that the innermost one at a position comes last."""
+        return _spans_of(self._facts)
+
+
+def _spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
     nodes = [node for scope in facts for node in walk(scope)]
     attempts = [name for node in nodes for name in _attempt_made(node)]
     together: dict[tuple[Position, Position], list[tuple[gast.stmt, Facts]]] = {}
