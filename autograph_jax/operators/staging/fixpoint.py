@@ -275,6 +275,8 @@ class _Settling:
         leaves = iter(begun)
         inputs = [(place, _with_numbers(form, leaves)) for place, form in zip(self.places, self._forms, strict=True)]
         numbers = {place.key for (place, form), before in zip(inputs, self._forms, strict=True) if form != before}
+        if not numbers:
+            return False
         given = [widened(form, self._axes) for form in (*self._arguments, _BOOL)]
         how = {"aliases": self._aliases, "memory": state.Memory(), "axes": self._axes, "apart": self._apart}
         try:
