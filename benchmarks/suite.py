@@ -1,10 +1,12 @@
-"""Seventeen programs as people write them: converted, optimised and not, by an expert's lax, by numba, by NumPy, unrolled.
+"""Seventeen programs as people write them: converted, by an expert's lax, by numba, by NumPy, unrolled.
 
     python benchmarks/suite.py
     python benchmarks/suite.py --only thomas life --seconds 3 --plot suite.png
 
-All forms have to agree before anything is measured. Instructions and temporary memory are XLA's, of the compiled program.
-A first call is conversion, tracing, compiling and one run, of a module imported anew, with JAX's caches empty.
+*Converted* is with all that is optimised on one CPU, *everywhere* with what is also done on several devices and on others, to
+the same bits; and there is `optimize=False`. All forms have to agree before anything is measured. Instructions and temporary
+memory are XLA's, of the compiled program. A first call is conversion, tracing, compiling and one run, of a module that is
+imported anew, with JAX's caches empty.
 """
 
 from __future__ import annotations
@@ -28,17 +30,20 @@ import numpy as np
 from programs.program import Program
 
 import autograph_jax as ag
+from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE
 
 FOLDER = Path(__file__).parent / "programs"
 FILES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in ("__init__", "program"))
 HEADER = [
     "program", "n", "expert, ms", "converted / expert", "instructions", "temporary bytes", "first call",
     "converted / numba", "converted / NumPy", "unrolled / expert", "optimize=False / expert",
+    "everywhere / expert", "everywhere: instructions", "everywhere: temporary bytes", "everywhere: first call",
 ]  # fmt: skip
 RATIOS = (
     "converted / expert", "instructions", "temporary bytes", "first call", "converted / numba", "converted / NumPy",
-    "optimize=False / expert",
+    "optimize=False / expert", *HEADER[-4:],
 )  # fmt: skip
+EVERYWHERE = sorted(ALL - ON_CPU_ALONE)
 Form = Callable[[], Any]
 
 
@@ -51,10 +56,15 @@ def load(name: str) -> Program:
     return module.PROGRAM
 
 
-def converted(program: Program, optimize: bool = True) -> Any:
+def converted(program: Program, optimize: bool | Sequence[str] = True) -> Any:
     """The user's Python, jitted."""
     function = ag.autograph(program.python, optimize=optimize)
     return ag.jit(jax.vmap(function) if program.mapped else function, static_argnums=program.static or None)
+
+
+def everywhere(program: Program) -> Any:
+    """The same, with what is optimised on all devices alone."""
+    return converted(program, EVERYWHERE)
 
 
 def expert(program: Program) -> Any:
@@ -73,11 +83,12 @@ def forms(program: Program, arguments: Sequence[Any]) -> dict[str, Form]:
     """Each form of a program as a call without arguments; numba's only where it is installed."""
     given = on_device(program, arguments)
     own, by_hand, numpy = converted(program), expert(program), program.numpy or program.literal
-    plain_loops = converted(program, optimize=False)
+    plain_loops, on_all = converted(program, optimize=False), everywhere(program)
     found: dict[str, Form] = {
         "converted": lambda: own(*given),
         "expert": lambda: by_hand(*given),
         "not optimised": lambda: plain_loops(*given),
+        "everywhere": lambda: on_all(*given),
     }
     if (compiled := _by_numba(program)) is not None:
         found["numba"] = lambda: compiled(*arguments)
@@ -112,10 +123,10 @@ def compiled_sizes(jitted: Any, arguments: Sequence[Any]) -> tuple[int, int]:
 
 
 def first_calls(name: str, size: int, rounds: int) -> list[float]:
-    """Median seconds of the first call, converted and expert."""
-    times: list[list[float]] = [[], []]
+    """Median seconds of the first call: converted, everywhere, expert."""
+    times: list[list[float]] = [[], [], []]
     for _ in range(rounds):
-        for make, own in zip((converted, expert), times, strict=True):
+        for make, own in zip((converted, everywhere, expert), times, strict=True):
             program = load(name)
             given = on_device(program, program.arguments(size))
             jax.clear_caches()
@@ -132,25 +143,31 @@ def compare(name: str, size: int | None, seconds: float, rounds: int, clock: mea
     found = forms(program, arguments)
     check(program, found)
     own_time, expert_time = measure.interleaved(found["converted"], found["expert"], seconds=seconds, clock=clock)
-    others = {"numba": "converted", "NumPy": "converted", "unrolled": "expert", "not optimised": "expert"}
+    others = {"numba": "converted", "NumPy": "converted"}
+    others |= dict.fromkeys(("unrolled", "not optimised", "everywhere"), "expert")
     times = {
         other: measure.interleaved(found[other], found[to], seconds=seconds / 3, rounds=3, clock=clock)
         for other, to in others.items()
         if other in found
     }
     given = on_device(program, arguments)
-    own, by_hand = (compiled_sizes(make(program), given) for make in (converted, expert))
+    own, on_all, by_hand = (compiled_sizes(make(program), given) for make in (converted, everywhere, expert))
     first = first_calls(name, n, rounds) if rounds else None
     return [
         program.name, f"{n:,}", measure.milliseconds(expert_time),
-        measure.ratio(own_time, expert_time), measure.ratio(own[0], by_hand[0]),
-        measure.ratio(own[1], by_hand[1]) if by_hand[1] else f"{own[1]} of 0",
-        measure.ratio(*first) if first else "",
+        measure.ratio(own_time, expert_time), measure.ratio(own[0], by_hand[0]), _of_bytes(own[1], by_hand[1]),
+        measure.ratio(first[0], first[2]) if first else "",
         measure.ratio(*times["numba"][::-1]) if "numba" in times else "",
         measure.ratio(*times["NumPy"][::-1]),
         measure.ratio(*times["unrolled"]) if "unrolled" in times else "",
         measure.ratio(*times["not optimised"]),
+        measure.ratio(*times["everywhere"]), measure.ratio(on_all[0], by_hand[0]), _of_bytes(on_all[1], by_hand[1]),
+        measure.ratio(first[1], first[2]) if first else "",
     ]  # fmt: skip
+
+
+def _of_bytes(own: int, by_hand: int) -> str:
+    return measure.ratio(own, by_hand) if by_hand else f"{own} of 0"
 
 
 def means(rows: Sequence[Sequence[str]]) -> list[list[str]]:
