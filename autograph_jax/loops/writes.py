@@ -23,6 +23,7 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from autograph_jax.loops.building import is_variable
 from autograph_jax.loops.evaluation import bound, called, is_call
+from autograph_jax.loops.rereads import reads_first
 
 _BLOCKS = ("cond", "scan", "while", "turn", "jit", "pjit", "closed_call")
 _WRITES = ("scatter", "scatter-add", "scatter_add", "dynamic_update_slice")
@@ -78,6 +79,7 @@ def writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
 
 def _moved(closed: ClosedJaxpr) -> Callable[..., list[Any]] | None:
     """Such a function; None where the writes stay where they are."""
+    closed = reads_first(closed)
     plan = _plan(closed)
     if plan is None:
         return None
