@@ -6,13 +6,13 @@ the reads on the array as the turn has found it, the writes may follow all arith
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import jax
 import numpy as np
-from jax.extend.core import ClosedJaxpr
+from jax.core import ShapedArray
+from jax.extend.core import ClosedJaxpr, Literal
 
 from autograph_jax.loops.building import Atom, Builder, is_variable
 
@@ -39,7 +39,7 @@ def reads_first(closed: ClosedJaxpr) -> ClosedJaxpr:
                 if _are_at_one_place(write, equation, makers):
                     read = builder.of(lambda update: update.reshape(equation.outvars[0].aval.shape), [given[1]], equation)
                 else:
-                    read = builder.of(_either(write, equation), [*read, *given[1:], *operands[1:]], equation)
+                    read = builder.of(_either(write), [*read, *given[1:], *_starts(equation, operands)], equation)
             return read
         if _is_of_one_element(equation):
             written[equation.outvars[0]] = [*written.get(equation.invars[0], []), (equation, operands)]
@@ -59,12 +59,23 @@ def _waited_for(jaxpr: Any) -> list[Any]:
     found = []
     for equation in reversed(jaxpr.eqns):
         given = [v for v in equation.invars if is_variable(v)]
-        is_read = equation.primitive.name == "dynamic_slice" and 0 < writes.get(given[0], 0) <= _MOST_WRITES
-        if is_read and math.prod(equation.params["slice_sizes"]) == 1 and not needed.isdisjoint([*equation.outvars, given[0]]):
+        is_read = _reads_one_element(equation) and 0 < writes.get(given[0], 0) <= _MOST_WRITES
+        if is_read and not needed.isdisjoint([*equation.outvars, given[0]]):
             found.append(equation)
         if equation.primitive.name.startswith(_WRITES) or not needed.isdisjoint(equation.outvars):
             needed.update(given)
     return found
+
+
+def _reads_one_element(equation: Any) -> bool:
+    return equation.primitive.name in ("dynamic_slice", "slice") and equation.outvars[0].aval.size == 1
+
+
+def _starts(read: Any, operands: Sequence[Atom]) -> Sequence[Atom]:
+    """Where it is that is read, of its operands."""
+    if read.primitive.name == "dynamic_slice":
+        return operands[1:]
+    return [Literal(np.int32(start), ShapedArray((), np.int32)) for start in read.params["start_indices"]]
 
 
 def _is_of_one_element(equation: Any) -> bool:
@@ -83,9 +94,9 @@ def _is_of_one_element(equation: Any) -> bool:
     return is_number and is_dropped and equation.invars[1].aval.shape == (array.ndim,) and equation.invars[2].aval.size == 1
 
 
-def _either(write: Any, read: Any) -> Any:
-    """What is read after a write: of what was there before, what is written, where that is, and where is read."""
-    shape = read.invars[0].aval.shape
+def _either(write: Any) -> Any:
+    """What is read after a write: of what was there before, of what the write is given behind its array, and where is read."""
+    shape = write.invars[0].aval.shape
 
     def run(before: Any, *given: Any) -> Any:
         if write.primitive.name == "scatter":
@@ -115,13 +126,13 @@ def _are_at_one_place(write: Any, read: Any, makers: dict[Any, Any]) -> bool:
     """Is it surely the same element, because the indices are computed in the same way?"""
     if write.primitive.name == "scatter":  # which writes nothing where it is out of bounds
         return False
-    pairs = zip(write.invars[2:], read.invars[1:], strict=True)
+    pairs = zip(write.invars[2:], _starts(read, read.invars), strict=True)
     return all(_are_same(one, other, makers, _MOST_STEPS) for one, other in pairs)
 
 
 def _are_same(one: Atom, other: Atom, makers: dict[Any, Any], steps: int) -> bool:
     if not is_variable(one) or not is_variable(other):
-        return not is_variable(one) and not is_variable(other) and bool(np.all(one.val == other.val)) and one.aval == other.aval
+        return not is_variable(one) and not is_variable(other) and bool(one.val == other.val)
     if one is other:
         return True
     made, also = makers.get(one), makers.get(other)
