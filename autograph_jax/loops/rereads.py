@@ -21,10 +21,13 @@ _MOST_STEPS = 8  # back from an index, to see whether another one is computed in
 _WRITES = ("scatter", "dynamic_update_slice")
 
 
-def reads_first(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """The program with such reads where a later write waits for them; itself where there are none."""
+def reads_first(closed: ClosedJaxpr, *, all_of_them: bool = False) -> ClosedJaxpr:
+    """The program with such reads on the arrays as they were; itself where there are none.
+
+    If not `all_of_them`, those on which a later write depends, or of what is written again.
+    """
     jaxpr = closed.jaxpr
-    moved = {id(equation) for equation in _waited_for(jaxpr)}
+    moved = {id(equation) for equation in _rereads(jaxpr, all_of_them)}
     if not moved:
         return closed
     makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
@@ -48,8 +51,8 @@ def reads_first(closed: ClosedJaxpr) -> ClosedJaxpr:
     return builder.program(jaxpr, builder.of_program(closed, builder.inputs, each))
 
 
-def _waited_for(jaxpr: Any) -> list[Any]:
-    """The reads of single elements of what has been written, on which a later write depends, or of what is written again."""
+def _rereads(jaxpr: Any, all_of_them: bool) -> list[Any]:
+    """The reads of single elements of what has been written by single elements."""
     writes: dict[Any, int] = {}
     for equation in filter(_is_of_one_element, jaxpr.eqns):
         writes[equation.outvars[0]] = writes.get(equation.invars[0], 0) + 1
@@ -60,7 +63,7 @@ def _waited_for(jaxpr: Any) -> list[Any]:
     for equation in reversed(jaxpr.eqns):
         given = [v for v in equation.invars if is_variable(v)]
         is_read = _reads_one_element(equation) and 0 < writes.get(given[0], 0) <= _MOST_WRITES
-        if is_read and not needed.isdisjoint([*equation.outvars, given[0]]):
+        if is_read and (all_of_them or not needed.isdisjoint([*equation.outvars, given[0]])):
             found.append(equation)
         if equation.primitive.name.startswith(_WRITES) or not needed.isdisjoint(equation.outvars):
             needed.update(given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -12,6 +13,7 @@ import jax.numpy as jnp
 
 from autograph_jax.errors import StagingError, StructureError, user_location
 from autograph_jax.loops.axes import Axes, axes_of
+from autograph_jax.loops.rereads import reads_first
 from autograph_jax.operators import decisions
 from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.effects.failures import Carried
@@ -145,6 +147,7 @@ def _staged(
     # By id, so from before the branches: an array made since may have the id of one that a branch has made and dropped.
     around = aliasing.around(functions, watched)
     first, second, kept = _trace_both(functions, watched, predicate, narrowing, axes)
+    first, second = map(_reading_first, (first, second))
     if any(branch.raised and branch.handled for branch in (first, second)):
         attempts.cut_short()
     for branch in (first, second):
@@ -243,6 +246,12 @@ def _joined_result(what: str, first: Traced, second: Traced) -> Form:
     if first.raised or second.raised:
         return first.result if second.raised else second.result
     return joined(what, first.result, second.result, before="one path gives", after="the other")
+
+
+def _reading_first(branch: Traced) -> Traced:
+    """The branch with what it reads of arrays on these as it has found them: an array that it then only writes has `_slots`."""
+    jaxpr = reads_first(branch.jaxpr, all_of_them=True)
+    return branch if jaxpr is branch.jaxpr else dataclasses.replace(branch, jaxpr=jaxpr)
 
 
 def _slots(place: Place, form: Form, first: Traced, second: Traced) -> list[Slot]:
