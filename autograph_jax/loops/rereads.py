@@ -6,8 +6,9 @@ the reads on the array as the turn has found it, the writes may follow all arith
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import itertools
+from collections.abc import Container, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -18,7 +19,15 @@ from autograph_jax.loops.building import Atom, Builder, is_variable
 
 _MOST_WRITES = 4  # of an array, with each of which a read is compared
 _MOST_STEPS = 8  # back from an index, to see whether another one is computed in the same way
+_READS = ("dynamic_slice", "slice")
 _WRITES = ("scatter", "dynamic_update_slice")
+
+
+class _Written(NamedTuple):
+    """A write, and its operands in the new program; of those after the first only what follows the array counts."""
+
+    write: Any
+    operands: list[Atom]
 
 
 def reads_first(closed: ClosedJaxpr, *, all_of_them: bool = False) -> ClosedJaxpr:
@@ -26,33 +35,68 @@ def reads_first(closed: ClosedJaxpr, *, all_of_them: bool = False) -> ClosedJaxp
 
     If not `all_of_them`, those on which a later write depends, or of what is written again.
     """
-    jaxpr = closed.jaxpr
-    moved = {id(equation) for equation in _rereads(jaxpr, all_of_them)}
+    moved = {id(equation) for equation in _rereads(closed.jaxpr, all_of_them)}
     if not moved:
         return closed
-    makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
     builder = Builder(closed.in_avals)
-    written: dict[Any, list[tuple[Any, list[Atom]]]] = {}  # by what it gives: a write, those before it, and their operands
+    outputs = builder.of_program(closed, builder.inputs, _Reading(builder, closed.jaxpr, moved, {}))
+    return builder.program(closed.jaxpr, outputs)
 
-    def each(equation: Any, operands: list[Atom]) -> Sequence[Atom]:
-        if id(equation) in moved:
-            before = written[equation.invars[0]]
-            read = builder.again(equation, [before[0][1][0], *operands[1:]])
-            for write, given in before:
-                if _are_at_one_place(write, equation, makers):
-                    read = builder.of(lambda update: update.reshape(equation.outvars[0].aval.shape), [given[1]], equation)
-                else:
-                    read = builder.of(_either(write), [*read, *given[1:], *_starts(equation, operands)], equation)
-            return read
+
+class _Reading:
+    """Each equation of a program, those that are `moved` on arrays as they were."""
+
+    def __init__(self, builder: Builder, jaxpr: Any, moved: Container[int], written: dict[Any, list[_Written]]) -> None:
+        self._builder, self._moved, self._written = builder, moved, written
+        self._makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
+
+    def __call__(self, equation: Any, operands: list[Atom]) -> Sequence[Atom]:
+        if id(equation) in self._moved:
+            return self._read(equation, operands) if equation.primitive.name in _READS else self._branch(equation, operands)
         if _is_of_one_element(equation):
-            written[equation.outvars[0]] = [*written.get(equation.invars[0], []), (equation, operands)]
-        return builder.again(equation, operands)
+            before = self._written.get(equation.invars[0], [])
+            self._written[equation.outvars[0]] = [*before, _Written(equation, operands)]
+        return self._builder.again(equation, operands)
 
-    return builder.program(jaxpr, builder.of_program(closed, builder.inputs, each))
+    def _read(self, equation: Any, operands: list[Atom]) -> Sequence[Atom]:
+        before = self._written[equation.invars[0]]
+        read = self._builder.again(equation, [before[0].operands[0], *operands[1:]])
+        for write, given in before:
+            if _are_at_one_place(write, equation, self._makers):
+                read = self._builder.of(lambda update: update.reshape(equation.outvars[0].aval.shape), [given[1]], equation)
+            else:
+                read = self._builder.of(_either(write), [*read, *given[1:], *_starts(equation, operands)], equation)
+        return read
+
+    def _branch(self, equation: Any, operands: list[Atom]) -> Sequence[Atom]:
+        """A branch that reads such an array gets it as it was, and what has been written to it."""
+        known = [self._written.get(atom, []) if is_variable(atom) else [] for atom in equation.invars[1:]]
+        given = [operands[0]]
+        for atom, writes in zip(operands[1:], known, strict=True):
+            given += [writes[0].operands[0], *(part for one in writes for part in one.operands[1:])] if writes else [atom]
+        branches = tuple(_of_branch(branch, known) for branch in equation.params["branches"])
+        return self._builder.again(equation, given, equation.params | {"branches": branches})
+
+
+def _of_branch(closed: ClosedJaxpr, known: Sequence[list[_Written]]) -> ClosedJaxpr:
+    avals = []
+    for aval, writes in zip(closed.in_avals, known, strict=True):
+        avals += [aval, *(part.aval for one in writes for part in one.write.invars[1:])]
+    builder = Builder(avals)
+    inputs, left, written = iter(builder.inputs), [], {}
+    for variable, writes in zip(closed.jaxpr.invars, known, strict=True):
+        left.append(next(inputs))
+        if writes:
+            written[variable] = [
+                _Written(one.write, [left[-1], *itertools.islice(inputs, len(one.operands) - 1)]) for one in writes
+            ]
+    moved = {id(e) for e in closed.jaxpr.eqns if any(is_variable(atom) and atom in written for atom in e.invars)}
+    outputs = builder.of_program(closed, left, _Reading(builder, closed.jaxpr, moved, written))
+    return builder.program(closed.jaxpr, outputs)
 
 
 def _rereads(jaxpr: Any, all_of_them: bool) -> list[Any]:
-    """The reads of single elements of what has been written by single elements."""
+    """The reads of single elements of what has been written by single elements, and the branches that do no more with that."""
     writes: dict[Any, int] = {}
     for equation in filter(_is_of_one_element, jaxpr.eqns):
         writes[equation.outvars[0]] = writes.get(equation.invars[0], 0) + 1
@@ -62,16 +106,31 @@ def _rereads(jaxpr: Any, all_of_them: bool) -> list[Any]:
     found = []
     for equation in reversed(jaxpr.eqns):
         given = [v for v in equation.invars if is_variable(v)]
-        is_read = _reads_one_element(equation) and 0 < writes.get(given[0], 0) <= _MOST_WRITES
-        if is_read and (all_of_them or not needed.isdisjoint([*equation.outvars, given[0]])):
+        written = [v for v in given if v in writes]
+        is_waited_for = all_of_them or not needed.isdisjoint([*equation.outvars, *written])
+        if written and is_waited_for and all(writes[v] <= _MOST_WRITES and _only_reads(equation, v) for v in written):
             found.append(equation)
         if equation.primitive.name.startswith(_WRITES) or not needed.isdisjoint(equation.outvars):
             needed.update(given)
     return found
 
 
+def _only_reads(equation: Any, array: Any) -> bool:
+    """Does it read single elements of an array, or do its branches, and nothing else?"""
+    places = [number for number, atom in enumerate(equation.invars) if atom is array]
+    if equation.primitive.name != "cond":
+        return places == [0] and _reads_one_element(equation)
+    inner = [(branch.jaxpr, branch.jaxpr.invars[n - 1]) for n in places if n for branch in equation.params["branches"]]
+    return 0 not in places and all(_only_reads_inside(jaxpr, variable) for jaxpr, variable in inner)
+
+
+def _only_reads_inside(jaxpr: Any, array: Any) -> bool:
+    users = [equation for equation in jaxpr.eqns if any(atom is array for atom in equation.invars)]
+    return all(atom is not array for atom in jaxpr.outvars) and all(_only_reads(user, array) for user in users)
+
+
 def _reads_one_element(equation: Any) -> bool:
-    return equation.primitive.name in ("dynamic_slice", "slice") and equation.outvars[0].aval.size == 1
+    return equation.primitive.name in _READS and equation.outvars[0].aval.size == 1
 
 
 def _starts(read: Any, operands: Sequence[Atom]) -> Sequence[Atom]:
