@@ -12,15 +12,14 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jax.core import ShapedArray
-from jax.extend.core import ClosedJaxpr, Literal
+from jax.extend.core import ClosedJaxpr
 
 from autograph_jax.loops.building import Atom, Builder, is_variable
 
 _MOST_WRITES = 4  # of an array, with each of which a read is compared
 _MOST_STEPS = 8  # back from an index, to see whether another one is computed in the same way
-_READS = ("dynamic_slice", "slice")
-_WRITES = ("scatter", "dynamic_update_slice")
+_READS = ("dynamic_slice", "slice", "gather")
+_WRITES = ("scatter", "scatter-add", "scatter_add", "dynamic_update_slice")
 
 
 class _Written(NamedTuple):
@@ -65,7 +64,7 @@ class _Reading:
             if _are_at_one_place(write, equation, self._makers):
                 read = self._builder.of(lambda update: update.reshape(equation.outvars[0].aval.shape), [given[1]], equation)
             else:
-                read = self._builder.of(_either(write), [*read, *given[1:], *_starts(equation, operands)], equation)
+                read = self._builder.of(_after(write, equation), [*read, *given[1:], *operands[1:]], equation)
         return read
 
     def _branch(self, equation: Any, operands: list[Atom]) -> Sequence[Atom]:
@@ -130,65 +129,89 @@ def _only_reads_inside(jaxpr: Any, array: Any) -> bool:
 
 
 def _reads_one_element(equation: Any) -> bool:
-    return equation.primitive.name in _READS and equation.outvars[0].aval.size == 1
-
-
-def _starts(read: Any, operands: Sequence[Atom]) -> Sequence[Atom]:
-    """Where it is that is read, of its operands."""
-    if read.primitive.name == "dynamic_slice":
-        return operands[1:]
-    return [Literal(np.int32(start), ShapedArray((), np.int32)) for start in read.params["start_indices"]]
+    if equation.primitive.name not in _READS or equation.outvars[0].aval.size != 1:
+        return False
+    return equation.primitive.name == "slice" or _is_known_place(equation, "start_index_map")
 
 
 def _is_of_one_element(equation: Any) -> bool:
-    """Does it write one element of an array, and replace what is there?"""
+    """Does it write one element of an array, or add to it?"""
+    if equation.primitive.name not in _WRITES or not is_variable(equation.invars[0]):
+        return False
+    update = equation.invars[1 if equation.primitive.name == "dynamic_update_slice" else 2]
+    return update.aval.size == 1 and _is_known_place(equation, "scatter_dims_to_operand_dims")
+
+
+def _is_known_place(equation: Any, along: str) -> bool:
+    """Is there an index for each dimension, one after the other, of a type in which one may be compared with another?"""
+    array, kinds = equation.invars[0].aval, {atom.aval.dtype.kind for atom in _indices(equation, equation.invars[1:])}
+    if kinds - {"i"} or max(array.shape, default=0) > np.iinfo(np.int32).max:
+        return False
+    numbers = equation.params.get("dimension_numbers")
+    if numbers is None:
+        return True
+    every = tuple(range(array.ndim))
+    indices = equation.invars[1].aval
+    return getattr(numbers, along) == every and indices.shape == (array.ndim,) and indices.dtype.itemsize >= 4
+
+
+def _indices(equation: Any, operands: Sequence[Any]) -> Sequence[Any]:
+    """Where it reads or writes, among its operands behind the array: a number for each dimension, or an array of them."""
     name = equation.primitive.name
-    if name not in _WRITES or not is_variable(equation.invars[0]):
-        return False
-    array = equation.invars[0].aval
-    if max(array.shape, default=0) > np.iinfo(np.int32).max:
-        return False
-    if name == "dynamic_update_slice":
-        return equation.invars[1].aval.size == 1
-    numbers, every = equation.params["dimension_numbers"], tuple(range(array.ndim))
-    is_number = numbers.inserted_window_dims == numbers.scatter_dims_to_operand_dims == every
-    is_dropped = equation.params["mode"] == jax.lax.GatherScatterMode.FILL_OR_DROP  # where it is out of bounds
-    return is_number and is_dropped and equation.invars[1].aval.shape == (array.ndim,) and equation.invars[2].aval.size == 1
+    if name == "slice":
+        return [np.asarray(start, np.int32) for start in equation.params["start_indices"]]
+    return operands[:1] if "dimension_numbers" in equation.params else operands[name == "dynamic_update_slice" :]
 
 
-def _either(write: Any) -> Any:
-    """What is read after a write: of what was there before, of what the write is given behind its array, and where is read."""
-    shape = write.invars[0].aval.shape
+def _after(write: Any, read: Any) -> Any:
+    """What is read after a write: of what was there before, and of what the two are given behind the array."""
+    shape, count = write.invars[0].aval.shape, len(write.invars) - 1
 
     def run(before: Any, *given: Any) -> Any:
-        if write.primitive.name == "scatter":
-            (places, update), starts = given[:2], given[2:]
-            at = [_at_least_of_32_bits(place) for place in places]
-        else:
-            update, at, starts = given[0], [*map(_in_bounds, given[1 : 1 + len(shape)], shape)], given[1 + len(shape) :]
-        same = np.bool_(True)
-        for one, start, length in zip(at, starts, shape, strict=True):
-            same = same & (one == jax.lax.convert_element_type(_in_bounds(start, length), one.dtype))
-        return jax.lax.select(jax.lax.broadcast(same, before.shape), update.reshape(before.shape), before)
+        update = given[0 if write.primitive.name == "dynamic_update_slice" else 1].reshape(before.shape)
+        same = jax.lax.broadcast(_are_equal(_place(write, given[:count]), _place(read, given[count:]), shape), before.shape)
+        if write.primitive.name in ("scatter-add", "scatter_add"):
+            return before + jax.lax.select(same, update, jax.lax.full_like(update, 0))
+        return jax.lax.select(same, update, before)
 
     return run
 
 
-def _in_bounds(start: Any, length: int) -> Any:
-    """Where an element is that is read, or written by a `dynamic_update_slice`: they take the nearest there is."""
-    start = _at_least_of_32_bits(start)
-    return jax.lax.convert_element_type(jax.lax.clamp(start.dtype.type(0), start, start.dtype.type(length - 1)), np.int32)
+class _Place(NamedTuple):
+    """The index of an element in each dimension; `nearest`: if it is out of bounds, the nearest one is meant, else none."""
+
+    indices: Sequence[Any]
+    nearest: bool
 
 
-def _at_least_of_32_bits(index: Any) -> Any:
-    return jax.lax.convert_element_type(index, np.int32) if np.iinfo(index.dtype).bits < 32 else index
+def _place(equation: Any, operands: Sequence[Any]) -> _Place:
+    indices = _indices(equation, operands)
+    if "dimension_numbers" in equation.params:
+        return _Place(list(indices[0]), equation.params["mode"] == jax.lax.GatherScatterMode.CLIP)
+    return _Place(indices, nearest=True)
+
+
+def _are_equal(one: _Place, other: _Place, shape: Sequence[int]) -> Any:
+    same = np.bool_(True)
+    for a, b, length in zip(one.indices, other.indices, shape, strict=True):
+        first, second = (_in_bounds(x, length) if place.nearest else x for x, place in ((a, one), (b, other)))
+        kind = np.promote_types(first.dtype, second.dtype)
+        same = same & (jax.lax.convert_element_type(first, kind) == jax.lax.convert_element_type(second, kind))
+        if not (one.nearest or other.nearest):
+            same = same & (first >= 0) & (first < length)
+    return same
+
+
+def _in_bounds(index: Any, length: int) -> Any:
+    index = jax.lax.convert_element_type(index, np.int32) if np.iinfo(index.dtype).bits < 32 else index
+    return jax.lax.clamp(index.dtype.type(0), index, index.dtype.type(length - 1))
 
 
 def _are_at_one_place(write: Any, read: Any, makers: dict[Any, Any]) -> bool:
     """Is it surely the same element, because the indices are computed in the same way?"""
-    if write.primitive.name == "scatter":  # which writes nothing where it is out of bounds
+    if write.primitive.name != "dynamic_update_slice" or read.primitive.name != "dynamic_slice":
         return False
-    pairs = zip(write.invars[2:], _starts(read, read.invars), strict=True)
+    pairs = zip(write.invars[2:], read.invars[1:], strict=True)
     return all(_are_same(one, other, makers, _MOST_STEPS) for one, other in pairs)
 
 
