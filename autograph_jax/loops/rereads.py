@@ -16,7 +16,7 @@ from jax.extend.core import ClosedJaxpr
 
 from autograph_jax.loops.building import Atom, Builder, is_variable
 
-_MOST_WRITES = 4  # of an array, with each of which a read is compared
+_MOST_WRITES = 8  # of an array, with each of which a read is compared
 _MOST_STEPS = 8  # back from an index, to see whether another one is computed in the same way
 _READS = ("dynamic_slice", "slice", "gather")
 _WRITES = ("scatter", "scatter-add", "scatter_add", "dynamic_update_slice")
@@ -101,15 +101,17 @@ def _rereads(jaxpr: Any, all_of_them: bool) -> list[Any]:
         writes[equation.outvars[0]] = writes.get(equation.invars[0], 0) + 1
     if not writes:
         return []
+    changing = [equation for equation in jaxpr.eqns if equation.primitive.name in _WRITES]
+    again = {equation.invars[0] for equation in changing if is_variable(equation.invars[0])}
     needed: set[Any] = set()
     found = []
     for equation in reversed(jaxpr.eqns):
         given = [v for v in equation.invars if is_variable(v)]
         written = [v for v in given if v in writes]
-        is_waited_for = all_of_them or not needed.isdisjoint([*equation.outvars, *written])
+        is_waited_for = all_of_them or not needed.isdisjoint(equation.outvars) or not again.isdisjoint(written)
         if written and is_waited_for and all(writes[v] <= _MOST_WRITES and _only_reads(equation, v) for v in written):
             found.append(equation)
-        if equation.primitive.name.startswith(_WRITES) or not needed.isdisjoint(equation.outvars):
+        if equation.primitive.name in _WRITES or not needed.isdisjoint(equation.outvars):
             needed.update(given)
     return found
 

@@ -85,12 +85,13 @@ def _flat(closed: ClosedJaxpr) -> ClosedJaxpr:
 
 
 def _read_by_element(jaxpr: Any) -> list[bool]:
-    """Which inputs are arrays whose elements it reads, or a branch in it, at places that vary?"""
+    """Which inputs are arrays whose elements it reads, or a branch in it?"""
     read: list[Any] = []
     for equation in jaxpr.eqns:
-        if equation.primitive.name in _READS:
+        name = equation.primitive.name
+        if name in _READS or name == "slice" and equation.outvars[0].aval.size == 1:
             read.append(equation.invars[0])
-        elif equation.primitive.name == "cond":
+        elif name == "cond":
             for branch in equation.params["branches"]:
                 read += chosen(equation.invars[1:], _read_by_element(branch.jaxpr))
     return [is_inexact(v.aval) and any(v is other for other in read) for v in jaxpr.invars]
