@@ -145,16 +145,15 @@ def _is_of_one_element(equation: Any) -> bool:
 
 
 def _is_known_place(equation: Any, along: str) -> bool:
-    """Is there an index for each dimension, one after the other, of a type in which one may be compared with another?"""
-    array, kinds = equation.invars[0].aval, {atom.aval.dtype.kind for atom in _indices(equation, equation.invars[1:])}
-    if kinds - {"i"} or max(array.shape, default=0) > np.iinfo(np.int32).max:
+    """Is there an index for each dimension, one after the other, of a type that has room for all of them?"""
+    array, kinds = equation.invars[0].aval, {atom.aval.dtype.str[1:] for atom in _indices(equation, equation.invars[1:])}
+    if kinds - {"i4", "i8"} or max(array.shape, default=0) > np.iinfo(np.int32).max:
         return False
     numbers = equation.params.get("dimension_numbers")
     if numbers is None:
         return True
     every = tuple(range(array.ndim))
-    indices = equation.invars[1].aval
-    return getattr(numbers, along) == every and indices.shape == (array.ndim,) and indices.dtype.itemsize >= 4
+    return getattr(numbers, along) == every and equation.invars[1].aval.shape == (array.ndim,)
 
 
 def _indices(equation: Any, operands: Sequence[Any]) -> Sequence[Any]:
@@ -205,7 +204,6 @@ def _are_equal(one: _Place, other: _Place, shape: Sequence[int]) -> Any:
 
 
 def _in_bounds(index: Any, length: int) -> Any:
-    index = jax.lax.convert_element_type(index, np.int32) if np.iinfo(index.dtype).bits < 32 else index
     return jax.lax.clamp(index.dtype.type(0), index, index.dtype.type(length - 1))
 
 
