@@ -1,4 +1,4 @@
-"""Inside jax.shard_map: the axes of the mesh along which devices hold different values of one array."""
+"""The axes of a mesh: inside jax.shard_map, those along which devices hold different values of one array."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ def axes_of(value: Any) -> Axes:
 
 def axes_of_type(aval: Any) -> Axes:
     return getattr(getattr(aval, "manual_axis_type", None), "varying", NONE)
+
+
+def is_split(aval: Any) -> bool:
+    """May its type say how an array is split among devices? What such a write writes has to be split as the array is, then."""
+    return bool(getattr(getattr(getattr(aval, "sharding", None), "mesh", None), "explicit_axes", ()))
 
 
 def struct(aval: Any) -> jax.ShapeDtypeStruct:

@@ -16,7 +16,7 @@ from jax.extend.core import ClosedJaxpr, Literal
 from jax.interpreters import partial_eval
 
 from autograph_jax.loops import factors, guards, nests, ranges, selects, shifts, small_products, sorts, told, writes
-from autograph_jax.loops.axes import axes_of_type
+from autograph_jax.loops.axes import axes_of_type, is_split
 from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
 from autograph_jax.loops.evaluation import IDENTITIES, called, is_written_out
 from autograph_jax.loops.noted import left_by
@@ -170,7 +170,7 @@ class _Run:
         """What a scatter gives."""
         parts = self._parts_of(given[1])
         window = writes.in_bounds_window(equation, [span for _, span in parts])
-        if window is None or writes.is_split(given[0].aval) or writes.is_split(given[2].aval):
+        if window is None or is_split(given[0].aval) or is_split(given[2].aval):
             return self._builder.again(equation, given)
         write = functools.partial(writes.in_bounds_write, equation, window)
         return self._builder.of(write, [given[0], given[2], *(number for number, _ in parts)], equation)

@@ -14,6 +14,7 @@ import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
+from autograph_jax.loops.axes import axes_of_type, is_split
 from autograph_jax.loops.building import Atom, Builder, is_variable
 
 _MOST_WRITES = 8  # of an array, with each of which a read is compared
@@ -140,6 +141,8 @@ def _is_of_one_element(equation: Any) -> bool:
     """Does it write one element of an array, or add to it?"""
     if equation.primitive.name not in _WRITES or not is_variable(equation.invars[0]):
         return False
+    if any(axes_of_type(atom.aval) or is_split(atom.aval) for atom in equation.invars if is_variable(atom)):
+        return False  # of an array of which each device of a mesh has its own, or a part
     update = equation.invars[1 if equation.primitive.name == "dynamic_update_slice" else 2]
     return update.aval.size == 1 and _is_known_place(equation, "scatter_dims_to_operand_dims")
 
@@ -171,9 +174,8 @@ def _after(write: Any, read: Any) -> Any:
     def run(before: Any, *given: Any) -> Any:
         update = given[0 if write.primitive.name == "dynamic_update_slice" else 1].reshape(before.shape)
         same = jax.lax.broadcast(_are_equal(_place(write, given[:count]), _place(read, given[count:]), shape), before.shape)
-        if write.primitive.name in ("scatter-add", "scatter_add"):
-            return before + jax.lax.select(same, update, jax.lax.full_like(update, 0))
-        return jax.lax.select(same, update, before)
+        new = before + update if write.primitive.name in ("scatter-add", "scatter_add") else update
+        return jax.lax.select(same, new, before)
 
     return run
 

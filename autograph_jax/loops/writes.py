@@ -238,11 +238,6 @@ def in_bounds_window(equation: Any, spans: Sequence[Any]) -> list[int] | None:
     return window
 
 
-def is_split(aval: Any) -> bool:
-    """May its type say how an array is split among devices? What such a write writes has to be split as the array is, then."""
-    return bool(getattr(getattr(getattr(aval, "sharding", None), "mesh", None), "explicit_axes", ()))
-
-
 def in_bounds_write(equation: Any, window: Sequence[int], array: jax.Array, update: jax.Array, *indices: Any) -> jax.Array:
     """What such a scatter gives, as a write that is not checked."""
     kinds = {index.dtype for index in indices if isinstance(index, Tracer)}
