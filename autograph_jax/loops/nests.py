@@ -25,18 +25,25 @@ Instead = Any  # of the same operands as an equation, and giving what it gives: 
 
 
 def scan(equation: Any, known: Ranges, chosen: Chosen, compiled: Compile) -> Instead:
-    params = equation.params
+    params, avals = equation.params, [atom.aval for atom in equation.invars]
     inside = guards.in_scan(params, known)[1]
+    before = of_inputs(params["jaxpr"].jaxpr, inside)
 
     def made(chosen: Chosen) -> dict[str, Any]:
         return params | {"unroll": int(params["unroll"]), "jaxpr": compiled(params["jaxpr"], inside, chosen)}
 
-    def kernel(params: dict[str, Any], chosen: Chosen) -> Run:
-        before = of_inputs(equation.params["jaxpr"].jaxpr, inside)
-        avals = [atom.aval for atom in equation.invars]
-        if "rows" in chosen and (tables := rows.of_scan(params, avals, before)):
+    own = _of_its_own(equation, chosen)
+    if "rows" in own and rows.may_have_tables(params, avals):
+        with told.trying():
+            whole = params | {"jaxpr": compiled(forwarding.with_turns_in_place(params["jaxpr"]), before, own)}
+        tables = rows.of_scan(whole, avals, before)
+        turn = rows.turn_in_rows(whole, avals, tables) if tables else None
+        if turn is not None and with_writes_last(turn) is turn:
+            made(own) if told.is_heard() else None
             told.tell(equation, "rows", "of a table, only the rows that the loop needs are in it")
-            return lambda *given: rows.in_rows(params, given, tables, in_one_kernel)
+            return lambda *given: rows.in_rows(whole, given, tables, turn)
+
+    def kernel(params: dict[str, Any], chosen: Chosen) -> Run:
         count = kernels.turns_at_once(params) if "unroll" in chosen else 1
         if count == 1 and {"unroll", "forwarding"} <= chosen and kernels.may_be_unrolled(params):
             plain = compiled(forwarding.with_turns_in_place(equation.params["jaxpr"]), before, chosen - {"kernel"})
@@ -116,8 +123,7 @@ def _loop(
     equation: Any, made: Callable[[Chosen], dict[str, Any]], chosen: Chosen, kernel: Callable[[dict[str, Any], Chosen], Run]
 ) -> Instead:
     """A loop as one kernel, where it can be; otherwise the loops in it may be."""
-    own = own_choice(equation)
-    chosen = chosen if own is None else chosen & own
+    chosen = _of_its_own(equation, chosen)
     if "kernel" in chosen and (reason := kernels.surely_not(programs_of(equation.params))) is not None:
         told.tell(equation, "kernel", f"no kernel of its own: {reason}", is_done=False)
     elif "kernel" in chosen and _all_choose("kernel", equation):
@@ -130,6 +136,11 @@ def _loop(
             return kernel(params, chosen)
         told.tell(equation, "kernel", f"no kernel of its own: {reason}", is_done=False)
     return equation.replace(params=made(chosen))
+
+
+def _of_its_own(equation: Any, chosen: Chosen) -> Chosen:
+    own = own_choice(equation)
+    return chosen if own is None else chosen & own
 
 
 def _all_choose(name: str, equation: Any) -> bool:

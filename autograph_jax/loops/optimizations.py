@@ -23,7 +23,7 @@ MEANINGS = {
 }
 ALL: Chosen = frozenset(MEANINGS)
 NONE: Chosen = frozenset()
-ON_CPU_ALONE: Chosen = frozenset({"blocks", "factors", "products", "sorts", "rows", "forwarding", "unroll", "kernel"})
+ON_CPU_ALONE: Chosen = frozenset({"blocks", "factors", "products", "sorts", "forwarding", "unroll", "kernel"})
 _VARIABLE = "AUTOGRAPH_JAX_OPTIMIZE"
 
 

@@ -1,31 +1,34 @@
 """A loop that stays in a few rows of a table: `table[i, j] = max(table[i - 1, j], table[i, j - 1])` for all j.
 
 The row that it writes is cut out before the loop and put back after it, and those that it only reads are cut out too: a turn
-finds its elements by one index, in short arrays that have no memory in common. It is done where the indices are known to be in
-bounds (`ranges.py`), and no row that is only read can be the one that is written; and for integers, where reading and writing
-is what takes time: edit distances and knapsacks take 0.5 to 0.8 of it. Floats wait for arithmetic, and gain nothing.
+finds its elements by one index, in short arrays that have no memory in common, and XLA reads those that nobody writes where it
+computes. It is done where the indices are known to be in bounds (`ranges.py`), no row that is only read can be the one that is
+written, and the write then stays in place by itself (`writes.py`); and for integers, where reading and writing is what takes
+time: edit distances and knapsacks take 0.6 to 0.8 of it. Floats wait for arithmetic, and gain nothing.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
+from autograph_jax.loops.axes import axes_of_type, is_split
 from autograph_jax.loops.bodies import Body, is_write, window
 from autograph_jax.loops.evaluation import bound, evaluated
 from autograph_jax.loops.guards import parts_of_scan
 from autograph_jax.loops.ranges import Ranges, fits
+from autograph_jax.loops.tracing import traced
 
 _LEAST_TURNS = 128  # the copies are operations of their own, which XLA starts one by one
 _MOST_PER_TURN = 8  # elements that are cut out and put back, for each turn of the loop: to copy one is much less than a turn
 
-Run = Callable[[Callable[..., Any], Sequence[Any]], Sequence[Any]]
 Index = tuple[int | None, int]  # an operand that no turn changes, or None; and what is added to it
 Place = tuple[Index, ...]  # an index for each of the first dimensions, in which no turn moves
 
@@ -44,11 +47,16 @@ class Rows:
         return tuple(range(len(self.written)))
 
 
+def may_have_tables(params: dict[str, Any], avals: Sequence[Any]) -> bool:
+    """May a scan of such operands need some rows of a table only? Not of one that the devices of a mesh have a part of each."""
+    carried = avals[slice(*parts_of_scan(params, avals))]
+    is_whole = not any(axes_of_type(aval) or is_split(aval) for aval in avals)
+    return params["length"] >= _LEAST_TURNS and is_whole and any(aval.ndim > 1 for aval in carried)
+
+
 def of_scan(params: dict[str, Any], avals: Sequence[Any], inside: Ranges) -> list[Rows]:
     """The tables of which a scan of such operands needs some rows only; `inside` is what is known of those of its body."""
     first, last = parts_of_scan(params, avals)
-    if params["length"] < _LEAST_TURNS:
-        return []
     body = _Tables(params["jaxpr"], first, inside)
     found = [body.rows(number, number - first) for number in range(first, last)]
     return [rows for rows in found if rows is not None and _pays(rows, avals[rows.table].shape, params["length"])]
@@ -58,28 +66,35 @@ def _pays(rows: Rows, shape: Sequence[int], turns: int) -> bool:
     return math.prod(shape[len(rows.written) :]) * (2 + len(rows.read)) <= _MOST_PER_TURN * turns
 
 
-def in_rows(params: dict[str, Any], given: Sequence[Any], found: Sequence[Rows], run: Run) -> list[Any]:
-    """What the scan gives; `run` is given the loop, a function, and its operands."""
+def turn_in_rows(params: dict[str, Any], avals: Sequence[Any], found: Sequence[Rows]) -> ClosedJaxpr:
+    """A turn, of the rows that are only read, and of the operands of the body, with a row in place of each table."""
+    first, last = parts_of_scan(params, avals)
+    inside = [*avals[:last], *(aval.update(shape=aval.shape[1:]) for aval in avals[last:])]
+    beside = []
+    for rows in found:
+        table = avals[rows.table]
+        inside[rows.table] = row = table.update(shape=table.shape[len(rows.written) :])
+        beside += [row] * len(rows.read)
+    reader = _Reader(found, len(beside))
+    return traced(lambda *values: reader.evaluated(params["jaxpr"], values), [*beside, *inside])
+
+
+def in_rows(params: dict[str, Any], given: Sequence[Any], found: Sequence[Rows], turn: ClosedJaxpr) -> list[Any]:
+    """What the scan gives."""
     first, last = parts_of_scan(params, given)
-    operands, others = list(given), []
+    operands, beside = list(given), []
     for rows in found:
         table = given[rows.table]
         operands[rows.table] = _cut(table, rows.written, given)
-        others.append([_cut(table, place, given) for place in rows.read])
-    count = sum(map(len, others))
+        beside += [_cut(table, place, given) for place in rows.read]
+    run = jaxpr_as_fun(turn)
 
-    def loop(*values: Any) -> list[Any]:
-        cut, values = values[:count], values[count:]
-        each = _Reader(found, others, cut).each
+    def step(carry: Any, row: Any) -> tuple[Any, Any]:
+        left = run(*beside, *operands[:first], *carry, *row)
+        return left[: last - first], left[last - first :]
 
-        def turn(carry: Any, row: Any) -> tuple[Any, Any]:
-            out = evaluated(params["jaxpr"], [*values[:first], *carry, *row], each)
-            return out[: last - first], out[last - first :]
-
-        carry, stacked = jax.lax.scan(turn, list(values[first:last]), list(values[last:]), params["length"], params["reverse"])
-        return [*carry, *stacked]
-
-    out = list(run(loop, [*(row for rows in others for row in rows), *operands]))
+    carry, stacked = jax.lax.scan(step, operands[first:last], operands[last:], params["length"], params["reverse"])
+    out = [*carry, *stacked]
     for rows in found:
         number, table = rows.table - first, given[rows.table]
         row = jax.lax.expand_dims(out[number], rows.fixed)
@@ -90,11 +105,17 @@ def in_rows(params: dict[str, Any], given: Sequence[Any], found: Sequence[Rows],
 
 
 class _Reader:
-    """The equations of the body, of which those of a table take a row of it."""
+    """The equations of the body, of which those of a table take a row of it; before its operands come those only read."""
 
-    def __init__(self, found: Sequence[Rows], others: Sequence[Sequence[Any]], cut: Sequence[Any]) -> None:
-        left = iter(cut)
-        self._tables = [(rows, dict(zip(rows.read, left, strict=False))) for rows in found]
+    def __init__(self, found: Sequence[Rows], count: int) -> None:
+        self._found, self._count = found, count
+        self._tables: list[tuple[Rows, dict[Place, Any]]] = []
+
+    def evaluated(self, body: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
+        """What the body gives, of these rows and of its operands."""
+        beside = iter(values[: self._count])
+        self._tables = [(rows, dict(zip(rows.read, beside, strict=False))) for rows in self._found]
+        return evaluated(body, values[self._count :], self.each)
 
     def each(self, equation: Any, operands: list[Any]) -> Sequence[Any]:
         for rows, others in self._tables:
