@@ -135,6 +135,27 @@ def purse(n):
     return jnp.asarray(np.random.default_rng(4).random(n)), jnp.asarray(0.49 * n)  # spent near the end
 
 
+# Read again: what a turn has written is read in it once more, and written again
+
+
+@autograph
+def smooth_peaks(x):
+    y = jnp.zeros_like(x)
+    for i in range(2, x.shape[0]):
+        y[i] = x[i] + 0.5 * y[i - 1]
+        if y[i] > 1:
+            y[i] = 0.5 * y[i] + 0.25 * y[i - 2]
+    return y
+
+
+def smooth_peaks_lax(x):
+    def turn(i, y):
+        new = x[i] + 0.5 * y[i - 1]
+        return y.at[i].set(jnp.where(new > 1, 0.5 * new + 0.25 * y[i - 2], new))
+
+    return lax.fori_loop(2, x.shape[0], turn, jnp.zeros_like(x))
+
+
 # Gradients: of the sum of what comes out
 
 
@@ -160,11 +181,14 @@ PROGRAMS = [
     Program("recurrence", recurrence, recurrence_lax, coefficients, LINEAR),
     Program("thomas", thomas, thomas_lax, system, LINEAR),
     Program("swap", shuffle, shuffle_lax, deck, LINEAR),
+    Program("read again", smooth_peaks, smooth_peaks_lax, numbers, LINEAR),
     Program("break with writes", spend, spend_lax, purse, LINEAR),
     Program("insertion sort", insertion_sort, insertion_sort_lax, numbers, (100, 1_000), growth=3),
     Program("bubble sort", bubble_sort, bubble_sort_lax, numbers, (100, 1_000), growth=3),
     Program("edit distance", edit_distance, edit_distance_lax, words, (100, 1_000), lambda n: (n + 1) ** 2, growth=4),
     Program("gradient of recurrence", gradient(recurrence), gradient(recurrence_lax), coefficients, LINEAR),
+    Program("gradient of swap", gradient(shuffle), gradient(shuffle_lax), deck, LINEAR),
+    Program("gradient of read again", gradient(smooth_peaks), gradient(smooth_peaks_lax), numbers, (100, 1_000, 10_000)),
     Program("gradient of thomas", gradient(thomas), gradient(thomas_lax), system, LINEAR),
 ]
 HEADER = [
