@@ -20,7 +20,7 @@ def axes_of_type(aval: Any) -> Axes:
 
 
 def is_split(aval: Any) -> bool:
-    """May its type say how an array is split among devices? What such a write writes has to be split as the array is, then."""
+    """May its type say how an array is split among devices? Then what is written to it has to be split alike."""
     return bool(getattr(getattr(getattr(aval, "sharding", None), "mesh", None), "explicit_axes", ()))
 
 

@@ -60,6 +60,11 @@ def is_write(equation: Any) -> bool:
     return equation.primitive.name == WRITE
 
 
+def replaces(equation: Any) -> bool:
+    """Is it a scatter that puts values where others were? `x.at[i].apply(f)` is one that puts there what it makes of these."""
+    return equation.primitive.name == "scatter" and equation.params["update_jaxpr"] is None
+
+
 def window(equation: Any) -> tuple[Sequence[Atom], Sequence[int]]:
     """Where an access begins, and how large it is."""
     if is_write(equation):

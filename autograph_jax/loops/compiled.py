@@ -17,6 +17,7 @@ from jax.interpreters import partial_eval
 
 from autograph_jax.loops import factors, guards, nests, ranges, selects, shifts, small_products, sorts, told, writes
 from autograph_jax.loops.axes import axes_of_type, is_split
+from autograph_jax.loops.bodies import replaces
 from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
 from autograph_jax.loops.evaluation import IDENTITIES, called, is_written_out
 from autograph_jax.loops.noted import left_by
@@ -132,7 +133,7 @@ class _Run:
             return self._selected(equation, given, known, asked)
         if asked is not None and (is_it := selects.compared(equation)) is not None:
             return [asked] if is_it else self._builder.of(jax.lax.bitwise_not, [asked], equation)
-        if name == "scatter" and "ranges" in self._chosen:
+        if "ranges" in self._chosen and replaces(equation):
             return self._written(equation, given)
         if name in IDENTITIES:
             return given[:1]

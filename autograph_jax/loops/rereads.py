@@ -15,6 +15,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr
 
 from autograph_jax.loops.axes import axes_of_type, is_split
+from autograph_jax.loops.bodies import replaces
 from autograph_jax.loops.building import Atom, Builder, is_variable
 
 _MOST_WRITES = 8  # of an array, with each of which a read is compared
@@ -31,9 +32,10 @@ class _Written(NamedTuple):
 
 
 def reads_first(closed: ClosedJaxpr, *, all_of_them: bool = False) -> ClosedJaxpr:
-    """The program with such reads on the arrays as they were; itself where there are none.
+    """The program with reads of single elements on the arrays as it has found them; itself where there are none to move.
 
-    If not `all_of_them`, those on which a later write depends, or of what is written again.
+    Moved are those that a later write waits for: because it depends on them, or because it overwrites what they read. With
+    `all_of_them`, so are the others.
     """
     moved = {id(equation) for equation in _rereads(closed.jaxpr, all_of_them)}
     if not moved:
@@ -44,28 +46,42 @@ def reads_first(closed: ClosedJaxpr, *, all_of_them: bool = False) -> ClosedJaxp
 
 
 class _Reading:
-    """Each equation of a program, those that are `moved` on arrays as they were."""
+    """Each equation of a program, those that are `moved` on arrays as they were.
 
-    def __init__(self, builder: Builder, jaxpr: Any, moved: Container[int], written: dict[Any, list[_Written]]) -> None:
-        self._builder, self._moved, self._written = builder, moved, written
+    `written` is by what they give: the writes of an array so far. Those of a branch itself are not added: what else it does
+    with its own arrays has not been looked at.
+    """
+
+    def __init__(
+        self,
+        builder: Builder,
+        jaxpr: Any,
+        moved: Container[int],
+        written: dict[Any, list[_Written]],
+        *,
+        is_branch: bool = False,
+    ) -> None:
+        self._builder, self._moved, self._written, self._is_branch = builder, moved, written, is_branch
         self._makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
 
     def __call__(self, equation: Any, operands: list[Atom]) -> Sequence[Atom]:
         if id(equation) in self._moved:
             return self._read(equation, operands) if equation.primitive.name in _READS else self._branch(equation, operands)
-        if _is_of_one_element(equation):
+        if not self._is_branch and _is_of_one_element(equation):
             before = self._written.get(equation.invars[0], [])
             self._written[equation.outvars[0]] = [*before, _Written(equation, operands)]
         return self._builder.again(equation, operands)
 
     def _read(self, equation: Any, operands: list[Atom]) -> Sequence[Atom]:
-        before = self._written[equation.invars[0]]
-        read = self._builder.again(equation, [before[0].operands[0], *operands[1:]])
-        for write, given in before:
-            if _are_at_one_place(write, equation, self._makers):
-                read = self._builder.of(lambda update: update.reshape(equation.outvars[0].aval.shape), [given[1]], equation)
-            else:
-                read = self._builder.of(_after(write, equation), [*read, *given[1:], *operands[1:]], equation)
+        writes = self._written[equation.invars[0]]
+        same = [number for number, one in enumerate(writes) if _are_at_one_place(one.write, equation, self._makers)]
+        if same:
+            update, shape = writes[same[-1]].operands[1], equation.outvars[0].aval.shape
+            read = self._builder.of(lambda update: update.reshape(shape), [update], equation)
+        else:
+            read = self._builder.again(equation, [writes[0].operands[0], *operands[1:]])
+        for write, given in writes[same[-1] + 1 if same else 0 :]:
+            read = self._builder.of(_after(write, equation), [*read, *given[1:], *operands[1:]], equation)
         return read
 
     def _branch(self, equation: Any, operands: list[Atom]) -> Sequence[Atom]:
@@ -79,6 +95,7 @@ class _Reading:
 
 
 def _of_branch(closed: ClosedJaxpr, known: Sequence[list[_Written]]) -> ClosedJaxpr:
+    """A branch that takes, behind each operand, what has been written to that: of an array that it only reads by elements."""
     avals = []
     for aval, writes in zip(closed.in_avals, known, strict=True):
         avals += [aval, *(part.aval for one in writes for part in one.write.invars[1:])]
@@ -91,12 +108,13 @@ def _of_branch(closed: ClosedJaxpr, known: Sequence[list[_Written]]) -> ClosedJa
                 _Written(one.write, [left[-1], *itertools.islice(inputs, len(one.operands) - 1)]) for one in writes
             ]
     moved = {id(e) for e in closed.jaxpr.eqns if any(is_variable(atom) and atom in written for atom in e.invars)}
-    outputs = builder.of_program(closed, left, _Reading(builder, closed.jaxpr, moved, written))
+    outputs = builder.of_program(closed, left, _Reading(builder, closed.jaxpr, moved, written, is_branch=True))
     return builder.program(closed.jaxpr, outputs)
 
 
 def _rereads(jaxpr: Any, all_of_them: bool) -> list[Any]:
-    """The reads of single elements of what has been written by single elements, and the branches that do no more with that."""
+    """What is to be moved: reads of single elements of what has been written by single elements, and branches that do nothing
+    else with that."""
     writes: dict[Any, int] = {}
     for equation in filter(_is_of_one_element, jaxpr.eqns):
         writes[equation.outvars[0]] = writes.get(equation.invars[0], 0) + 1
@@ -139,11 +157,12 @@ def _reads_one_element(equation: Any) -> bool:
 
 def _is_of_one_element(equation: Any) -> bool:
     """Does it write one element of an array, or add to it?"""
-    if equation.primitive.name not in _WRITES or not is_variable(equation.invars[0]):
+    name = equation.primitive.name
+    if name not in _WRITES or not is_variable(equation.invars[0]) or name == "scatter" and not replaces(equation):
         return False
     if any(axes_of_type(atom.aval) or is_split(atom.aval) for atom in equation.invars if is_variable(atom)):
         return False  # of an array of which each device of a mesh has its own, or a part
-    update = equation.invars[1 if equation.primitive.name == "dynamic_update_slice" else 2]
+    update = equation.invars[1 if name == "dynamic_update_slice" else 2]
     return update.aval.size == 1 and _is_known_place(equation, "scatter_dims_to_operand_dims")
 
 
@@ -174,8 +193,10 @@ def _after(write: Any, read: Any) -> Any:
     def run(before: Any, *given: Any) -> Any:
         update = given[0 if write.primitive.name == "dynamic_update_slice" else 1].reshape(before.shape)
         same = jax.lax.broadcast(_are_equal(_place(write, given[:count]), _place(read, given[count:]), shape), before.shape)
-        new = before + update if write.primitive.name in ("scatter-add", "scatter_add") else update
-        return jax.lax.select(same, new, before)
+        if write.primitive.name in ("scatter", "dynamic_update_slice"):
+            return jax.lax.select(same, update, before)
+        nothing = jax.lax.neg(jax.lax.full_like(update, 0))  # -0.0, which leaves a 0.0 and a -0.0 as they are
+        return before + jax.lax.select(same, update, nothing)
 
     return run
 

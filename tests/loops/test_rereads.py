@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from jax.experimental import checkify
 from jax.extend.core import jaxpr_as_fun
 
 import autograph_jax as ag
@@ -159,6 +160,71 @@ def test_derivatives(program):
 
     found = sum(float(jnp.sum(g * d)) for g, d in zip(gradient(*map(jnp.asarray, DATA)), directions, strict=True))
     np.testing.assert_allclose(found, (value(1) - value(-1)) / (2 * step), rtol=1e-4, atol=1e-5)
+
+
+def a_branch_that_writes_another_array(x, z, c):
+    for i in range(4):
+        x[i] = x[i] + 1.0
+        if c > 0:
+            z[0] = z[0] + 1.0
+            if c > 1:
+                x[0] = x[i] + z.sum()
+    return x, z
+
+
+def a_branch_that_hands_out_what_it_writes(x, z, c):
+    for i in range(4):
+        x[i] = x[i] + 1.0
+        if c > 0:
+            z[i] = x[i] * 2
+            if z[i] > x[0]:
+                z[0] = x[i] + z[1]
+                z = z + x[i]
+    return x, z
+
+
+def apply_and_write(x, z, c):
+    for i in range(4):
+        x = x.at[i].apply(jnp.sin)
+        if c > 0:
+            x[i] = x[i] + z[i]
+    return x, z
+
+
+def apply_or_write(x, z, c):
+    for i in range(4):
+        if c > 1:
+            x = x.at[i].apply(jnp.cos)
+        else:
+            x[i] = 3.0 + z[i]
+    return x, z
+
+
+@pytest.mark.parametrize("optimize", WAYS, ids=["all", "everywhere", "none"])
+@pytest.mark.parametrize("c", [0.0, 1.0, 2.0])
+@pytest.mark.parametrize(
+    "program",
+    [a_branch_that_writes_another_array, a_branch_that_hands_out_what_it_writes, apply_and_write, apply_or_write],
+    ids=lambda f: f.__name__,
+)
+def test_what_is_no_read_or_write_of_an_element(program, c, optimize):
+    given = jnp.arange(5.0) / 3, jnp.ones(5)
+    expected = ag.autograph(program)(*given, c)  # where Python knows which branch is taken
+    found = ag.jit(ag.autograph(program, optimize=optimize))(*given, c)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-15), found, expected)
+
+
+def test_no_error_of_a_sum_that_nobody_reads():
+    def program(x, v, c, k):
+        if c:
+            x = x.at[0].add(v)
+            x[1] = x[k] + 0.0
+        return x
+
+    checked = checkify.checkify(ag.jit(program), errors=checkify.float_checks)
+    error, found = checked(jnp.arange(8.0).at[3].set(jnp.inf), -jnp.inf, True, 3)
+    assert error.get() is None
+    assert found[1] == jnp.inf
 
 
 # Programs of reads and writes that may be out of bounds, in all ways that JAX has

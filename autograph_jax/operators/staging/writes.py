@@ -16,6 +16,7 @@ import jax.extend
 import jax.numpy as jnp
 
 from autograph_jax.loops.axes import axes_of_type, vary
+from autograph_jax.loops.bodies import replaces
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +67,7 @@ def branch_writes(closed: Any, position: int | None, array: Any) -> list[Any] | 
 def _can_be_dropped(equation: Any) -> bool:
     """A write that an index out of bounds turns off. One of a whole array, `x[:] = v`, has no index."""
     mode = equation.params.get("mode")
-    if equation.primitive.name != "scatter" or mode != jax.lax.GatherScatterMode.FILL_OR_DROP:
+    if not replaces(equation) or mode != jax.lax.GatherScatterMode.FILL_OR_DROP:
         return False
     return bool(equation.params["dimension_numbers"].scatter_dims_to_operand_dims)
 
