@@ -227,6 +227,20 @@ def test_no_error_of_a_sum_that_nobody_reads():
     assert found[1] == jnp.inf
 
 
+@pytest.mark.parametrize("kind", [np.uint8, np.float16, np.complex64])
+def test_sums_of_all_types(kind):
+    @ag.autograph
+    def program(x, v, c, k):
+        if c:
+            x = x.at[0].add(v)
+            x[1] = x[k] + x[0]
+        return x
+
+    x, v = np.array([0, 1, 1], kind), kind(1)
+    for k in range(3):
+        np.testing.assert_array_equal(ag.jit(program)(jnp.asarray(x), v, True, k), program(jnp.asarray(x), v, True, k))
+
+
 # Programs of reads and writes that may be out of bounds, in all ways that JAX has
 
 

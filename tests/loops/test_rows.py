@@ -229,6 +229,6 @@ def test_lanes():
 
 def test_only_calls_are_kept_from_being_inlined():
     """A mark on what is in them would keep XLA from optimising the loops there."""
-    text = jax.jit(ag.autograph(smoothed)).lower(*words()).as_text()
+    text = jax.jit(ag.autograph(in_two_tables)).lower(*words()).as_text()
     marked = [line for line in text.splitlines() if 'inlineable = "false"' in line]
-    assert marked and all("call @" in line for line in marked)
+    assert len(marked) > 1 and all("call @" in line for line in marked)
