@@ -13,7 +13,6 @@ import itertools
 import threading
 import types
 import warnings
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
@@ -149,17 +148,14 @@ def _frozen(function: types.FunctionType) -> types.FunctionType:
 
 _NUMBER = "__autograph_jax_number__"
 _program = jax.make_user_context(0)  # part of the keys of JAX's caches
-_codes: weakref.WeakSet[types.CodeType] = weakref.WeakSet()  # Module state: of functions that have had a stand-in
 _numbers = itertools.count(1)
 
 
 def _apart(function: Any, found: Snapshot) -> Any:
-    """A stand-in that is traced apart from earlier ones: JAX has kept what functions of others were with other values."""
+    """A stand-in that is traced apart from all that JAX has kept: what functions of others were with other values."""
     plain = _plain(function)
     if found.foreign and isinstance(plain, types.FunctionType):
-        if plain.__code__ in _codes:
-            plain.__dict__[_NUMBER] = next(_numbers)
-        _codes.add(plain.__code__)
+        plain.__dict__[_NUMBER] = next(_numbers)
     return function
 
 

@@ -255,6 +255,19 @@ def test_an_array_that_is_written(f, dtype):
         assert ag.jit(lambda x: x + g)(one) == 1 + value  # traced anew
 
 
+@pytest.mark.parametrize("call", ["jitted", "rematerialized", "with_rule_of_jax"])
+@pytest.mark.parametrize("kind", [float, np.float32, np.array])
+def test_another_function_has_called_it_before(call, kind):
+    """JAX keeps what a function of the module was, whoever calls it first: another compiled function, or plain Python."""
+    first, second = (ag.jit(eval(f"lambda x: {call}(x) + {n}", globals())) for n in (1, 2))
+    give(kind(2.0))
+    assert globals()[call](1.0) == 2.0
+    assert first(1.0) == 3.0
+    give(kind(5.0))
+    assert second(1.0) == 7.0
+    assert first(1.0) == 6.0
+
+
 class Calling:
     def step(self, x, k=1.0):
         return jitted(x) * k
