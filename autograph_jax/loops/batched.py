@@ -13,7 +13,7 @@ from jax.interpreters import batching
 
 from autograph_jax.loops import blocks, by_lane, kernels
 from autograph_jax.loops.loop import Axis, Loop, batched_aval, chosen, lanes, loop_of, merged, split
-from autograph_jax.loops.sweep import plan_of, saved_avals
+from autograph_jax.loops.sweep import plan_of, run_again, saved_avals
 from autograph_jax.loops.tracing import traced
 
 Dim = int | None
@@ -113,7 +113,9 @@ def _saved_places(loop: Loop, new: Loop, masks: Any, carry_dims: Sequence[Dim], 
     if kept:
         places = [0, None, *(1 for _ in saved[2:])]
     else:
-        places = [None, None, *(None if d is None else d + 1 for d in carry_dims)]
+        if (part := run_again(loop, masks)) != run_again(new, masks):
+            return None
+        places = [None, None, *(None if d is None else d + 1 for d in chosen(carry_dims, part))]
     shapes = [batched_aval(a, d, size).shape for a, d in zip(saved, places, strict=True)]
     return places if shapes == [a.shape for a in batch] else None
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.interpreters import partial_eval
 
 from autograph_jax.errors import RuleError, user_location
 from autograph_jax.loops.axes import axes_of_type, struct, vary
@@ -19,6 +20,7 @@ from autograph_jax.loops.loop import (
     Mask,
     chosen,
     depends,
+    giving,
     holds_custom_vjp,
     holds_pushed_vjp,
     merged,
@@ -65,12 +67,34 @@ class Linearized:
         count = len(loop.carry_avals)
         self.residual_avals = chosen(self._program.out_avals[count:], self._stored)
         self._forward = writes_last(self._program)
+        self._again = functools.lru_cache(maxsize=None)(self._make_again)
         self._invariant_program = _with_outputs(self._program, count, self._fixed)
 
     def forward(self, consts: Sequence[Any], carry: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The carry after a turn, and the turn's residuals."""
         new, leaves = split(self._forward(*consts, *carry), len(carry))
         return new, chosen(leaves, self._stored)
+
+    def needed(self, wanted: Sequence[bool]) -> Mask:
+        """Which part of the carry decides the residuals of this turn and all later ones, and what of the carry is wanted?"""
+        consts, mask = len(self._loop.const_avals), tuple(wanted)
+        while True:
+            _, used = partial_eval.dce_jaxpr(self._program.jaxpr, [*mask, *self._stored])
+            wide = tuple(m or u for m, u in zip(mask, used[consts:], strict=True))
+            if wide == mask:
+                return mask
+            mask = wide
+
+    def again(
+        self, part: Mask, consts: Sequence[Any], carry: Sequence[Any], *, saving: bool
+    ) -> tuple[list[Any], list[Any]]:
+        """What `forward` gives, of such a part of the carry; with residuals if `saving`."""
+        new, leaves = split(self._again(part, saving)(*consts, *carry), len(carry))
+        return new, leaves
+
+    def _make_again(self, part: Mask, saving: bool) -> Any:
+        inputs = [*(True for _ in self._loop.const_avals), *part]
+        return writes_last(giving(self._program, [*part, *(saving and stored for stored in self._stored)], inputs))
 
     def invariants(self, consts: Sequence[Any]) -> list[Any]:
         carry = [_anything(aval) for aval in self._loop.carry_avals]
@@ -127,6 +151,16 @@ class LinearizedLanes:
     def forward(self, consts: Sequence[Any], carry: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         axes = [list(self._axis.const_dims), [0] * len(carry)]
         return self._axis.map(self._inner.forward, axes)(list(consts), list(carry))
+
+    def needed(self, wanted: Sequence[bool]) -> Mask:
+        return self._inner.needed(wanted)
+
+    def again(
+        self, part: Mask, consts: Sequence[Any], carry: Sequence[Any], *, saving: bool
+    ) -> tuple[list[Any], list[Any]]:
+        axes = [list(self._axis.const_dims), [0] * len(carry)]
+        again = functools.partial(self._inner.again, part, saving=saving)
+        return self._axis.map(again, axes)(list(consts), list(carry))
 
     def invariants(self, consts: Sequence[Any]) -> list[Any]:
         return self._axis.map(self._inner.invariants, [list(self._axis.const_dims)], self._invariant_dims)(list(consts))

@@ -75,6 +75,7 @@ class Loop:
         self._cond, self._body, self.counts, self.checkpoints, self.bound = cond, body, counts, checkpoints, bound
         self.inner, self.axis, self.optimize = inner, axis, optimize
         self.rank = len(cond.out_avals[0].shape)
+        self.origin: Loop | None = None  # of a loop that has been `lowered`: the one before
         self._derived: dict[Hashable, Any] = {}
 
     def derived(self, key: Hashable, make: Callable[[], Any]) -> Any:
@@ -170,14 +171,20 @@ class Loop:
     def _lowered(self) -> Loop:
         inner = self.inner.lowered() if self.inner is not None else None
         cond, body = map(taken_apart, (self.cond, self.body))
-        return Loop(cond, body, self.counts, self.checkpoints, self.bound, inner=inner, axis=self.axis, optimize=self.optimize)
+        new = Loop(cond, body, self.counts, self.checkpoints, self.bound, inner=inner, axis=self.axis, optimize=self.optimize)
+        new.origin = self
+        return new
 
     def __repr__(self) -> str:
         return f"Loop(checkpoints={self.checkpoints})"
 
-    def active(self, cond_consts: Sequence[Any], carry: Sequence[Any]) -> jax.Array:
-        """The predicate, one for each lane."""
-        return jaxpr_as_fun(self.cond)(*cond_consts, *carry)[0]
+    def active(self, cond_consts: Sequence[Any], carry: Sequence[Any], part: Mask | None = None) -> jax.Array:
+        """The predicate, one for each lane. A `part` of the carry is enough if it holds all of `deciding`."""
+        cond = self.cond if part is None else self.derived(("cond of", part), lambda: self._cond_of(part))
+        return jaxpr_as_fun(cond)(*cond_consts, *carry)[0]
+
+    def _cond_of(self, part: Mask) -> ClosedJaxpr:
+        return giving(self.cond, [True], [*(True for _ in range(self.counts[0])), *part])
 
     def going(self, cond_consts: Sequence[Any], carry: Sequence[Any]) -> jax.Array:
         active = self.active(cond_consts, carry)
@@ -194,6 +201,13 @@ class Loop:
 
     def spread(self, active: jax.Array, array: Any) -> jax.Array:
         return jax.lax.broadcast_in_dim(active, jnp.shape(array), tuple(range(self.rank)))
+
+    @property
+    def deciding(self) -> Mask:
+        """Which of the carry decides whether it goes on?"""
+        if self.inner is not None:
+            return self.inner.deciding
+        return tuple(partial_eval.dce_jaxpr(self.cond.jaxpr, [True])[1][self.counts[0] :])
 
     def reached(self, const_mask: Mask, carry_mask: Mask) -> Mask:
         """Which of the carry gets a tangent, in any turn, if these constants and this part of the carry have one?"""
@@ -309,6 +323,12 @@ def loop_of(
 def taken_apart(closed: ClosedJaxpr) -> ClosedJaxpr:
     """A jaxpr without the primitives that JAX itself takes apart; asked for only where JAX has such."""
     return partial_eval.lower_jaxpr2(closed)  # pyright: ignore[reportAttributeAccessIssue] - from jax 0.12 on
+
+
+def giving(closed: ClosedJaxpr, outputs: Sequence[bool], inputs: Sequence[bool]) -> ClosedJaxpr:
+    """The program of some of its outputs, and of some of its inputs, which are all that these need."""
+    needed, _ = partial_eval.dce_jaxpr(closed.jaxpr, outputs, instantiate=inputs)
+    return ClosedJaxpr(needed, closed.consts)
 
 
 def batched_aval(aval: Any, dim: int | None, size: int) -> Any:

@@ -33,12 +33,12 @@ class Plan(NamedTuple):
         return self.slots + 1
 
 
-def plan(loop: Loop, residuals: Sequence[Any]) -> Plan:
-    """Of K checkpoints all are states; residuals take half as much memory, or that of one turn.
+def plan(loop: Loop, states: Sequence[Any], residuals: Sequence[Any]) -> Plan:
+    """Of K checkpoints all are states of these types; residuals take half as much memory, or that of one turn.
 
     Where that holds the residuals of all turns, these are kept and no states.
     """
-    state, residual = max(1, size_in_bytes(loop.carry_avals)), max(1, size_in_bytes(residuals))
+    state, residual = max(1, size_in_bytes(states)), max(1, size_in_bytes(residuals))
     if loop.checkpoints is not None:
         slots = max(2, loop.checkpoints)
         room = unit = max(1, max(slots // 2 * state, _LEAST_UNIT) // residual)

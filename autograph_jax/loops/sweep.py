@@ -18,8 +18,9 @@ from jax import lax
 
 from autograph_jax.loops.axes import axes_of_type, vary
 from autograph_jax.loops.linearized import Linearized, LinearizedLanes, linearized
-from autograph_jax.loops.loop import Loop, Mask, is_inexact
+from autograph_jax.loops.loop import Loop, Mask, chosen, is_inexact
 from autograph_jax.loops.pull import Arrays, Pull
+from autograph_jax.loops.quiet import quiet
 from autograph_jax.loops.schedule import Plan, next_stop, plan
 
 Masks = tuple[Mask, Mask]
@@ -38,7 +39,21 @@ class Saved(NamedTuple):
 
 
 def plan_of(loop: Loop, masks: Masks) -> Plan:
-    return plan(loop, linearized(loop, *masks).residual_avals)
+    return plan(loop, _states(loop, masks), linearized(loop, *masks).residual_avals)
+
+
+def run_again(loop: Loop, masks: Masks) -> Mask:
+    """Which part of the carry is run again in the sweep: what decides the residuals, and how many turns there are.
+
+    `for j in range(i): b[j] = a[j] * x` runs j again, and saves no b. It is the same for all that become of a loop until it is
+    compiled, since what has been saved by one is swept by another.
+    """
+    loop = quiet(loop.origin or loop)
+    return loop.derived(("run again", masks), lambda: linearized(loop, *masks).needed(loop.deciding))
+
+
+def _states(loop: Loop, masks: Masks) -> list[Any]:
+    return chosen(loop.carry_avals, run_again(loop, masks))
 
 
 def saved_avals(loop: Loop, masks: Masks) -> list[Any]:
@@ -47,7 +62,7 @@ def saved_avals(loop: Loop, masks: Masks) -> list[Any]:
     predicate = loop.cond.out_avals[0]  # a number differs between devices where it does
     number = predicate.update(shape=(), dtype=jnp.dtype(jnp.int32))
     turns = predicate.update(dtype=number.dtype) if sizes.kept else number
-    rows, avals = (sizes.kept, linearized(loop, *masks).residual_avals) if sizes.kept else (sizes.rows, loop.carry_avals)
+    rows, avals = (sizes.kept, linearized(loop, *masks).residual_avals) if sizes.kept else (sizes.rows, _states(loop, masks))
     return [turns, number, *(a.update(shape=(rows, *a.shape), weak_type=False) for a in avals)]
 
 
@@ -56,7 +71,7 @@ def run_and_save(loop: Loop, operands: Sequence[Any], masks: Masks) -> tuple[Arr
     sizes = plan_of(loop, masks)
     if sizes.kept:
         return _run_and_keep_all(loop, linearized(loop, *masks), operands, sizes.kept)
-    return _run_with_checkpoints(loop, operands, sizes)
+    return _run_with_checkpoints(loop, operands, sizes, run_again(loop, masks))
 
 
 def _run_and_keep_all(loop: Loop, turn: Turn, operands: Sequence[Any], most: int) -> tuple[Arrays, Saved]:
@@ -74,7 +89,7 @@ def _run_and_keep_all(loop: Loop, turn: Turn, operands: Sequence[Any], most: int
     return state, Saved(turns, jnp.zeros_like(number), residuals)
 
 
-def _run_with_checkpoints(loop: Loop, operands: Sequence[Any], plan: Plan) -> tuple[Arrays, Saved]:
+def _run_with_checkpoints(loop: Loop, operands: Sequence[Any], plan: Plan, part: Mask) -> tuple[Arrays, Saved]:
     cond_consts, consts, start = loop.split(operands)
 
     def going(carry: Any) -> jax.Array:
@@ -93,7 +108,7 @@ def _run_with_checkpoints(loop: Loop, operands: Sequence[Any], plan: Plan) -> tu
 
         def stretch(carry: Any) -> Any:
             state, turns, slot, states = carry
-            states = _put(states, state, slot)
+            states = _put(states, chosen(state, part), slot)
             state, more = lax.while_loop(
                 lambda inner: jnp.logical_and(inner[1] < spacing, going(inner)), turn, (state, jnp.int32(0))
             )
@@ -105,7 +120,7 @@ def _run_with_checkpoints(loop: Loop, operands: Sequence[Any], plan: Plan) -> tu
     def half(spacing: jax.Array, slot: jax.Array, states: Arrays) -> Any:
         return 2 * spacing, slot // 2, [lax.dynamic_update_slice_in_dim(s, s[: plan.spread : 2], 0, 0) for s in states]
 
-    empty = _room(loop, plan.rows, start)
+    empty = _room(loop, plan.rows, chosen(start, part))
     begin = (start, *(vary(jnp.int32(number), loop.axes) for number in (0, plan.unit, 0)), empty)
     state, turns, spacing, _, states = lax.while_loop(going, fill, begin)
     return state, Saved(turns, spacing, states)
@@ -128,7 +143,9 @@ def sweep(
     sizes = plan_of(loop, masks)
     pull = Pull(loop, turn, masks, loop.split(operands)[1], many)
     back = pull.start(cotangents)
-    return _sweep_kept(loop, pull, saved, back) if sizes.kept else _sweep_again(loop, turn, operands, saved, sizes, pull, back)
+    if sizes.kept:
+        return _sweep_kept(loop, pull, saved, back)
+    return _sweep_again(loop, turn, run_again(loop, masks), operands, saved, sizes, pull, back)
 
 
 def _sweep_kept(loop: Loop, pull: Pull, saved: Saved, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
@@ -141,13 +158,28 @@ def _sweep_kept(loop: Loop, pull: Pull, saved: Saved, back: tuple[Arrays, Arrays
 
 
 def _sweep_again(
-    loop: Loop, turn: Turn, operands: Sequence[Any], saved: Saved, sizes: Plan, pull: Pull, back: tuple[Arrays, Arrays]
+    loop: Loop,
+    turn: Turn,
+    part: Mask,
+    operands: Sequence[Any],
+    saved: Saved,
+    sizes: Plan,
+    pull: Pull,
+    back: tuple[Arrays, Arrays],
 ) -> tuple[Arrays, Arrays]:
-    """With turns that are run again, from one checkpoint to the next."""
+    """With turns that are run again, from one checkpoint to the next: of the part of the carry that is needed."""
     cond_consts, consts, _ = loop.split(operands)
 
+    def again(state: Arrays, *, saving: bool) -> tuple[Arrays, Arrays]:
+        """The state after a turn; and its residuals, and before them which lanes take part in it."""
+        new, leaves = turn.again(part, consts, state, saving=saving)
+        if not loop.rank:
+            return new, leaves
+        active = loop.active(cond_consts, state, part)
+        return loop.choose(active, new, state), [active, *_harmless(loop, active, leaves)]
+
     def advance(state: Arrays, count: jax.Array) -> Arrays:
-        return lax.fori_loop(0, count, lambda _, state: loop.turn(cond_consts, consts, state), state)
+        return lax.fori_loop(0, count, lambda _, state: again(state, saving=False)[0], state)
 
     def unit(carry: Any) -> Any:
         """Sweep back over the last unit of turns that is left."""
@@ -170,8 +202,8 @@ def _sweep_again(
 
         def forward(number: jax.Array, carry: Any) -> Any:
             state, residuals = carry
-            active, new, leaves = _forward(loop, turn, cond_consts, consts, state)
-            return new, _put(residuals, [active, *leaves] if loop.rank else leaves, number)
+            new, leaves = again(state, saving=True)
+            return new, _put(residuals, leaves, number)
 
         _, residuals = lax.fori_loop(0, left - mark, forward, (state, residuals))
         last = left - mark - 1

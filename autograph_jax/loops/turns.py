@@ -135,7 +135,25 @@ def _batch(data: Any, operands: Sequence[Any], dims: Sequence[Any], *, jaxpr: Cl
     return turn_p.bind(*operands, jaxpr=batched, **said), [0 if r else None for r in reached]
 
 
+def _needed(used: Sequence[bool], equation: Any) -> tuple[list[bool], Any]:
+    """What of a turn is needed for some of its results."""
+    if not any(used):
+        return [False] * len(equation.invars), None
+    jaxpr, inputs = _part(equation.params["jaxpr"], tuple(used))
+    known = equation.params["known"]
+    params = {**equation.params, "jaxpr": jaxpr, "known": known and tuple(chosen(known, inputs))}
+    operands, results = chosen(equation.invars, inputs), chosen(equation.outvars, used)
+    return inputs, equation.replace(invars=operands, outvars=results, params=params)
+
+
+@functools.lru_cache(maxsize=1024)
+def _part(closed: ClosedJaxpr, used: Mask) -> tuple[ClosedJaxpr, list[bool]]:
+    jaxpr, inputs = partial_eval.dce_jaxpr(closed.jaxpr, used)
+    return ClosedJaxpr(jaxpr, closed.consts), inputs
+
+
 ad.primitive_jvps[turn_p] = _jvp
+partial_eval.dce_rules[turn_p] = _needed
 batching.fancy_primitive_batchers[turn_p] = _batch
 
 

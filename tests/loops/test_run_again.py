@@ -1,0 +1,210 @@
+"""What the sweep back runs again, and saves: the part of the carry that its residuals come from, and no more."""
+
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph_jax as ag
+from autograph_jax.loops.loop import loop_of
+from autograph_jax.loops.sweep import run_again
+from autograph_jax.loops.tracing import traced
+
+pytestmark = pytest.mark.usefixtures("x64")
+SIZE = 23
+
+
+def moved_on(x, n):
+    """An array that is written, and never read."""
+    y = x * 1.0
+    for j in range(1, n):
+        y[j] = 2 * x[j] + 0.1 * x[n - j]
+    return y
+
+
+def added_to(x, n):
+    """Linear in what it reads of the array that it writes."""
+    y = x * 1.0
+    for j in range(1, n):
+        y[j] = 0.5 * y[j - 1] + x[j]
+    return y
+
+
+def multiplied(x, n):
+    """The array decides what its own derivative is."""
+    y = x * 1.0
+    for j in range(1, n):
+        y[j] = y[j - 1] * x[j]
+    return y
+
+
+def by_a_number(x, n):
+    """A number decides, and not the array beside it."""
+    y, z = x * 1.0, x[0]
+    for j in range(1, n):
+        z = jnp.sin(z) + x[j]
+        y[j] = z * x[j] + y[j]
+    return y
+
+
+def in_turn(x, n):
+    """Each of three variables is decided by the one before it: the last is saved as well."""
+    a, b, c = x[0], x[1], x[2]
+    for _ in range(n):
+        a, b, c = jnp.sin(b) * c, c + 1.0, jnp.cos(c)
+    return a + b
+
+
+def until(x, n):
+    """What the test of the loop reads is run again, or nobody would know how many turns there are."""
+    total, k = x.sum(), 0
+    y = x * 1.0
+    while total > 1e-3 and k < n:
+        total = total / 2
+        y = y + x
+        k = k + 1
+    return y * total
+
+
+def linear(x, n):
+    """Nothing is saved: the derivative is the same at every point."""
+    matrix = jnp.eye(SIZE) * 0.5 + 0.01
+    for _ in range(n):
+        x = matrix @ x
+    return x
+
+
+def in_a_triangle(x, n):
+    """Levinson's recursion: the inner loop is as long as the outer one's number."""
+    a, b = x * 1.0, x * 0.0
+    for i in range(1, n):
+        total = x[i]
+        for j in range(1, i):
+            total = total + a[j] * x[i - j]
+        k = jnp.tanh(-total)
+        for j in range(1, i):
+            b[j] = a[j] + k * a[i - j]
+        for j in range(1, i):
+            a[j] = b[j]
+        a[i] = k
+    return a
+
+
+def left_early(x, n):
+    y = x * 1.0
+    for j in range(1, n):
+        y[j] = x[j] * 0.5 + y[j]
+        if x[j] > 5.0:
+            break
+    return y
+
+
+def in_a_branch(x, n):
+    y = x * 1.0
+    for j in range(1, n):
+        if x[j] > 0:
+            y[j] = x[j] * 0.5 + y[j]
+        else:
+            y[j] = jnp.sin(x[j])
+    return y
+
+
+def printed(x, n):
+    y = x * 1.0
+    for j in range(1, n):
+        jax.debug.callback(lambda _: None, y[j])
+        y[j] = 2 * x[j] + y[j]
+    return y
+
+
+PROGRAMS = [
+    moved_on, added_to, multiplied, by_a_number, in_turn, until, linear, in_a_triangle, left_early, in_a_branch, printed
+]  # fmt: skip
+WAYS = {
+    "alone": lambda f: f,
+    "in lanes": lambda f: lambda x, n: jax.vmap(f, (0, None))(jnp.stack([x, 2 * x, -x]), n),
+    "in lanes of their own": lambda f: lambda x, n: jax.vmap(f)(jnp.stack([x, 2 * x]), jnp.stack([n, n // 2])),
+}
+
+
+def weighted(f):
+    return lambda x, n: jnp.sum(jnp.sin(jnp.arange(1.0, 1 + f(x, n).size)) * f(x, n).ravel() ** 2)
+
+
+def by_differences(f, x, n):
+    """The derivative of a function of an array along a direction, in float64."""
+    step, along = 1e-6, np.cos(np.arange(SIZE))
+    return (f(x + step * along, n) - f(x - step * along, n)) / (2 * step), along
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_the_derivative(program, way):
+    f = jax.jit(weighted(WAYS[way](ag.autograph(program))))
+    x = np.cos(np.arange(SIZE) + 0.3)
+    gradient = jax.jit(jax.grad(f))
+    for n in (0, 1, 2, 17, SIZE):
+        expected, along = by_differences(f, x, jnp.asarray(n))
+        np.testing.assert_allclose(gradient(x, jnp.asarray(n)) @ along, expected, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_second_derivatives(program):
+    f = weighted(ag.autograph(program))
+    turned = jax.jit(lambda x, n: jnp.sum(jax.grad(f)(x, n) * x))
+    x, n = np.cos(np.arange(SIZE) + 0.3), jnp.asarray(9)
+    expected, along = by_differences(turned, x, n)
+    np.testing.assert_allclose(jax.jit(jax.grad(turned))(x, n) @ along, expected, rtol=1e-5, atol=1e-6)
+    pushed = jax.jit(lambda x: jax.jvp(lambda x: turned(x, n), (x,), (jnp.asarray(along),))[1])(x)
+    np.testing.assert_allclose(pushed, expected, rtol=1e-5, atol=1e-6)
+
+
+SAVES_NO_ARRAY = [moved_on, added_to, by_a_number, in_turn, linear, left_early, printed]
+
+
+@pytest.mark.parametrize("program", SAVES_NO_ARRAY, ids=lambda f: f.__name__)
+def test_an_array_that_decides_no_residual_is_not_saved(program):
+    gradient = jax.jit(jax.grad(weighted(ag.autograph(program))))
+    text = gradient.lower(jnp.ones(SIZE), jnp.asarray(5)).compile().as_text()
+    assert not re.search(rf"f64\[\d\d+,{SIZE}\]", text.replace(f"f64[{SIZE},{SIZE}]", "the matrix"))
+
+
+def test_one_that_does_is_saved():
+    text = jax.jit(jax.grad(weighted(ag.autograph(multiplied)))).lower(jnp.ones(SIZE), jnp.asarray(5)).compile().as_text()
+    assert re.search(rf"f64\[\d\d+,{SIZE}\]", text)
+
+
+def test_an_inner_loop_of_any_length_costs_its_turns_alone():
+    """No stack of checkpoints of whole arrays for each turn of the outer loop."""
+    size = 1201
+    gradient = jax.jit(jax.grad(lambda x: jnp.sum(ag.autograph(in_a_triangle)(x, size))))
+    compiled = gradient.lower(jnp.ones(size)).compile()
+    assert compiled.memory_analysis().temp_size_in_bytes < 10 * 8 * size**2  # those of the outer loop's turns
+    assert not re.search(rf"f64\[257,{size}\]", compiled.as_text())
+
+
+def masked(body, *avals):
+    made = traced(body, avals)
+    cond = traced(lambda *carry: carry[0] < 9, avals)
+    carry = tuple(jnp.issubdtype(a.dtype, jnp.inexact) for a in avals)
+    return run_again(loop_of(cond, made, (0, 0), None, None), ((), carry))
+
+
+NUMBER, COUNT = jax.ShapeDtypeStruct((), np.float64), jax.ShapeDtypeStruct((), np.int64)
+PARTS = {
+    "nothing but the counter": (lambda i, x, y: (i + 1, 2 * x, x + y), (True, False, False)),
+    "what a residual comes from": (lambda i, x, y: (i + 1, jnp.sin(x), x + y), (True, True, False)),
+    "what that comes from, turns later": (lambda i, x, y: (i + 1, jnp.sin(x) + y, 2 * y), (True, True, True)),
+    "not what a residual goes to": (lambda i, x, y: (i + 1, 2 * x, jnp.sin(x) + y), (True, True, False)),
+    "in a branch": (
+        lambda i, x, y: (i + 1, *jax.lax.cond(i > 2, lambda x, y: (x, y * 2), lambda x, y: (2 * x, x), x, y)),
+        (True, False, False),
+    ),
+}
+
+
+@pytest.mark.parametrize("body, part", PARTS.values(), ids=PARTS)
+def test_which_part(body, part):
+    assert masked(body, COUNT, NUMBER, NUMBER) == part
