@@ -135,8 +135,9 @@ def _batch(data: Any, operands: Sequence[Any], dims: Sequence[Any], *, jaxpr: Cl
     return turn_p.bind(*operands, jaxpr=batched, **said), [0 if r else None for r in reached]
 
 
-def _needed(used: Sequence[bool], equation: Any) -> tuple[list[bool], Any]:
-    """What of a turn is needed for some of its results."""
+def _needed(used: Sequence[bool], *more: Any) -> tuple[list[bool], Any]:
+    """What of a turn is needed for some of its results; jax 0.12 says which references live on, too."""
+    equation = more[-1]
     if not any(used):
         return [False] * len(equation.invars), None
     jaxpr, inputs = _part(equation.params["jaxpr"], tuple(used))
