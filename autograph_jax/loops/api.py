@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,7 @@ from jax import lax
 from jax.extend.core.primitives import scan_p, while_p
 
 from autograph_jax.loops.axes import axes_of, axes_of_type, vary
-from autograph_jax.loops.loop import loop_of
+from autograph_jax.loops.loop import Given, loop_of
 from autograph_jax.loops.lowering import unroll
 from autograph_jax.loops.optimizations import NONE, Chosen
 from autograph_jax.loops.primitives import bind_loop
@@ -31,7 +31,7 @@ def while_loop(
 ) -> Carry:
     """lax.while_loop, differentiable. `bound` is a number of turns that `cond` is known to end it by."""
     init = _varied(cond, init)
-    return _differentiable(lambda init: lax.while_loop(cond, body, init), init, _Given(checkpoints, bound, optimize))
+    return _differentiable(lambda init: lax.while_loop(cond, body, init), init, Given(checkpoints, bound, optimize))
 
 
 def fori_loop(
@@ -49,7 +49,7 @@ def fori_loop(
     def run(bounds: tuple[Any, Any]) -> Carry:
         return lax.fori_loop(bounds[0], bounds[1], body, init)
 
-    return _differentiable(run, (lower, upper), _Given(checkpoints, bound, optimize), static=True)
+    return _differentiable(run, (lower, upper), Given(checkpoints, bound, optimize), static=True)
 
 
 def _varied(cond: Callable[[Carry], Any], init: Carry) -> Carry:
@@ -62,15 +62,7 @@ def _varied(cond: Callable[[Carry], Any], init: Carry) -> Carry:
     return init
 
 
-class _Given(NamedTuple):
-    """What is said of a loop."""
-
-    checkpoints: int | None
-    bound: int | None
-    optimize: Chosen
-
-
-def _differentiable(run: Callable[[Any], Any], init: Any, given: _Given, *, static: bool = False) -> Any:
+def _differentiable(run: Callable[[Any], Any], init: Any, given: Given, *, static: bool = False) -> Any:
     """What a function gives, with the while loop that it binds made ours."""
     if jax.config.jax_disable_jit and _are_known(init):  # pyright: ignore[reportAttributeAccessIssue]
         return run(init)
@@ -98,7 +90,7 @@ def _are_known(values: Any) -> bool:
         return False
 
 
-def _evaluate(jaxpr: Any, consts: list[Any], arguments: list[Any], given: _Given) -> list[Any]:
+def _evaluate(jaxpr: Any, consts: list[Any], arguments: list[Any], given: Given) -> list[Any]:
     values = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *arguments], strict=True))
 
     def read(atom: Any) -> Any:
@@ -108,7 +100,7 @@ def _evaluate(jaxpr: Any, consts: list[Any], arguments: list[Any], given: _Given
         operands, params = [read(v) for v in equation.invars], equation.params
         if equation.primitive is while_p:
             counts = params["cond_nconsts"], params["body_nconsts"]
-            loop = loop_of(params["cond_jaxpr"], params["body_jaxpr"], counts, *given)
+            loop = loop_of(params["cond_jaxpr"], params["body_jaxpr"], counts, given)
             out = bind_loop(loop, *operands)
         elif equation.primitive is scan_p and given.optimize:
             out = scan_p.bind(*operands, **params | {"unroll": unroll(given.optimize)})

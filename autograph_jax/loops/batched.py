@@ -61,7 +61,7 @@ def _as_lax_does(loop: Loop, data: Any, dims: Sequence[Dim]) -> tuple[Loop, list
     avals = [batched_aval(a, d, data.size) for a, d in zip(loop.in_avals, dims, strict=True)]
     equation = next(e for e in traced(run, avals).jaxpr.eqns if e.primitive is while_p)
     cond, body = equation.params["cond_jaxpr"], equation.params["body_jaxpr"]
-    new = loop_of(cond, body, loop.counts, loop.checkpoints, loop.bound, loop.optimize)
+    new = loop_of(cond, body, loop.counts, loop.given)
     return new, [d if d is not None else None for d in out]
 
 
@@ -106,18 +106,31 @@ def _saved_places(loop: Loop, new: Loop, masks: Any, carry_dims: Sequence[Dim], 
     """Where what a loop saves has the new axis in what its batch saves; None where that is something else, as with fewer
     checkpoints, since those of many lanes take more memory.
     """
-    kept = plan_of(loop, masks).kept
-    if bool(kept) != bool(plan_of(new, masks).kept) or kept and new.rank == loop.rank:
+    if bool(plan_of(loop, masks).kept) != bool(plan_of(new, masks).kept) or run_again(loop, masks) != run_again(new, masks):
         return None
     saved, batch = saved_avals(loop, masks), saved_avals(new, masks)
-    if kept:
-        places = [0, None, *(1 for _ in saved[2:])]
+    if len(saved) != len(batch):
+        return None
+    part = [] if plan_of(loop, masks).kept else chosen(carry_dims, run_again(loop, masks))
+    states = [d if d is None else d + 1 for d in part]
+    residuals = zip(saved[2 + len(states) :], batch[2 + len(states) :], strict=True)
+    if new.rank > loop.rank:
+        places = [0, None, *states, *(1 for _ in residuals)]
     else:
-        if (part := run_again(loop, masks)) != run_again(new, masks):
+        found = [_place(one, many, size) for one, many in residuals]
+        if () in found:
             return None
-        places = [None, None, *(None if d is None else d + 1 for d in chosen(carry_dims, part))]
+        places = [None, None, *states, *(place[0] for place in found)]
     shapes = [batched_aval(a, d, size).shape for a, d in zip(saved, places, strict=True)]
     return places if shapes == [a.shape for a in batch] else None
+
+
+def _place(one: Any, many: Any, size: int) -> tuple[Dim, ...]:
+    """Where the second array has an axis that the first has not: a place, or None; nothing where the shapes leave it open."""
+    if one.shape == many.shape:
+        return (None,)
+    found = tuple(n for n in range(many.ndim) if batched_aval(one, n, size).shape == many.shape)
+    return found if len(found) == 1 else ()
 
 
 def of_linear(primitive: Primitive) -> Batcher:

@@ -85,9 +85,7 @@ class Linearized:
                 return mask
             mask = wide
 
-    def again(
-        self, part: Mask, consts: Sequence[Any], carry: Sequence[Any], *, saving: bool
-    ) -> tuple[list[Any], list[Any]]:
+    def again(self, part: Mask, consts: Sequence[Any], carry: Sequence[Any], *, saving: bool) -> tuple[list[Any], list[Any]]:
         """What `forward` gives, of such a part of the carry; with residuals if `saving`."""
         new, leaves = split(self._again(part, saving)(*consts, *carry), len(carry))
         return new, leaves
@@ -155,9 +153,7 @@ class LinearizedLanes:
     def needed(self, wanted: Sequence[bool]) -> Mask:
         return self._inner.needed(wanted)
 
-    def again(
-        self, part: Mask, consts: Sequence[Any], carry: Sequence[Any], *, saving: bool
-    ) -> tuple[list[Any], list[Any]]:
+    def again(self, part: Mask, consts: Sequence[Any], carry: Sequence[Any], *, saving: bool) -> tuple[list[Any], list[Any]]:
         axes = [list(self._axis.const_dims), [0] * len(carry)]
         again = functools.partial(self._inner.again, part, saving=saving)
         return self._axis.map(again, axes)(list(consts), list(carry))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -52,12 +52,22 @@ def closed_of(program: ClosedJaxpr | Later) -> ClosedJaxpr:
     return program.closed if isinstance(program, Later) else program
 
 
+class Given(NamedTuple):
+    """What is said of a loop: how many checkpoints it has in reverse; a number of turns that it never exceeds, where one is
+    known; what it is compiled with; and whether it is part of a turn of another loop.
+    """
+
+    checkpoints: int | None = None
+    bound: int | None = None
+    optimize: Chosen = NONE
+    is_nested: bool = False
+
+
 class Loop:
     """`while cond(*cond_consts, *carry): carry = body(*body_consts, *carry)`, with jaxprs as lax.while_loop makes them.
 
     A predicate of shape (lanes, ...) is that of a batch: each array of the carry begins with these axes, the loop goes on
-    while any lane does, and only such lanes take what the body gives. `inner` is then the loop of one lane. `bound` is a number
-    of turns that the loop never exceeds, where one is known. `optimize` names what it is compiled with.
+    while any lane does, and only such lanes take what the body gives. `inner` is then the loop of one lane.
     """
 
     def __init__(
@@ -65,15 +75,12 @@ class Loop:
         cond: ClosedJaxpr | Later,
         body: ClosedJaxpr | Later,
         counts: tuple[int, int],
-        checkpoints: int | None,
-        bound: int | None = None,
+        given: Given,
         *,
         inner: Loop | None = None,
         axis: Axis | None = None,
-        optimize: Chosen = NONE,
     ) -> None:
-        self._cond, self._body, self.counts, self.checkpoints, self.bound = cond, body, counts, checkpoints, bound
-        self.inner, self.axis, self.optimize = inner, axis, optimize
+        self._cond, self._body, self.counts, self.given, self.inner, self.axis = cond, body, counts, given, inner, axis
         self.rank = len(cond.out_avals[0].shape)
         self.origin: Loop | None = None  # of a loop that has been `lowered`: the one before
         self._derived: dict[Hashable, Any] = {}
@@ -83,6 +90,10 @@ class Loop:
         if key not in self._derived:
             self._derived[key] = make()
         return self._derived[key]
+
+    @property
+    def optimize(self) -> Chosen:
+        return self.given.optimize
 
     @property
     def cond(self) -> ClosedJaxpr:
@@ -171,12 +182,20 @@ class Loop:
     def _lowered(self) -> Loop:
         inner = self.inner.lowered() if self.inner is not None else None
         cond, body = map(taken_apart, (self.cond, self.body))
-        new = Loop(cond, body, self.counts, self.checkpoints, self.bound, inner=inner, axis=self.axis, optimize=self.optimize)
+        new = Loop(cond, body, self.counts, self.given, inner=inner, axis=self.axis)
         new.origin = self
         return new
 
+    def as_nested(self) -> Loop:
+        """The same as part of a turn of another loop."""
+        return self.derived("nested", self._as_nested)
+
+    def _as_nested(self) -> Loop:
+        inner = self.inner.as_nested() if self.inner is not None else None
+        return Loop(self._cond, self._body, self.counts, self.given._replace(is_nested=True), inner=inner, axis=self.axis)
+
     def __repr__(self) -> str:
-        return f"Loop(checkpoints={self.checkpoints})"
+        return f"Loop(checkpoints={self.given.checkpoints})"
 
     def active(self, cond_consts: Sequence[Any], carry: Sequence[Any], part: Mask | None = None) -> jax.Array:
         """The predicate, one for each lane. A `part` of the carry is enough if it holds all of `deciding`."""
@@ -254,9 +273,7 @@ class Loop:
             traced(cond, [*self.in_avals[: self.counts[0]], *carry, *carry_tangents]),
             traced(body, [*consts, *const_tangents, *carry, *carry_tangents]),
             (self.counts[0], len(consts) + len(const_tangents)),
-            self.checkpoints,
-            self.bound,
-            optimize=self.optimize,
+            self.given,
         )
 
 
@@ -301,20 +318,13 @@ def lanes(inner: Loop, axis: Axis, *, later: bool = False) -> Loop:
         body = Later(of_body, body_avals, body_avals[inner.counts[1] :])
     else:
         cond, body = of_cond(), of_body()
-    return Loop(cond, body, inner.counts, inner.checkpoints, inner.bound, inner=inner, axis=axis, optimize=inner.optimize)
+    return Loop(cond, body, inner.counts, inner.given, inner=inner, axis=axis)
 
 
 @functools.lru_cache(maxsize=1024)
-def loop_of(
-    cond: ClosedJaxpr,
-    body: ClosedJaxpr,
-    counts: tuple[int, int],
-    checkpoints: int | None,
-    bound: int | None,
-    optimize: Chosen = NONE,
-) -> Loop:
+def loop_of(cond: ClosedJaxpr, body: ClosedJaxpr, counts: tuple[int, int], given: Given) -> Loop:
     """The one Loop of two jaxprs, which are compared by identity. Module state: what JAX's caches rely on."""
-    return Loop(cond, body, counts, checkpoints, bound, optimize=optimize)
+    return Loop(cond, body, counts, given)
 
 
 # Jaxprs, avals and masks

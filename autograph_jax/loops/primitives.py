@@ -31,7 +31,7 @@ from autograph_jax.loops.linearized import linearized
 from autograph_jax.loops.loop import Later, Loop, Mask, chosen, merged, split, tangent_aval
 from autograph_jax.loops.lowering import lowering_of
 from autograph_jax.loops.quiet import quiet
-from autograph_jax.loops.sweep import Saved, run_and_save, saved_avals, sweep
+from autograph_jax.loops.sweep import plan_of, run_and_save, save, saved_avals, saved_of, sweep
 
 Masks = tuple[Mask, Mask]  # which of the body's constants, and which of the carry, have tangents
 
@@ -124,7 +124,7 @@ ad.primitive_jvps[while_and_tangent_p] = lambda primals, tangents, **params: _jv
 
 def _run_saving(*operands: Any, loop: Loop, masks: Masks) -> list[Any]:
     result, saved = run_and_save(loop, operands, masks)
-    return [*result, saved.turns, saved.spacing, *saved.arrays]
+    return [*result, *saved.flat()]
 
 
 def _saving_avals(*avals: Any, loop: Loop, masks: Masks) -> Any:
@@ -142,11 +142,6 @@ def _saving_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, loop: Loop, 
 while_saving_p = _new("while_saving", _run_saving)
 while_saving_p.def_effectful_abstract_eval(_saving_avals)
 ad.primitive_jvps[while_saving_p] = _saving_jvp
-
-
-def _saved(values: Sequence[Any]) -> Saved:
-    turns, spacing, *arrays = values
-    return Saved(turns, spacing, arrays)
 
 
 # The linear part. Its operands: those of the loop, what was saved, the tangents.
@@ -203,7 +198,7 @@ ad.primitive_transposes[while_tangent_p] = _tangent_transpose
 def _run_cotangent(*operands: Any, loop: Loop, masks: Masks, saved: int, many: int) -> list[Any]:
     primals, kept, cotangents = split(operands, len(loop.in_avals), saved)
     loop = quiet(loop)
-    known = _saved(kept) if saved else run_and_save(loop, primals, masks)[1]
+    known = saved_of(loop, masks, kept) if saved else save(loop, primals, masks)
     sums, back = sweep(loop, masks, primals, known, cotangents, many=many)
     return [*sums, *back]
 
@@ -346,6 +341,8 @@ ad.primitive_transposes[sweep_tangent_p] = _sweep_tangent_transpose
 def _split_loop(*known: Any, loop: Loop, masks: Masks) -> tuple[list[Any], Primitive, list[Any], dict[str, Any]]:
     linearized(loop, *masks)  # while what is differentiated can be traced; both are kept
     linearized(quiet(loop), *masks)
+    if loop.given.is_nested and not plan_of(loop, masks).kept:  # what is saved would be kept for each turn of the loop around
+        return bind_loop(loop, *known), while_tangent_p, [*known], {"loop": loop, "masks": masks, "saved": 0, "many": 0}
     out, saved = split(while_saving_p.bind(*known, loop=loop, masks=masks), len(loop.carry_avals))
     return out, while_tangent_p, [*known, *saved], {"loop": loop, "masks": masks, "saved": len(saved), "many": 0}
 

@@ -19,7 +19,7 @@ def quiet(loop: Loop) -> Loop:
 
 
 def _quiet(loop: Loop) -> Loop:
-    return loop_of(_without(loop.cond), _without(loop.body), loop.counts, loop.checkpoints, None, loop.optimize)
+    return loop_of(_without(loop.cond), _without(loop.body), loop.counts, loop.given._replace(bound=None))
 
 
 def _without(value: Any) -> Any:

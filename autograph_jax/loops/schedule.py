@@ -14,7 +14,9 @@ import jax.numpy as jnp
 from autograph_jax.loops.axes import axes_of, vary
 from autograph_jax.loops.loop import Loop, size_in_bytes
 
-_STATES, _RESIDUALS = 2 * 2**20, 8 * 2**20  # bytes of the buffers, where the user names no number of checkpoints
+# Bytes of the buffers, where the user names no number of checkpoints. Those of a loop in a loop are made for each of its runs.
+_STATES, _RESIDUALS, _UNIT = 2 * 2**20, 8 * 2**20, 2**16
+_STATES_OF_NESTED, _RESIDUALS_OF_NESTED, _UNIT_OF_NESTED = 2**16, 2**18, 2**14
 _FEWEST, _MOST = 8, 256
 _LEAST_UNIT = 128  # bytes: so small a buffer of residuals costs nothing beside the loop's own overhead
 
@@ -26,6 +28,7 @@ class Plan(NamedTuple):
     slots: int  # states that are kept
     spread: int  # so many of them at most does the forward run leave, evenly spaced; the sweep uses the others in between
     unit: int  # turns whose residuals are kept at a time; the spacing that the forward run begins with
+    first: int  # turns whose residuals the forward run keeps: those of all, of the first unit, or of none
 
     @property
     def rows(self) -> int:
@@ -39,15 +42,19 @@ def plan(loop: Loop, states: Sequence[Any], residuals: Sequence[Any]) -> Plan:
     Where that holds the residuals of all turns, these are kept and no states.
     """
     state, residual = max(1, size_in_bytes(states)), max(1, size_in_bytes(residuals))
-    if loop.checkpoints is not None:
-        slots = max(2, loop.checkpoints)
+    checkpoints, bound = loop.given.checkpoints, loop.given.bound
+    if checkpoints is not None:
+        slots = max(2, checkpoints)
         room = unit = max(1, max(slots // 2 * state, _LEAST_UNIT) // residual)
     else:
-        slots, room = min(_MOST, max(_FEWEST, _STATES // state)), _RESIDUALS // residual
-        unit = max(1, min(room, max(_MOST, state // residual)))
+        of_states, of_residuals, of_unit = _STATES, _RESIDUALS, _UNIT
+        if loop.given.is_nested:
+            of_states, of_residuals, of_unit = _STATES_OF_NESTED, _RESIDUALS_OF_NESTED, _UNIT_OF_NESTED
+        slots, room = min(_MOST, max(_FEWEST, of_states // state)), of_residuals // residual
+        unit = max(1, min(room, max(_MOST, state // residual, of_unit // residual)))
     silent = not (loop.cond.effects or loop.body.effects)  # else the sweep is that of the quiet loop
-    kept = loop.bound if silent and loop.bound is not None and 0 < loop.bound <= room else 0
-    return Plan(kept, slots, slots // 4 * 2 or 2, unit)
+    kept = bound if silent and bound is not None and 0 < bound <= room else 0
+    return Plan(kept, slots, slots // 4 * 2 or 2, unit, kept or (unit if silent else 0))
 
 
 def next_stop(length: jax.Array, free: jax.Array) -> jax.Array:

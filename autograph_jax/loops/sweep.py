@@ -1,10 +1,12 @@
 """The two runs of reverse mode: forward, and the sweep back over the turns.
 
 Where there is room for the residuals of all turns that a loop can make, the forward run keeps them, and no turn is run again.
-Otherwise it keeps the state every so many turns; when all slots are full, every second is given up, and the spacing doubles.
-So the number of turns need not be known (after Stumm and Walther 2010, SIAM J. Sci. Comput. 32(2), 836-854). The sweep runs the
-stretch after each checkpoint again, with checkpoints of its own where the stretch is long, and keeps the residuals of a unit of
-turns at a time.
+Otherwise it keeps those of the first turns, a unit of them, which may be all; and the state every so many turns. When all slots
+are full, every second is given up, and the spacing doubles. So the number of turns need not be known (after Stumm and Walther
+2010, SIAM J. Sci. Comput. 32(2), 836-854). The sweep runs the stretch after each checkpoint again, with checkpoints of its own
+where the stretch is long, and keeps the residuals of a unit of turns at a time.
+
+What is run again, and saved, is the part of the carry that the residuals come from.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.extend.core import jaxpr_as_fun
 
 from autograph_jax.loops.axes import axes_of_type, vary
 from autograph_jax.loops.linearized import Linearized, LinearizedLanes, linearized
-from autograph_jax.loops.loop import Loop, Mask, chosen, is_inexact
+from autograph_jax.loops.loop import Loop, Mask, chosen, is_inexact, split
 from autograph_jax.loops.pull import Arrays, Pull
 from autograph_jax.loops.quiet import quiet
 from autograph_jax.loops.schedule import Plan, next_stop, plan
@@ -28,14 +31,24 @@ Turn = Linearized | LinearizedLanes
 
 
 class Saved(NamedTuple):
-    """What a forward run leaves for the sweep: its number of turns, the spacing of its checkpoints, and these.
-
-    Or the residuals of all turns: then each lane has its own number of turns.
+    """What a forward run leaves for the sweep: how many turns each lane has made; the spacing of the checkpoints, and these;
+    and the residuals of the first turns, or of all. A loop that prints keeps no residuals.
     """
 
     turns: jax.Array
     spacing: jax.Array
-    arrays: Arrays
+    states: Arrays
+    residuals: Arrays
+
+    def flat(self) -> Arrays:
+        return [self.turns, self.spacing, *self.states, *self.residuals]
+
+
+def saved_of(loop: Loop, masks: Masks, values: Sequence[Any]) -> Saved:
+    """What `Saved.flat` gives, as it was."""
+    states = 0 if plan_of(loop, masks).kept else sum(run_again(loop, masks))
+    (turns, spacing), arrays, residuals = split(values, 2, states)
+    return Saved(turns, spacing, arrays, residuals)
 
 
 def plan_of(loop: Loop, masks: Masks) -> Plan:
@@ -60,44 +73,109 @@ def saved_avals(loop: Loop, masks: Masks) -> list[Any]:
     """The types of what is saved, one after the other."""
     sizes = plan_of(loop, masks)
     predicate = loop.cond.out_avals[0]  # a number differs between devices where it does
-    number = predicate.update(shape=(), dtype=jnp.dtype(jnp.int32))
-    turns = predicate.update(dtype=number.dtype) if sizes.kept else number
-    rows, avals = (sizes.kept, linearized(loop, *masks).residual_avals) if sizes.kept else (sizes.rows, _states(loop, masks))
-    return [turns, number, *(a.update(shape=(rows, *a.shape), weak_type=False) for a in avals)]
+    turns = predicate.update(dtype=jnp.dtype(jnp.int32))
+    residuals = linearized(loop, *masks).residual_avals
+    arrays = [] if sizes.kept else [_stacked(a, sizes.rows) for a in _states(loop, masks)]
+    return [turns, turns.update(shape=()), *arrays, *(_stacked(a, sizes.first) for a in residuals if sizes.first)]
+
+
+def _stacked(aval: Any, rows: int) -> Any:
+    return aval.update(shape=(rows, *aval.shape), weak_type=False)
+
+
+class _Steps:
+    """The turns of a loop, of its whole carry or of the `part` that is run again."""
+
+    def __init__(self, loop: Loop, masks: Masks, operands: Sequence[Any], *, again: bool) -> None:
+        self.loop, self.turn, self._is_again = loop, linearized(loop, *masks), again
+        self._part = run_again(loop, masks)
+        self._cond_consts, self.consts, carry = loop.split(operands)
+        self.start = chosen(carry, self._part) if again else carry
+
+    def kept(self, state: Arrays) -> Arrays:
+        """What of a state is a checkpoint."""
+        return state if self._is_again else chosen(state, self._part)
+
+    def going(self, state: Arrays) -> jax.Array:
+        active = self._active(state)
+        return jnp.any(active) if self.loop.rank else active
+
+    def __call__(self, state: Arrays) -> tuple[Any, Arrays]:
+        """How many turns it is, of each lane, and the state after it."""
+        if self._is_again:
+            new, _ = self.turn.again(self._part, self.consts, state, saving=False)
+        else:
+            new = jaxpr_as_fun(self.loop.body)(*self.consts, *state)
+        return self._of_lanes(state, new, [])[:2]
+
+    def saving(self, state: Arrays) -> tuple[Any, Arrays, Arrays]:
+        """The same, and the residuals."""
+        if self._is_again:
+            new, leaves = self.turn.again(self._part, self.consts, state, saving=True)
+        else:
+            new, leaves = self.turn.forward(self.consts, state)
+        return self._of_lanes(state, new, leaves)
+
+    def _active(self, state: Arrays) -> jax.Array:
+        return self.loop.active(self._cond_consts, state, self._part if self._is_again else None)
+
+    def _of_lanes(self, state: Arrays, new: Arrays, residuals: Arrays) -> tuple[Any, Arrays, Arrays]:
+        if not self.loop.rank:
+            return 1, new, residuals
+        active = self._active(state)
+        choose = self.loop.choose
+        return active.astype(jnp.int32), choose(active, new, state), _harmless(self.loop, active, residuals)
+
+
+# Forward
 
 
 def run_and_save(loop: Loop, operands: Sequence[Any], masks: Masks) -> tuple[Arrays, Saved]:
     """The loop's result, and what its sweep needs."""
-    sizes = plan_of(loop, masks)
-    if sizes.kept:
-        return _run_and_keep_all(loop, linearized(loop, *masks), operands, sizes.kept)
-    return _run_with_checkpoints(loop, operands, sizes, run_again(loop, masks))
+    return _run(_Steps(loop, masks, operands, again=False), plan_of(loop, masks))
 
 
-def _run_and_keep_all(loop: Loop, turn: Turn, operands: Sequence[Any], most: int) -> tuple[Arrays, Saved]:
-    cond_consts, consts, start = loop.split(operands)
-
-    def forward(carry: Any) -> Any:
-        state, number, turns, residuals = carry
-        active, new, leaves = _forward(loop, turn, cond_consts, consts, state)
-        more = active.astype(jnp.int32) if loop.rank else 1
-        return new, number + 1, turns + more, _put(residuals, leaves, number)
-
-    numbers = [vary(jnp.zeros(shape, jnp.int32), loop.axes) for shape in ((), loop.cond.out_avals[0].shape)]
-    begin = start, *numbers, _room(loop, most, turn.residual_avals)
-    state, number, turns, residuals = lax.while_loop(lambda carry: loop.going(cond_consts, carry[0]), forward, begin)
-    return state, Saved(turns, jnp.zeros_like(number), residuals)
+def save(loop: Loop, operands: Sequence[Any], masks: Masks) -> Saved:
+    """What its sweep needs, where the result is known."""
+    return _run(_Steps(loop, masks, operands, again=True), plan_of(loop, masks))[1]
 
 
-def _run_with_checkpoints(loop: Loop, operands: Sequence[Any], plan: Plan, part: Mask) -> tuple[Arrays, Saved]:
-    cond_consts, consts, start = loop.split(operands)
+def _run(steps: _Steps, plan: Plan) -> tuple[Arrays, Saved]:
+    loop = steps.loop
+    zeros = [vary(jnp.zeros(shape, jnp.int32), loop.axes) for shape in (loop.cond.out_avals[0].shape, ())]
+    state, turns, number, residuals = _run_first(steps, plan, zeros) if plan.first else (steps.start, *zeros, [])
+    if plan.kept:
+        return state, Saved(turns, jnp.zeros_like(number), [], residuals)
+    state, turns, spacing, states = _run_on(steps, plan, state, turns, number)
+    return state, Saved(turns, spacing, states, residuals)
+
+
+def _run_first(steps: _Steps, plan: Plan, zeros: Arrays) -> tuple[Arrays, jax.Array, jax.Array, Arrays]:
+    """The turns whose residuals are kept."""
 
     def going(carry: Any) -> jax.Array:
-        return loop.going(cond_consts, carry[0])
+        state, _, number, _ = carry
+        return steps.going(state) if plan.kept else jnp.logical_and(number < plan.first, steps.going(state))
+
+    def forward(carry: Any) -> Any:
+        state, turns, number, residuals = carry
+        more, new, leaves = steps.saving(state)
+        return new, turns + more, number + 1, _put(residuals, leaves, number)
+
+    room = _room(steps.loop, plan.first, steps.turn.residual_avals)
+    return lax.while_loop(going, forward, (steps.start, *zeros, room))
+
+
+def _run_on(steps: _Steps, plan: Plan, state: Arrays, turns: jax.Array, number: jax.Array) -> tuple[Any, ...]:
+    """The turns after these, with checkpoints."""
+
+    def going(carry: Any) -> jax.Array:
+        return steps.going(carry[0])
 
     def turn(carry: Any) -> Any:
-        state, count = carry
-        return loop.turn(cond_consts, consts, state), count + 1
+        state, turns, count = carry
+        more, state = steps(state)
+        return state, turns + more, count + 1
 
     def fill(carry: Any) -> Any:
         """Run until every slot is taken, then give up every second."""
@@ -108,11 +186,11 @@ def _run_with_checkpoints(loop: Loop, operands: Sequence[Any], plan: Plan, part:
 
         def stretch(carry: Any) -> Any:
             state, turns, slot, states = carry
-            states = _put(states, chosen(state, part), slot)
-            state, more = lax.while_loop(
-                lambda inner: jnp.logical_and(inner[1] < spacing, going(inner)), turn, (state, jnp.int32(0))
+            states = _put(states, steps.kept(state), slot)
+            state, turns, _ = lax.while_loop(
+                lambda inner: jnp.logical_and(inner[2] < spacing, going(inner)), turn, (state, turns, jnp.int32(0))
             )
-            return state, turns + more, slot + 1, states
+            return state, turns, slot + 1, states
 
         state, turns, slot, states = lax.while_loop(has_room, stretch, (state, turns, first, states))
         return state, turns, *lax.cond(slot == plan.spread, half, lambda *same: same, spacing, slot, states)
@@ -120,10 +198,15 @@ def _run_with_checkpoints(loop: Loop, operands: Sequence[Any], plan: Plan, part:
     def half(spacing: jax.Array, slot: jax.Array, states: Arrays) -> Any:
         return 2 * spacing, slot // 2, [lax.dynamic_update_slice_in_dim(s, s[: plan.spread : 2], 0, 0) for s in states]
 
-    empty = _room(loop, plan.rows, chosen(start, part))
-    begin = (start, *(vary(jnp.int32(number), loop.axes) for number in (0, plan.unit, 0)), empty)
+    spacing = vary(jnp.int32(plan.unit), steps.loop.axes)
+    start = steps.kept(steps.start)
+    states = _put(_room(steps.loop, plan.rows, start), start, 0)
+    begin = state, turns, spacing, (number > 0).astype(jnp.int32), states
     state, turns, spacing, _, states = lax.while_loop(going, fill, begin)
-    return state, Saved(turns, spacing, states)
+    return state, turns, spacing, states
+
+
+# Back
 
 
 def sweep(
@@ -139,47 +222,34 @@ def sweep(
 
     Cotangents may have `many` leading axes.
     """
-    turn = linearized(loop, *masks)
-    sizes = plan_of(loop, masks)
-    pull = Pull(loop, turn, masks, loop.split(operands)[1], many)
+    steps, sizes = _Steps(loop, masks, operands, again=True), plan_of(loop, masks)
+    pull = Pull(loop, steps.turn, masks, steps.consts, many)
+
+    def pulled(number: jax.Array, residuals: Arrays, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
+        """Of the turn of this number, from 1 on."""
+        return pull([number <= saved.turns, *residuals] if loop.rank else residuals, back)
+
     back = pull.start(cotangents)
-    if sizes.kept:
-        return _sweep_kept(loop, pull, saved, back)
-    return _sweep_again(loop, turn, run_again(loop, masks), operands, saved, sizes, pull, back)
+    return _sweep_kept(pulled, saved, back) if sizes.kept else _sweep_again(steps, pulled, saved, sizes, back)
 
 
-def _sweep_kept(loop: Loop, pull: Pull, saved: Saved, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
+def _sweep_kept(pulled: Any, saved: Saved, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
     def one(carry: Any) -> Any:
         left, back = carry
-        residuals = [_at(own, left - 1) for own in saved.arrays]
-        return left - 1, pull([left <= saved.turns, *residuals] if loop.rank else residuals, back)
+        return left - 1, pulled(left, [_at(own, left - 1) for own in saved.residuals], back)
 
     return lax.while_loop(lambda carry: carry[0] > 0, one, (jnp.max(saved.turns), back))[1]
 
 
-def _sweep_again(
-    loop: Loop,
-    turn: Turn,
-    part: Mask,
-    operands: Sequence[Any],
-    saved: Saved,
-    sizes: Plan,
-    pull: Pull,
-    back: tuple[Arrays, Arrays],
-) -> tuple[Arrays, Arrays]:
-    """With turns that are run again, from one checkpoint to the next: of the part of the carry that is needed."""
-    cond_consts, consts, _ = loop.split(operands)
-
-    def again(state: Arrays, *, saving: bool) -> tuple[Arrays, Arrays]:
-        """The state after a turn; and its residuals, and before them which lanes take part in it."""
-        new, leaves = turn.again(part, consts, state, saving=saving)
-        if not loop.rank:
-            return new, leaves
-        active = loop.active(cond_consts, state, part)
-        return loop.choose(active, new, state), [active, *_harmless(loop, active, leaves)]
+def _sweep_again(steps: _Steps, pulled: Any, saved: Saved, sizes: Plan, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
+    """With turns that are run again, from one checkpoint to the next."""
+    turns = jnp.max(saved.turns)
+    leaves = steps.turn.residual_avals
+    room = saved.residuals or _room(steps.loop, sizes.unit, leaves)
+    has_all = turns <= sizes.unit if saved.residuals else jnp.asarray(not leaves)
 
     def advance(state: Arrays, count: jax.Array) -> Arrays:
-        return lax.fori_loop(0, count, lambda _, state: again(state, saving=False)[0], state)
+        return lax.fori_loop(0, count, lambda _, state: steps(state)[1], state)
 
     def unit(carry: Any) -> Any:
         """Sweep back over the last unit of turns that is left."""
@@ -202,32 +272,26 @@ def _sweep_again(
 
         def forward(number: jax.Array, carry: Any) -> Any:
             state, residuals = carry
-            new, leaves = again(state, saving=True)
+            _, new, leaves = steps.saving(state)
             return new, _put(residuals, leaves, number)
 
-        _, residuals = lax.fori_loop(0, left - mark, forward, (state, residuals))
-        last = left - mark - 1
-        back = lax.fori_loop(0, left - mark, lambda n, back: pull([_at(r, last - n) for r in residuals], back), back)
+        count = left - mark
+        _, residuals = lax.fori_loop(0, jnp.where(has_all, 0, count), forward, (state, residuals))
+
+        def one(number: jax.Array, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
+            return pulled(left - number, [_at(own, count - number - 1) for own in residuals], back)
+
+        back = lax.fori_loop(0, count, one, back)
         return mark, depth - (_at(marks, depth - 1) == mark), marks, stack, residuals, back
 
     marks = jnp.arange(sizes.rows, dtype=jnp.int32) * saved.spacing
     # Zero where the loop is in a branch that was not taken. XLA, where it knows that, divides, and ends the process with
     # SIGFPE (openxla/stablehlo#2971).
     spacing = jnp.maximum(saved.spacing, 1)
-    depth = (saved.turns + spacing - 1) // spacing
-    leaves = [*loop.cond.out_avals, *turn.residual_avals] if loop.rank else turn.residual_avals
-    begin = (saved.turns, depth, marks, saved.arrays, _room(loop, sizes.unit, leaves), back)
+    depth = (turns + spacing - 1) // spacing
+    begin = (turns, depth, marks, saved.states, room, back)
     *_, back = lax.while_loop(lambda carry: carry[0] > 0, unit, begin)
     return back
-
-
-def _forward(loop: Loop, turn: Turn, cond_consts: Arrays, consts: Arrays, state: Arrays) -> tuple[Any, Arrays, Arrays]:
-    """Which lanes take part in a turn, the state after it, and its residuals."""
-    new, leaves = turn.forward(consts, state)
-    if not loop.rank:
-        return True, new, leaves
-    active = loop.active(cond_consts, state)
-    return active, loop.choose(active, new, state), _harmless(loop, active, leaves)
 
 
 def _room(loop: Loop, rows: int, avals: Sequence[Any]) -> Arrays:

@@ -23,6 +23,7 @@ from autograph_jax.loops.building import with_consts_given, with_programs_in_pla
 from autograph_jax.loops.compiled import compiled
 from autograph_jax.loops.evaluation import called, is_call
 from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart
+from autograph_jax.loops.nested import with_nested_loops
 from autograph_jax.loops.noted import noted
 from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Chosen, Said
 from autograph_jax.loops.ranges import Ranges
@@ -38,6 +39,7 @@ class Turn:
     """A loop's body, given as a closed jaxpr, ready to be run. Its constants are arguments, before the others."""
 
     def __init__(self, closed: ClosedJaxpr, optimize: Chosen = NONE) -> None:
+        closed = with_nested_loops(closed)
         self._optimize = Said(optimize)
         self.consts, self._closed = list(closed.consts), closed
         self.known: Ranges = (None,) * (len(closed.consts) + len(closed.in_avals))

@@ -9,7 +9,7 @@ from jax.interpreters import batching
 
 from autograph_jax.loops import by_lane
 from autograph_jax.loops.batched import _as_lax_does
-from autograph_jax.loops.loop import loop_of
+from autograph_jax.loops.loop import Given, loop_of
 
 
 def counted(x, n):
@@ -97,7 +97,7 @@ def test_as_the_rule_of_jax_finds(function, by_lanes):
     equation = next(e for e in program.eqns if e.primitive.name == "while")
     params = equation.params
     counts = params["cond_nconsts"], params["body_nconsts"]
-    loop = loop_of(params["cond_jaxpr"], params["body_jaxpr"], counts, None, None)
+    loop = loop_of(params["cond_jaxpr"], params["body_jaxpr"], counts, Given())
     differ = [not hasattr(v, "val") and v.aval.dtype == np.float32 for v in equation.invars]
     mapped, _ = _as_lax_does(loop, axis_data(), [0 if one else None for one in differ])
     assert by_lane.decides(loop, differ) == by_lanes == bool(mapped.rank)

@@ -141,18 +141,18 @@ def test_no_turn_is_run_again_where_a_bound_is_known(name):
     assert len(re.findall(r"\bwhile\(", batch.lower(STATE, MATRIX, limit).compile().as_text())) == 2
 
 
-def turns_made(turns, **options):
-    """How many turns the gradient of a loop of so many turns makes, forward and again."""
+def turns_made(turns, size=1, **options):
+    """How many turns the gradient of a loop of so many turns makes, forward and again; `size` is that of the array it carries."""
     made = []
 
     @jax.custom_jvp
     def seen(x):
-        return jax.pure_callback(lambda x: made.append(None) or x, jax.ShapeDtypeStruct((), x.dtype), x)
+        return jax.pure_callback(lambda x: made.append(None) or x, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
 
     seen.defjvp(lambda primals, tangents: (seen(*primals), tangents[0]))
     body = lambda c: (c[0] + 1, jnp.sin(seen(c[1])))
-    gradient = jax.grad(lambda x: api.while_loop(lambda c: c[0] < turns, body, (0, x), **options)[1])
-    jax.block_until_ready(jax.jit(gradient)(1.0))
+    gradient = jax.grad(lambda x: api.while_loop(lambda c: c[0] < turns, body, (0, x), **options)[1].sum())
+    jax.block_until_ready(jax.jit(gradient)(jnp.ones(size)))
     return len(made)
 
 
@@ -164,7 +164,9 @@ def test_with_few_checkpoints_time_grows_as_a_logarithm(turns, checkpoints):
 
 def test_how_often_turns_are_made():
     assert turns_made(500, bound=1000) == 500
-    assert turns_made(500, bound=10**9) == turns_made(500) == 2 * 500
+    assert turns_made(500, bound=10**9) == turns_made(500) == 500
+    assert turns_made(500, 100) == 2 * 500
+    assert turns_made(500, 50, bound=500) == 500
 
 
 def test_memory_does_not_grow_with_a_large_bound():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autograph_jax as ag
-from autograph_jax.loops.loop import loop_of
+from autograph_jax.loops.loop import Given, loop_of
 from autograph_jax.loops.sweep import run_again
 from autograph_jax.loops.tracing import traced
 
@@ -189,7 +189,7 @@ def masked(body, *avals):
     made = traced(body, avals)
     cond = traced(lambda *carry: carry[0] < 9, avals)
     carry = tuple(jnp.issubdtype(a.dtype, jnp.inexact) for a in avals)
-    return run_again(loop_of(cond, made, (0, 0), None, None), ((), carry))
+    return run_again(loop_of(cond, made, (0, 0), Given()), ((), carry))
 
 
 NUMBER, COUNT = jax.ShapeDtypeStruct((), np.float64), jax.ShapeDtypeStruct((), np.int64)
