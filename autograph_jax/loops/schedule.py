@@ -28,7 +28,7 @@ class Plan(NamedTuple):
     slots: int  # states that are kept
     spread: int  # so many of them at most does the forward run leave, evenly spaced; the sweep uses the others in between
     unit: int  # turns whose residuals are kept at a time; the spacing that the forward run begins with
-    first: int  # turns whose residuals the forward run keeps: those of all, of the first unit, or of none
+    first: int  # turns whose residuals the forward run keeps: all, the first unit, or none where that is much
 
     @property
     def rows(self) -> int:
@@ -54,7 +54,8 @@ def plan(loop: Loop, states: Sequence[Any], residuals: Sequence[Any]) -> Plan:
         unit = max(1, min(room, max(_MOST, state // residual, of_unit // residual)))
     silent = not (loop.cond.effects or loop.body.effects)  # else the sweep is that of the quiet loop
     kept = bound if silent and bound is not None and 0 < bound <= room else 0
-    return Plan(kept, slots, slots // 4 * 2 or 2, unit, kept or (unit if silent else 0))
+    is_little = silent and unit * residual <= _STATES
+    return Plan(kept, slots, slots // 4 * 2 or 2, unit, kept or (unit if is_little else 0))
 
 
 def next_stop(length: jax.Array, free: jax.Array) -> jax.Array:

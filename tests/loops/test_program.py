@@ -142,7 +142,7 @@ def test_no_turn_is_run_again_where_a_bound_is_known(name):
 
 
 def turns_made(turns, size=1, **options):
-    """How many turns the gradient of a loop of so many turns makes, forward and again; `size` is that of the array it carries."""
+    """How many turns the gradient of a loop of so many turns makes, forward and again, with an array of that size."""
     made = []
 
     @jax.custom_jvp
