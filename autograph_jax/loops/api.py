@@ -13,6 +13,7 @@ from jax.extend.core.primitives import scan_p, while_p
 from autograph_jax.loops.axes import axes_of, axes_of_type, vary
 from autograph_jax.loops.loop import Given, loop_of
 from autograph_jax.loops.lowering import unroll
+from autograph_jax.loops.nested import with_nested_loops
 from autograph_jax.loops.optimizations import NONE, Chosen
 from autograph_jax.loops.primitives import bind_loop
 from autograph_jax.loops.tracing import traced
@@ -100,7 +101,7 @@ def _evaluate(jaxpr: Any, consts: list[Any], arguments: list[Any], given: Given)
         operands, params = [read(v) for v in equation.invars], equation.params
         if equation.primitive is while_p:
             counts = params["cond_nconsts"], params["body_nconsts"]
-            loop = loop_of(params["cond_jaxpr"], params["body_jaxpr"], counts, given)
+            loop = loop_of(params["cond_jaxpr"], with_nested_loops(params["body_jaxpr"]), counts, given)
             out = bind_loop(loop, *operands)
         elif equation.primitive is scan_p and given.optimize:
             out = scan_p.bind(*operands, **params | {"unroll": unroll(given.optimize)})

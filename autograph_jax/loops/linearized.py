@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.extend.core import jaxpr_as_fun
 from jax.interpreters import partial_eval
 
 from autograph_jax.errors import RuleError, user_location
@@ -68,7 +68,8 @@ class Linearized:
         self.residual_avals = chosen(self._program.out_avals[count:], self._stored)
         self._forward = writes_last(self._program)
         self._again = functools.lru_cache(maxsize=None)(self._make_again)
-        self._invariant_program = _with_outputs(self._program, count, self._fixed)
+        everything = [True] * len(self._program.in_avals)
+        self._invariant_program = giving(self._program, [*[False] * count, *self._fixed], everything)
 
     def forward(self, consts: Sequence[Any], carry: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The carry after a turn, and the turn's residuals."""
@@ -208,15 +209,6 @@ def _first_of_each(variables: Sequence[Any]) -> list[int]:
     """For each variable, where it stands first."""
     seen: dict[int, int] = {}
     return [seen.setdefault(id(variable), position) for position, variable in enumerate(variables)]
-
-
-def _with_outputs(closed: ClosedJaxpr, skipped: int, wanted: Sequence[bool]) -> ClosedJaxpr:
-    """A jaxpr with some of its outputs; the others cost nothing any more."""
-
-    def run(*operands: Any) -> Any:
-        return chosen(jaxpr_as_fun(closed)(*operands)[skipped:], wanted)
-
-    return traced(run, closed.in_avals)
 
 
 def _anything(aval: Any) -> Any:

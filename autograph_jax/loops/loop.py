@@ -192,7 +192,9 @@ class Loop:
 
     def _as_nested(self) -> Loop:
         inner = self.inner.as_nested() if self.inner is not None else None
-        return Loop(self._cond, self._body, self.counts, self.given._replace(is_nested=True), inner=inner, axis=self.axis)
+        new = Loop(self._cond, self._body, self.counts, self.given._replace(is_nested=True), inner=inner, axis=self.axis)
+        new.origin = self.origin and self.origin.as_nested()
+        return new
 
     def __repr__(self) -> str:
         return f"Loop(checkpoints={self.given.checkpoints})"
@@ -337,7 +339,8 @@ def taken_apart(closed: ClosedJaxpr) -> ClosedJaxpr:
 
 def giving(closed: ClosedJaxpr, outputs: Sequence[bool], inputs: Sequence[bool]) -> ClosedJaxpr:
     """The program of some of its outputs, and of some of its inputs, which are all that these need."""
-    needed, _ = partial_eval.dce_jaxpr(closed.jaxpr, outputs, instantiate=inputs)
+    needed, used = partial_eval.dce_jaxpr(closed.jaxpr, outputs, instantiate=inputs)
+    assert list(used) == list(inputs), "a program needs more than it is given"
     return ClosedJaxpr(needed, closed.consts)
 
 

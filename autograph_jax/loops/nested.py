@@ -1,7 +1,8 @@
-"""Loops that are part of a turn of another loop know it: what they save in reverse is saved for each turn of that one."""
+"""Loops that are part of a turn of another loop know it: what they saved in reverse would be kept for each turn of that one."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from jax.extend.core import ClosedJaxpr
@@ -9,23 +10,30 @@ from jax.extend.core import ClosedJaxpr
 from autograph_jax.loops.loop import Loop
 
 
+@functools.lru_cache(maxsize=1024)
 def with_nested_loops(body: ClosedJaxpr) -> ClosedJaxpr:
-    """The body of a loop, whose loops know it, also those in branches and calls. Theirs know it already."""
+    """The body of a loop, whose loops know it, also those in branches and calls. What JAX itself runs again stays as it is."""
+    if body.jaxpr is body:  # jax 0.12 has one class for both
+        return _known(body)
     jaxpr = _known(body.jaxpr)
     return body if jaxpr is body.jaxpr else ClosedJaxpr(jaxpr, body.consts)
 
 
 def _known(jaxpr: Any) -> Any:
-    params = [_params(equation.params) for equation in jaxpr.eqns]
+    params = [_params(equation) for equation in jaxpr.eqns]
     if all(new is equation.params for new, equation in zip(params, jaxpr.eqns, strict=True)):
         return jaxpr
     equations = [equation.replace(params=new) for new, equation in zip(params, jaxpr.eqns, strict=True)]
     return jaxpr.replace(eqns=equations)
 
 
-def _params(params: dict[str, Any]) -> dict[str, Any]:
+def _params(equation: Any) -> dict[str, Any]:
+    params = equation.params
     if isinstance(loop := params.get("loop"), Loop):
-        return params if loop.given.is_nested else params | {"loop": loop.as_nested()}
+        has_saved = equation.primitive.name == "while_saving" or params.get("saved")  # of a derivative that is part of the body
+        return params if loop.given.is_nested or has_saved else params | {"loop": loop.as_nested()}
+    if "prevent_cse" in params:  # of jax.checkpoint
+        return params
     new = {name: _within(value) for name, value in params.items()}
     return params if all(new[name] is value for name, value in params.items()) else new
 
@@ -35,6 +43,4 @@ def _within(value: Any) -> Any:
     if type(value) is tuple:
         new = tuple(map(_within, value))
         return value if all(one is other for one, other in zip(new, value, strict=True)) else new
-    if isinstance(value, ClosedJaxpr):
-        return with_nested_loops(value)
-    return value
+    return with_nested_loops(value) if isinstance(value, ClosedJaxpr) else value

@@ -198,9 +198,20 @@ ad.primitive_transposes[while_tangent_p] = _tangent_transpose
 def _run_cotangent(*operands: Any, loop: Loop, masks: Masks, saved: int, many: int) -> list[Any]:
     primals, kept, cotangents = split(operands, len(loop.in_avals), saved)
     loop = quiet(loop)
-    known = saved_of(loop, masks, kept) if saved else save(loop, primals, masks)
+    known = saved_of(loop, masks, kept) if saved else save(loop, primals, masks, _is_wanted(loop, cotangents, many))
     sums, back = sweep(loop, masks, primals, known, cotangents, many=many)
     return [*sums, *back]
+
+
+def _is_wanted(loop: Loop, cotangents: Sequence[Any], many: int) -> Any:
+    """Is there anything to be taken back, in each lane? Elsewhere the loop makes no turn: what it starts from may be no value
+    of the user's (`_harmless`).
+    """
+    if any(axes_of(w) for w in cotangents) or loop.axes:
+        return True
+    lanes = loop.cond.out_avals[0].shape
+    found = [jnp.any(w != 0, axis=(*range(many), *range(many + len(lanes), w.ndim))) for w in cotangents]
+    return functools.reduce(jnp.logical_or, found, jnp.zeros(lanes, bool))
 
 
 def _cotangent_avals(*avals: Any, loop: Loop, masks: Masks, saved: int, many: int) -> Any:
@@ -341,7 +352,7 @@ ad.primitive_transposes[sweep_tangent_p] = _sweep_tangent_transpose
 def _split_loop(*known: Any, loop: Loop, masks: Masks) -> tuple[list[Any], Primitive, list[Any], dict[str, Any]]:
     linearized(loop, *masks)  # while what is differentiated can be traced; both are kept
     linearized(quiet(loop), *masks)
-    if loop.given.is_nested and not plan_of(loop, masks).kept:  # what is saved would be kept for each turn of the loop around
+    if loop.given.is_nested and not plan_of(loop, masks).kept:  # what it starts from is kept, and it is run again from there
         return bind_loop(loop, *known), while_tangent_p, [*known], {"loop": loop, "masks": masks, "saved": 0, "many": 0}
     out, saved = split(while_saving_p.bind(*known, loop=loop, masks=masks), len(loop.carry_avals))
     return out, while_tangent_p, [*known, *saved], {"loop": loop, "masks": masks, "saved": len(saved), "many": 0}

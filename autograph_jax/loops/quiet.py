@@ -19,7 +19,9 @@ def quiet(loop: Loop) -> Loop:
 
 
 def _quiet(loop: Loop) -> Loop:
-    return loop_of(_without(loop.cond), _without(loop.body), loop.counts, loop.given._replace(bound=None))
+    new = loop_of(_without(loop.cond), _without(loop.body), loop.counts, loop.given._replace(bound=None))
+    new.origin = loop.origin and quiet(loop.origin)
+    return new
 
 
 def _without(value: Any) -> Any:

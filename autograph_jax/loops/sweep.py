@@ -86,8 +86,8 @@ def _stacked(aval: Any, rows: int) -> Any:
 class _Steps:
     """The turns of a loop, of its whole carry or of the `part` that is run again."""
 
-    def __init__(self, loop: Loop, masks: Masks, operands: Sequence[Any], *, again: bool) -> None:
-        self.loop, self.turn, self._is_again = loop, linearized(loop, *masks), again
+    def __init__(self, loop: Loop, masks: Masks, operands: Sequence[Any], *, again: bool, wanted: Any = True) -> None:
+        self.loop, self.turn, self._is_again, self._wanted = loop, linearized(loop, *masks), again, wanted
         self._part = run_again(loop, masks)
         self._cond_consts, self.consts, carry = loop.split(operands)
         self.start = chosen(carry, self._part) if again else carry
@@ -117,7 +117,8 @@ class _Steps:
         return self._of_lanes(state, new, leaves)
 
     def _active(self, state: Arrays) -> jax.Array:
-        return self.loop.active(self._cond_consts, state, self._part if self._is_again else None)
+        active = self.loop.active(self._cond_consts, state, self._part if self._is_again else None)
+        return active if self._wanted is True else jnp.logical_and(active, self._wanted)
 
     def _of_lanes(self, state: Arrays, new: Arrays, residuals: Arrays) -> tuple[Any, Arrays, Arrays]:
         if not self.loop.rank:
@@ -135,9 +136,9 @@ def run_and_save(loop: Loop, operands: Sequence[Any], masks: Masks) -> tuple[Arr
     return _run(_Steps(loop, masks, operands, again=False), plan_of(loop, masks))
 
 
-def save(loop: Loop, operands: Sequence[Any], masks: Masks) -> Saved:
-    """What its sweep needs, where the result is known."""
-    return _run(_Steps(loop, masks, operands, again=True), plan_of(loop, masks))[1]
+def save(loop: Loop, operands: Sequence[Any], masks: Masks, wanted: Any) -> Saved:
+    """What its sweep needs, where the result is known. In lanes where that is not `wanted` it makes no turn."""
+    return _run(_Steps(loop, masks, operands, again=True, wanted=wanted), plan_of(loop, masks))[1]
 
 
 def _run(steps: _Steps, plan: Plan) -> tuple[Arrays, Saved]:

@@ -146,13 +146,13 @@ def _needed(used: Sequence[bool], *more: Any) -> tuple[list[bool], Any]:
     known = equation.params["known"]
     params = {**equation.params, "jaxpr": jaxpr, "known": known and tuple(chosen(known, inputs))}
     operands, results = chosen(equation.invars, inputs), chosen(equation.outvars, used)
-    return inputs, equation.replace(invars=operands, outvars=results, params=params)
+    return list(inputs), equation.replace(invars=operands, outvars=results, params=params)
 
 
 @functools.lru_cache(maxsize=1024)
-def _part(closed: ClosedJaxpr, used: Mask) -> tuple[ClosedJaxpr, list[bool]]:
+def _part(closed: ClosedJaxpr, used: Mask) -> tuple[ClosedJaxpr, Mask]:
     jaxpr, inputs = partial_eval.dce_jaxpr(closed.jaxpr, used)
-    return ClosedJaxpr(jaxpr, closed.consts), inputs
+    return ClosedJaxpr(jaxpr, closed.consts), tuple(inputs)
 
 
 ad.primitive_jvps[turn_p] = _jvp

@@ -200,6 +200,75 @@ def test_a_loop_in_a_loop_saves_what_it_began_with(program):
     assert not re.search(rf"f64\[257,{size}\]", compiled.as_text())
 
 
+def last_of_three(x, n):
+    """Of a lane that is over, what the inner loop would start from is made up: from 1 and 1 it would never end."""
+    y, r = x, x + 1.0
+    for _ in range(n):
+        z = y
+        while z < 10.0:
+            z = z * r
+        y = z / 8.0
+        r = r + 0.1 * y
+    return y
+
+
+def to_the_edge(x, n):
+    """Where y is 1 the square root has no derivative."""
+    z = x
+    for _ in range(n):
+        y = x + 0 * z
+        while y > 1.2:
+            y = jnp.sqrt(y - 1) * x
+        z = z + y
+    return z
+
+
+@pytest.mark.parametrize("program", [last_of_three, to_the_edge], ids=lambda f: f.__name__)
+def test_a_loop_in_a_lane_that_is_over_makes_no_turn_back(program):
+    gradient = jax.jit(jax.grad(ag.autograph(program)))
+    xs, ns = jnp.asarray([1.0, 1.2, 0.9, 1.1]), jnp.asarray([3, 1, 2, 0])
+    np.testing.assert_allclose(jax.jit(jax.vmap(gradient))(xs, ns), [gradient(x, n) for x, n in zip(xs, ns, strict=True)])
+
+
+@pytest.mark.parametrize("size", [3, 1000])
+@pytest.mark.parametrize("options", [{}, {"max_steps": 100}], ids=str)
+def test_a_gradient_that_is_part_of_a_turn(size, options):
+    """What its loop saves was said when it was taken, before anybody knew of the loop around."""
+
+    def inner(i, y):
+        return ag.while_loop(lambda d: d[0] < i, lambda d: (d[0] + 1, jnp.sin(d[1]) * y), (0, y), **options)[1].sum()
+
+    @ag.autograph
+    def f(x, n):
+        y = x
+        for i in range(n):
+            y = y - 0.1 * jax.grad(inner, 1)(i, y)
+        return y.sum()
+
+    x = jnp.linspace(0.1, 1, size)
+    np.testing.assert_allclose(jax.jit(f)(x, jnp.asarray(4)), f(x, 4), rtol=1e-12)
+    np.testing.assert_allclose(jax.jit(jax.grad(f))(x, jnp.asarray(4)), jax.grad(f)(x, 4), rtol=1e-9)
+
+
+def test_loops_of_lax_in_one_another_know_it():
+    """Three of them, of which the two inner ones save nothing."""
+
+    def f(x, n):
+        def middle(c):
+            return ag.while_loop(lambda d: d[0] < c[0], lambda d: (d[0] + 1, innermost(d)), (0, c[1]))[1]
+
+        def innermost(d):
+            return ag.while_loop(lambda e: e[0] < d[0], lambda e: (e[0] + 1, jnp.sin(e[1]) * x), (0, d[1]))[1]
+
+        return ag.while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1, middle(c)), (0, x))[1].sum()
+
+    text = str(jax.make_jaxpr(jax.grad(f))(jnp.ones(100), jnp.asarray(3)))
+    assert text.count("while_saving[") == 1
+    x = np.linspace(0.5, 1, SIZE)
+    expected, along = by_differences(f, x, 3)
+    np.testing.assert_allclose(jax.grad(f)(x, jnp.asarray(3)) @ along, expected, rtol=1e-6)
+
+
 def masked(body, *avals):
     made = traced(body, avals)
     cond = traced(lambda *carry: carry[0] < 9, avals)
