@@ -213,6 +213,35 @@ def recurrence_by_hand(x: jax.Array, a: jax.Array) -> Any:
     return x[0] ** 2 + jnp.sum(lax.scan(turn, x[0], (x[1:], a[1:]))[1] ** 2)
 
 
+@ag.autograph
+def reflections(x: jax.Array) -> Any:
+    """Levinson's recursion, in which the inner loops are as long as the outer one's number."""
+    a, b = x * 1.0, x * 0.0
+    for i in range(1, len(x)):
+        total = x[i]
+        for j in range(1, i):
+            total = total + a[j] * x[i - j]
+        k = jnp.tanh(-total)
+        for j in range(1, i):
+            b[j] = a[j] + k * a[i - j]
+        for j in range(1, i):
+            a[j] = b[j]
+        a[i] = k
+    return jnp.sum(a**2)
+
+
+def reflections_by_hand(x: jax.Array) -> Any:
+    """With arrays of full length, of which a part counts."""
+    places = jnp.arange(len(x))
+
+    def turn(a: jax.Array, i: Any) -> Any:
+        inside = (places >= 1) & (places < i)
+        k = jnp.tanh(-x[i] - jnp.sum(jnp.where(inside, a * x[i - places], 0.0)))
+        return jnp.where(inside, a + k * a[i - places], a).at[i].set(k), None
+
+    return jnp.sum(lax.scan(turn, x, places[1:])[0] ** 2)
+
+
 def programs() -> dict[str, tuple[Any, Any, Any, tuple[int, ...]]]:
     import stores
 
@@ -221,6 +250,7 @@ def programs() -> dict[str, tuple[Any, Any, Any, tuple[int, ...]]]:
         "Thomas' solver": (solve, by_hand, stores.system, (1_000, 10_000)),
         "edit distance": (table_of_costs, row_by_row, sequences, (100, 300)),
         "recurrence with break": (recurrence_until, recurrence_by_hand, lambda n: sequences(n)[:2], (1_000, 10_000)),
+        "Levinson's recursion": (reflections, reflections_by_hand, lambda n: (sequences(n)[0] / n,), (200, 800)),
     }
 
 
