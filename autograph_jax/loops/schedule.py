@@ -24,7 +24,7 @@ _LEAST_UNIT = 128  # bytes: so small a buffer of residuals costs nothing beside 
 class Plan(NamedTuple):
     """The sizes of the buffers of a reverse sweep. Where residuals of all turns are kept, there are no others."""
 
-    kept: int  # turns whose residuals the forward run keeps: as many as the loop can make, or none
+    kept: int  # turns whose residuals the forward run keeps: as many as the loop can make, or none; 1 where a turn leaves none
     slots: int  # states that are kept
     spread: int  # so many of them at most does the forward run leave, evenly spaced; the sweep uses the others in between
     unit: int  # turns whose residuals are kept at a time; the spacing that the forward run begins with
@@ -39,7 +39,7 @@ class Plan(NamedTuple):
 def plan(loop: Loop, states: Sequence[Any], residuals: Sequence[Any]) -> Plan:
     """Of K checkpoints all are states of these types; residuals take half as much memory, or that of one turn.
 
-    Where that holds the residuals of all turns, these are kept and no states.
+    Where that holds the residuals of all turns, these are kept and no states; nothing at all where turns leave none.
     """
     state, residual = max(1, size_in_bytes(states)), max(1, size_in_bytes(residuals))
     checkpoints, bound = loop.given.checkpoints, loop.given.bound
@@ -53,7 +53,7 @@ def plan(loop: Loop, states: Sequence[Any], residuals: Sequence[Any]) -> Plan:
         slots, room = min(_MOST, max(_FEWEST, of_states // state)), of_residuals // residual
         unit = max(1, min(room, max(_MOST, state // residual, of_unit // residual)))
     silent = not (loop.cond.effects or loop.body.effects)  # else the sweep is that of the quiet loop
-    kept = bound if silent and bound is not None and 0 < bound <= room else 0
+    kept = bound if silent and bound is not None and 0 < bound <= room else int(silent and not residuals)
     is_little = silent and unit * residual <= _STATES
     return Plan(kept, slots, slots // 4 * 2 or 2, unit, kept or (unit if is_little else 0))
 

@@ -185,6 +185,11 @@ def test_an_array_that_decides_no_residual_is_not_saved(program):
     assert not re.search(rf"f64\[\d\d+,{SIZE}\]", text.replace(f"f64[{SIZE},{SIZE}]", "the matrix"))
 
 
+def test_nothing_is_run_again_where_turns_leave_nothing():
+    text = jax.jit(jax.grad(weighted(ag.autograph(linear)))).lower(jnp.ones(SIZE), jnp.asarray(5)).compile().as_text()
+    assert len(re.findall(r"\bwhile\(", text)) == 2  # forward and back
+
+
 def test_one_that_does_is_saved():
     text = jax.jit(jax.grad(weighted(ag.autograph(multiplied)))).lower(jnp.ones(SIZE), jnp.asarray(5)).compile().as_text()
     assert re.search(rf"f64\[\d\d+,{SIZE}\]", text)
