@@ -207,15 +207,6 @@ class Loop:
     def _cond_of(self, part: Mask) -> ClosedJaxpr:
         return giving(self.cond, [True], [*(True for _ in range(self.counts[0])), *part])
 
-    def going(self, cond_consts: Sequence[Any], carry: Sequence[Any]) -> jax.Array:
-        active = self.active(cond_consts, carry)
-        return jnp.any(active) if self.rank else active
-
-    def turn(self, cond_consts: Sequence[Any], consts: Sequence[Any], carry: Sequence[Any]) -> list[Any]:
-        """The carry after a turn that runs for sure: in the lanes that are over it stays."""
-        new = jaxpr_as_fun(self.body)(*consts, *carry)
-        return self.choose(self.active(cond_consts, carry), new, carry) if self.rank else new
-
     def choose(self, active: jax.Array, new: Sequence[Any], old: Sequence[Any]) -> list[Any]:
         """Of each pair the first where a lane is active."""
         return [jax.lax.select(self.spread(active, n), n, o) for n, o in zip(new, old, strict=True)]
