@@ -111,6 +111,8 @@ def _saved_places(loop: Loop, new: Loop, masks: Any, carry_dims: Sequence[Dim], 
     saved, batch = saved_avals(loop, masks), saved_avals(new, masks)
     if len(saved) != len(batch):
         return None
+    if len(saved) == 1:
+        return [0 if new.rank > loop.rank else None]
     part = [] if plan_of(loop, masks).kept else chosen(carry_dims, run_again(loop, masks))
     states = [d if d is None else d + 1 for d in part]
     residuals = zip(saved[2 + len(states) :], batch[2 + len(states) :], strict=True)

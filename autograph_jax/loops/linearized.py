@@ -76,9 +76,9 @@ class Linearized:
         new, leaves = split(self._forward(*consts, *carry), len(carry))
         return new, chosen(leaves, self._stored)
 
-    def needed(self, wanted: Sequence[bool]) -> Mask:
-        """Which part of the carry decides the residuals of this turn and all later ones, and what of the carry is wanted?"""
-        consts, mask = len(self._loop.const_avals), tuple(wanted)
+    def needed(self) -> Mask:
+        """Which part of the carry decides the residuals, of this turn and of all later ones?"""
+        consts, mask = len(self._loop.const_avals), tuple(False for _ in self._loop.carry_avals)
         while True:
             _, used = partial_eval.dce_jaxpr(self._program.jaxpr, [*mask, *self._stored])
             wide = tuple(m or u for m, u in zip(mask, used[consts:], strict=True))
@@ -151,8 +151,8 @@ class LinearizedLanes:
         axes = [list(self._axis.const_dims), [0] * len(carry)]
         return self._axis.map(self._inner.forward, axes)(list(consts), list(carry))
 
-    def needed(self, wanted: Sequence[bool]) -> Mask:
-        return self._inner.needed(wanted)
+    def needed(self) -> Mask:
+        return self._inner.needed()
 
     def again(self, part: Mask, consts: Sequence[Any], carry: Sequence[Any], *, saving: bool) -> tuple[list[Any], list[Any]]:
         axes = [list(self._axis.const_dims), [0] * len(carry)]

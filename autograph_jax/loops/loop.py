@@ -199,13 +199,9 @@ class Loop:
     def __repr__(self) -> str:
         return f"Loop(checkpoints={self.given.checkpoints})"
 
-    def active(self, cond_consts: Sequence[Any], carry: Sequence[Any], part: Mask | None = None) -> jax.Array:
-        """The predicate, one for each lane. A `part` of the carry is enough if it holds all of `deciding`."""
-        cond = self.cond if part is None else self.derived(("cond of", part), lambda: self._cond_of(part))
-        return jaxpr_as_fun(cond)(*cond_consts, *carry)[0]
-
-    def _cond_of(self, part: Mask) -> ClosedJaxpr:
-        return giving(self.cond, [True], [*(True for _ in range(self.counts[0])), *part])
+    def active(self, cond_consts: Sequence[Any], carry: Sequence[Any]) -> jax.Array:
+        """The predicate, one for each lane."""
+        return jaxpr_as_fun(self.cond)(*cond_consts, *carry)[0]
 
     def choose(self, active: jax.Array, new: Sequence[Any], old: Sequence[Any]) -> list[Any]:
         """Of each pair the first where a lane is active."""
@@ -213,13 +209,6 @@ class Loop:
 
     def spread(self, active: jax.Array, array: Any) -> jax.Array:
         return jax.lax.broadcast_in_dim(active, jnp.shape(array), tuple(range(self.rank)))
-
-    @property
-    def deciding(self) -> Mask:
-        """Which of the carry decides whether it goes on?"""
-        if self.inner is not None:
-            return self.inner.deciding
-        return tuple(partial_eval.dce_jaxpr(self.cond.jaxpr, [True])[1][self.counts[0] :])
 
     def reached(self, const_mask: Mask, carry_mask: Mask) -> Mask:
         """Which of the carry gets a tangent, in any turn, if these constants and this part of the carry have one?"""

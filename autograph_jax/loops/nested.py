@@ -1,4 +1,4 @@
-"""Loops that are part of a turn of another loop know it: what they saved in reverse would be kept for each turn of that one."""
+"""Loops that are part of a turn of another loop know it: what they save in reverse is kept for each turn of that one."""
 
 from __future__ import annotations
 

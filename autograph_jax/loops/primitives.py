@@ -31,7 +31,7 @@ from autograph_jax.loops.linearized import linearized
 from autograph_jax.loops.loop import Later, Loop, Mask, chosen, merged, split, tangent_aval
 from autograph_jax.loops.lowering import lowering_of
 from autograph_jax.loops.quiet import quiet
-from autograph_jax.loops.sweep import plan_of, run_and_save, save, saved_avals, saved_of, sweep
+from autograph_jax.loops.sweep import run_and_save, saved_avals, sweep
 
 Masks = tuple[Mask, Mask]  # which of the body's constants, and which of the carry, have tangents
 
@@ -124,7 +124,7 @@ ad.primitive_jvps[while_and_tangent_p] = lambda primals, tangents, **params: _jv
 
 def _run_saving(*operands: Any, loop: Loop, masks: Masks) -> list[Any]:
     result, saved = run_and_save(loop, operands, masks)
-    return [*result, *saved.flat()]
+    return [*result, *saved]
 
 
 def _saving_avals(*avals: Any, loop: Loop, masks: Masks) -> Any:
@@ -198,20 +198,8 @@ ad.primitive_transposes[while_tangent_p] = _tangent_transpose
 def _run_cotangent(*operands: Any, loop: Loop, masks: Masks, saved: int, many: int) -> list[Any]:
     primals, kept, cotangents = split(operands, len(loop.in_avals), saved)
     loop = quiet(loop)
-    known = saved_of(loop, masks, kept) if saved else save(loop, primals, masks, _is_wanted(loop, cotangents, many))
-    sums, back = sweep(loop, masks, primals, known, cotangents, many=many)
+    sums, back = sweep(loop, masks, primals, kept, cotangents, many=many)
     return [*sums, *back]
-
-
-def _is_wanted(loop: Loop, cotangents: Sequence[Any], many: int) -> Any:
-    """Is there anything to be taken back, in each lane? Elsewhere the loop makes no turn: what it starts from may be no value
-    of the user's (`_harmless`).
-    """
-    if any(axes_of(w) for w in cotangents) or loop.axes:
-        return True
-    lanes = loop.cond.out_avals[0].shape
-    found = [jnp.any(w != 0, axis=(*range(many), *range(many + len(lanes), w.ndim))) for w in cotangents]
-    return functools.reduce(jnp.logical_or, found, jnp.zeros(lanes, bool))
 
 
 def _cotangent_avals(*avals: Any, loop: Loop, masks: Masks, saved: int, many: int) -> Any:
@@ -352,8 +340,6 @@ ad.primitive_transposes[sweep_tangent_p] = _sweep_tangent_transpose
 def _split_loop(*known: Any, loop: Loop, masks: Masks) -> tuple[list[Any], Primitive, list[Any], dict[str, Any]]:
     linearized(loop, *masks)  # while what is differentiated can be traced; both are kept
     linearized(quiet(loop), *masks)
-    if loop.given.is_nested and not plan_of(loop, masks).kept:  # what it starts from is kept, and it is run again from there
-        return bind_loop(loop, *known), while_tangent_p, [*known], {"loop": loop, "masks": masks, "saved": 0, "many": 0}
     out, saved = split(while_saving_p.bind(*known, loop=loop, masks=masks), len(loop.carry_avals))
     return out, while_tangent_p, [*known, *saved], {"loop": loop, "masks": masks, "saved": len(saved), "many": 0}
 

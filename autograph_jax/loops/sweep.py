@@ -11,7 +11,8 @@ What is run again, and saved, is the part of the carry that the residuals come f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -19,7 +20,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import jaxpr_as_fun
 
-from autograph_jax.loops.axes import axes_of_type, vary
+from autograph_jax.loops.axes import axes_of, axes_of_type, vary
 from autograph_jax.loops.linearized import Linearized, LinearizedLanes, linearized
 from autograph_jax.loops.loop import Loop, Mask, chosen, is_inexact, split
 from autograph_jax.loops.pull import Arrays, Pull
@@ -31,7 +32,7 @@ Turn = Linearized | LinearizedLanes
 
 
 class Saved(NamedTuple):
-    """What a forward run leaves for the sweep: how many turns each lane has made; the spacing of the checkpoints, and these;
+    """What the sweep needs of a forward run: how many turns each lane has made; the spacing of the checkpoints, and these;
     and the residuals of the first turns, or of all. A loop that prints keeps no residuals.
     """
 
@@ -40,33 +41,28 @@ class Saved(NamedTuple):
     states: Arrays
     residuals: Arrays
 
-    def flat(self) -> Arrays:
-        return [self.turns, self.spacing, *self.states, *self.residuals]
-
-
-def saved_of(loop: Loop, masks: Masks, values: Sequence[Any]) -> Saved:
-    """What `Saved.flat` gives, as it was."""
-    states = 0 if plan_of(loop, masks).kept else sum(run_again(loop, masks))
-    (turns, spacing), arrays, residuals = split(values, 2, states)
-    return Saved(turns, spacing, arrays, residuals)
-
 
 def plan_of(loop: Loop, masks: Masks) -> Plan:
     return plan(loop, _states(loop, masks), linearized(loop, *masks).residual_avals)
 
 
 def run_again(loop: Loop, masks: Masks) -> Mask:
-    """Which part of the carry is run again in the sweep: what decides the residuals, and how many turns there are.
+    """Which part of the carry is run again in the sweep: what decides the residuals. How many turns there are is known by then.
 
     `for j in range(i): b[j] = a[j] * x` runs j again, and saves no b. It is the same for all that become of a loop until it is
     compiled, since what has been saved by one is swept by another.
     """
     loop = quiet(loop.origin or loop)
-    return loop.derived(("run again", masks), lambda: linearized(loop, *masks).needed(loop.deciding))
+    return loop.derived(("run again", masks), linearized(loop, *masks).needed)
 
 
 def _states(loop: Loop, masks: Masks) -> list[Any]:
     return chosen(loop.carry_avals, run_again(loop, masks))
+
+
+def saves_turns_alone(loop: Loop, masks: Masks) -> bool:
+    """Is the number of turns all that the forward run saves? All else would be kept for each turn of the loop around."""
+    return loop.given.is_nested and not plan_of(loop, masks).kept
 
 
 def saved_avals(loop: Loop, masks: Masks) -> list[Any]:
@@ -74,6 +70,8 @@ def saved_avals(loop: Loop, masks: Masks) -> list[Any]:
     sizes = plan_of(loop, masks)
     predicate = loop.cond.out_avals[0]  # a number differs between devices where it does
     turns = predicate.update(dtype=jnp.dtype(jnp.int32))
+    if saves_turns_alone(loop, masks):
+        return [turns]
     residuals = linearized(loop, *masks).residual_avals
     arrays = [] if sizes.kept else [_stacked(a, sizes.rows) for a in _states(loop, masks)]
     return [turns, turns.update(shape=()), *arrays, *(_stacked(a, sizes.first) for a in residuals if sizes.first)]
@@ -84,46 +82,51 @@ def _stacked(aval: Any, rows: int) -> Any:
 
 
 class _Steps:
-    """The turns of a loop, of its whole carry or of the `part` that is run again."""
+    """The turns of a loop: of its whole carry, as long as its condition holds; or of the part that is run again, where it is
+    known how many `turns` there are. In lanes where that is not `wanted` it makes none.
+    """
 
-    def __init__(self, loop: Loop, masks: Masks, operands: Sequence[Any], *, again: bool, wanted: Any = True) -> None:
-        self.loop, self.turn, self._is_again, self._wanted = loop, linearized(loop, *masks), again, wanted
+    def __init__(
+        self, loop: Loop, masks: Masks, operands: Sequence[Any], *, turns: jax.Array | None = None, wanted: Any = True
+    ) -> None:
+        self.loop, self.turn, self._turns, self._wanted = loop, linearized(loop, *masks), turns, wanted
         self._part = run_again(loop, masks)
         self._cond_consts, self.consts, carry = loop.split(operands)
-        self.start = chosen(carry, self._part) if again else carry
+        self.start = carry if turns is None else chosen(carry, self._part)
 
     def kept(self, state: Arrays) -> Arrays:
         """What of a state is a checkpoint."""
-        return state if self._is_again else chosen(state, self._part)
+        return chosen(state, self._part) if self._turns is None else state
 
-    def going(self, state: Arrays) -> jax.Array:
-        active = self._active(state)
+    def going(self, state: Arrays, number: jax.Array) -> jax.Array:
+        """Is there another turn, after so many, in some lane?"""
+        active = self._active(state, number)
         return jnp.any(active) if self.loop.rank else active
 
-    def __call__(self, state: Arrays) -> tuple[Any, Arrays]:
+    def __call__(self, state: Arrays, number: jax.Array) -> tuple[Any, Arrays]:
         """How many turns it is, of each lane, and the state after it."""
-        if self._is_again:
-            new, _ = self.turn.again(self._part, self.consts, state, saving=False)
-        else:
+        if self._turns is None:
             new = jaxpr_as_fun(self.loop.body)(*self.consts, *state)
-        return self._of_lanes(state, new, [])[:2]
-
-    def saving(self, state: Arrays) -> tuple[Any, Arrays, Arrays]:
-        """The same, and the residuals."""
-        if self._is_again:
-            new, leaves = self.turn.again(self._part, self.consts, state, saving=True)
         else:
-            new, leaves = self.turn.forward(self.consts, state)
-        return self._of_lanes(state, new, leaves)
+            new, _ = self.turn.again(self._part, self.consts, state, saving=False)
+        return self._of_lanes(state, number, new, [])[:2]
 
-    def _active(self, state: Arrays) -> jax.Array:
-        active = self.loop.active(self._cond_consts, state, self._part if self._is_again else None)
+    def saving(self, state: Arrays, number: jax.Array) -> tuple[Any, Arrays, Arrays]:
+        """The same, and the residuals."""
+        if self._turns is None:
+            new, leaves = self.turn.forward(self.consts, state)
+        else:
+            new, leaves = self.turn.again(self._part, self.consts, state, saving=True)
+        return self._of_lanes(state, number, new, leaves)
+
+    def _active(self, state: Arrays, number: jax.Array) -> jax.Array:
+        active = self.loop.active(self._cond_consts, state) if self._turns is None else number < self._turns
         return active if self._wanted is True else jnp.logical_and(active, self._wanted)
 
-    def _of_lanes(self, state: Arrays, new: Arrays, residuals: Arrays) -> tuple[Any, Arrays, Arrays]:
+    def _of_lanes(self, state: Arrays, number: jax.Array, new: Arrays, residuals: Arrays) -> tuple[Any, Arrays, Arrays]:
         if not self.loop.rank:
             return 1, new, residuals
-        active = self._active(state)
+        active = self._active(state, number)
         choose = self.loop.choose
         return active.astype(jnp.int32), choose(active, new, state), _harmless(self.loop, active, residuals)
 
@@ -131,19 +134,29 @@ class _Steps:
 # Forward
 
 
-def run_and_save(loop: Loop, operands: Sequence[Any], masks: Masks) -> tuple[Arrays, Saved]:
-    """The loop's result, and what its sweep needs."""
-    return _run(_Steps(loop, masks, operands, again=False), plan_of(loop, masks))
+def run_and_save(loop: Loop, operands: Sequence[Any], masks: Masks) -> tuple[Arrays, Arrays]:
+    """The loop's result, and what it saves."""
+    steps = _Steps(loop, masks, operands)
+    if saves_turns_alone(loop, masks):
+        state, turns, _ = _run_through(steps)
+        return state, [turns]
+    state, (turns, spacing, states, residuals) = _run(steps, plan_of(loop, masks))
+    return state, [turns, spacing, *states, *residuals]
 
 
-def save(loop: Loop, operands: Sequence[Any], masks: Masks, wanted: Any) -> Saved:
-    """What its sweep needs, where the result is known. In lanes where that is not `wanted` it makes no turn."""
-    return _run(_Steps(loop, masks, operands, again=True, wanted=wanted), plan_of(loop, masks))[1]
+def _saved(loop: Loop, operands: Sequence[Any], masks: Masks, values: Sequence[Any], wanted: Callable[[], Any]) -> Saved:
+    """What the sweep needs, of what was saved; the loop is run again where that is only its number of turns, or nothing."""
+    sizes = plan_of(loop, masks)
+    if not values:
+        return _run(_Steps(loop, masks, operands, wanted=wanted()), sizes)[1]
+    if saves_turns_alone(loop, masks):
+        return _run(_Steps(loop, masks, operands, turns=values[0], wanted=wanted()), sizes)[1]
+    (turns, spacing), states, residuals = split(values, 2, 0 if sizes.kept else sum(run_again(loop, masks)))
+    return Saved(turns, spacing, states, residuals)
 
 
 def _run(steps: _Steps, plan: Plan) -> tuple[Arrays, Saved]:
-    loop = steps.loop
-    zeros = [vary(jnp.zeros(shape, jnp.int32), loop.axes) for shape in (loop.cond.out_avals[0].shape, ())]
+    zeros = _no_turns(steps.loop)
     state, turns, number, residuals = _run_first(steps, plan, zeros) if plan.first else (steps.start, *zeros, [])
     if plan.kept:
         return state, Saved(turns, jnp.zeros_like(number), [], residuals)
@@ -151,16 +164,35 @@ def _run(steps: _Steps, plan: Plan) -> tuple[Arrays, Saved]:
     return state, Saved(turns, spacing, states, residuals)
 
 
+def _no_turns(loop: Loop) -> Arrays:
+    """Of each lane, and of all."""
+    return [vary(jnp.zeros(shape, jnp.int32), loop.axes) for shape in (loop.cond.out_avals[0].shape, ())]
+
+
+def _run_through(steps: _Steps) -> Arrays:
+    def going(carry: Any) -> jax.Array:
+        return steps.going(carry[0], carry[2])
+
+    return lax.while_loop(going, functools.partial(_one_more, steps), (steps.start, *_no_turns(steps.loop)))
+
+
+def _one_more(steps: _Steps, carry: Any) -> Any:
+    state, turns, number = carry
+    more, state = steps(state, number)
+    return state, turns + more, number + 1
+
+
 def _run_first(steps: _Steps, plan: Plan, zeros: Arrays) -> tuple[Arrays, jax.Array, jax.Array, Arrays]:
     """The turns whose residuals are kept."""
 
     def going(carry: Any) -> jax.Array:
         state, _, number, _ = carry
-        return steps.going(state) if plan.kept else jnp.logical_and(number < plan.first, steps.going(state))
+        is_going = steps.going(state, number)
+        return is_going if plan.kept else jnp.logical_and(number < plan.first, is_going)
 
     def forward(carry: Any) -> Any:
         state, turns, number, residuals = carry
-        more, new, leaves = steps.saving(state)
+        more, new, leaves = steps.saving(state, number)
         return new, turns + more, number + 1, _put(residuals, leaves, number)
 
     room = _room(steps.loop, plan.first, steps.turn.residual_avals)
@@ -171,30 +203,27 @@ def _run_on(steps: _Steps, plan: Plan, state: Arrays, turns: jax.Array, number: 
     """The turns after these, with checkpoints."""
 
     def going(carry: Any) -> jax.Array:
-        return steps.going(carry[0])
-
-    def turn(carry: Any) -> Any:
-        state, turns, count = carry
-        more, state = steps(state)
-        return state, turns + more, count + 1
+        return steps.going(carry[0], carry[2])
 
     def fill(carry: Any) -> Any:
         """Run until every slot is taken, then give up every second."""
-        state, turns, spacing, first, states = carry
+        state, turns, number, spacing, first, states = carry
 
         def has_room(carry: Any) -> jax.Array:
-            return jnp.logical_and(carry[2] < plan.spread, going(carry))
+            return jnp.logical_and(carry[3] < plan.spread, going(carry))
 
         def stretch(carry: Any) -> Any:
-            state, turns, slot, states = carry
+            state, turns, number, slot, states = carry
             states = _put(states, steps.kept(state), slot)
-            state, turns, _ = lax.while_loop(
-                lambda inner: jnp.logical_and(inner[2] < spacing, going(inner)), turn, (state, turns, jnp.int32(0))
+            state, turns, number = lax.while_loop(
+                lambda inner: jnp.logical_and(inner[2] - number < spacing, going(inner)),
+                functools.partial(_one_more, steps),
+                (state, turns, number),
             )
-            return state, turns, slot + 1, states
+            return state, turns, number, slot + 1, states
 
-        state, turns, slot, states = lax.while_loop(has_room, stretch, (state, turns, first, states))
-        return state, turns, *lax.cond(slot == plan.spread, half, lambda *same: same, spacing, slot, states)
+        state, turns, number, slot, states = lax.while_loop(has_room, stretch, (state, turns, number, first, states))
+        return state, turns, number, *lax.cond(slot == plan.spread, half, lambda *same: same, spacing, slot, states)
 
     def half(spacing: jax.Array, slot: jax.Array, states: Arrays) -> Any:
         return 2 * spacing, slot // 2, [lax.dynamic_update_slice_in_dim(s, s[: plan.spread : 2], 0, 0) for s in states]
@@ -202,8 +231,8 @@ def _run_on(steps: _Steps, plan: Plan, state: Arrays, turns: jax.Array, number: 
     spacing = vary(jnp.int32(plan.unit), steps.loop.axes)
     start = steps.kept(steps.start)
     states = _put(_room(steps.loop, plan.rows, start), start, 0)
-    begin = state, turns, spacing, (number > 0).astype(jnp.int32), states
-    state, turns, spacing, _, states = lax.while_loop(going, fill, begin)
+    begin = state, turns, number, spacing, (number > 0).astype(jnp.int32), states
+    state, turns, _, spacing, _, states = lax.while_loop(going, fill, begin)
     return state, turns, spacing, states
 
 
@@ -214,16 +243,17 @@ def sweep(
     loop: Loop,
     masks: Masks,
     operands: Sequence[Any],
-    saved: Saved,
+    kept: Sequence[Any],
     cotangents: Sequence[Any],
     *,
     many: int = 0,
 ) -> tuple[Arrays, Arrays]:
     """The cotangents of the constants and of the carry before the loop, where the masks choose, of those after it.
 
-    Cotangents may have `many` leading axes.
+    `kept` is what the forward run has saved, or nothing. Cotangents may have `many` leading axes.
     """
-    steps, sizes = _Steps(loop, masks, operands, again=True), plan_of(loop, masks)
+    saved = _saved(loop, operands, masks, kept, functools.partial(_is_wanted, loop, cotangents, many))
+    steps, sizes = _Steps(loop, masks, operands, turns=saved.turns), plan_of(loop, masks)
     pull = Pull(loop, steps.turn, masks, steps.consts, many)
 
     def pulled(number: jax.Array, residuals: Arrays, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
@@ -232,6 +262,17 @@ def sweep(
 
     back = pull.start(cotangents)
     return _sweep_kept(pulled, saved, back) if sizes.kept else _sweep_again(steps, pulled, saved, sizes, back)
+
+
+def _is_wanted(loop: Loop, cotangents: Sequence[Any], many: int) -> Any:
+    """Is there anything to be taken back, in each lane? Elsewhere a loop makes no turn when it is run again: what it starts
+    from may be no value of the user's (`_harmless`).
+    """
+    if any(axes_of(w) for w in cotangents) or loop.axes:
+        return True
+    lanes = loop.cond.out_avals[0].shape
+    found = [jnp.any(w != 0, axis=(*range(many), *range(many + len(lanes), w.ndim))) for w in cotangents]
+    return functools.reduce(jnp.logical_or, found, jnp.zeros(lanes, bool))
 
 
 def _sweep_kept(pulled: Any, saved: Saved, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
@@ -249,8 +290,8 @@ def _sweep_again(steps: _Steps, pulled: Any, saved: Saved, sizes: Plan, back: tu
     room = saved.residuals or _room(steps.loop, sizes.unit, leaves)
     has_all = turns <= sizes.unit if saved.residuals else jnp.asarray(not leaves)
 
-    def advance(state: Arrays, count: jax.Array) -> Arrays:
-        return lax.fori_loop(0, count, lambda _, state: steps(state)[1], state)
+    def advance(state: Arrays, mark: jax.Array, count: jax.Array) -> Arrays:
+        return lax.fori_loop(0, count, lambda number, state: steps(state, mark + number)[1], state)
 
     def unit(carry: Any) -> Any:
         """Sweep back over the last unit of turns that is left."""
@@ -265,7 +306,7 @@ def _sweep_again(steps: _Steps, pulled: Any, saved: Saved, sizes: Plan, back: tu
             state, mark, depth, marks, stack = carry
             units = (left - mark + sizes.unit - 1) // sizes.unit
             count = next_stop(units, sizes.slots - depth) * sizes.unit
-            state, mark = advance(state, count), mark + count
+            state, mark = advance(state, mark, count), mark + count
             more = left - mark > sizes.unit  # what is put beyond the top of the stack counts for nothing
             return state, mark, depth + more, _put([marks], [mark], depth)[0], _put(stack, state, depth)
 
@@ -273,7 +314,7 @@ def _sweep_again(steps: _Steps, pulled: Any, saved: Saved, sizes: Plan, back: tu
 
         def forward(number: jax.Array, carry: Any) -> Any:
             state, residuals = carry
-            _, new, leaves = steps.saving(state)
+            _, new, leaves = steps.saving(state, mark + number)
             return new, _put(residuals, leaves, number)
 
         count = left - mark
