@@ -149,7 +149,7 @@ def _saved(loop: Loop, operands: Sequence[Any], masks: Masks, values: Sequence[A
     sizes = plan_of(loop, masks)
     if not values:
         return _run(_Steps(loop, masks, operands, wanted=wanted()), sizes)[1]
-    if saves_turns_alone(loop, masks):
+    if len(values) == 1:
         return _run(_Steps(loop, masks, operands, turns=values[0], wanted=wanted()), sizes)[1]
     (turns, spacing), states, residuals = split(values, 2, 0 if sizes.kept else sum(run_again(loop, masks)))
     return Saved(turns, spacing, states, residuals)
@@ -268,11 +268,16 @@ def _is_wanted(loop: Loop, cotangents: Sequence[Any], many: int) -> Any:
     """Is there anything to be taken back, in each lane? Elsewhere a loop makes no turn when it is run again: what it starts
     from may be no value of the user's (`_harmless`).
     """
-    if any(axes_of(w) for w in cotangents) or loop.axes:
+    if any(axes_of(w) for w in cotangents) or loop.axes or _is_of_several(loop):
         return True
     lanes = loop.cond.out_avals[0].shape
     found = [jnp.any(w != 0, axis=(*range(many), *range(many + len(lanes), w.ndim))) for w in cotangents]
     return functools.reduce(jnp.logical_or, found, jnp.zeros(lanes, bool))
+
+
+def _is_of_several(loop: Loop | None) -> bool:
+    """Does what one lane or device takes back go into that of others, by a collective? JAX counts these among the effects."""
+    return loop is not None and (bool(loop.effects) or _is_of_several(loop.inner))
 
 
 def _sweep_kept(pulled: Any, saved: Saved, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:

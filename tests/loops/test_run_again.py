@@ -300,6 +300,60 @@ def test_a_loop_in_a_loop_saves_its_number_of_turns():
     assert gradient.lower(jnp.ones(size)).compile().memory_analysis().temp_size_in_bytes < 20 * 8 * size
 
 
+def test_a_loop_that_prints_and_leaves_nothing_to_keep():
+    """It saves its number of turns, and the quiet loop, which is swept, would have kept all of its none."""
+    seen = []
+
+    @ag.autograph
+    def f(x, xs, n):
+        y = x
+        for a in xs:
+            j = 0
+            while j < n:
+                jax.debug.callback(seen.append, j)
+                y = y + x * a
+                j = j + 1
+        return y
+
+    assert jax.jit(jax.grad(f))(2.0, jnp.asarray([1.0, 2.0, 3.0]), 2) == 13.0
+    jax.effects_barrier()
+    assert sorted(map(int, seen)) == [0, 0, 0, 1, 1, 1]
+
+
+def summed_up(x, turns, many, *, name):
+    """Each of several lanes or devices needs what the others take back, also where it has nothing itself."""
+
+    def inner(y):
+        turn = lambda d: (d[0] + 1, jnp.sin(jax.lax.psum(d[1], name)) * 0.7 + d[1] * 0.5)
+        return ag.while_loop(lambda d: d[0] < turns, turn, (0, y))[1]
+
+    return ag.while_loop(lambda c: c[0] < many, lambda c: (c[0] + 1, inner(c[1])), (0, x))[1]
+
+
+def summed_up_by_hand(x, turns, many):
+    for _ in range(turns * many):
+        x = jnp.sin(x.sum()) * 0.7 + x * 0.5
+    return x
+
+
+COLLECTIVE = {
+    "lanes that share both numbers": lambda x: jax.vmap(summed_up_in_lanes, (0, None, None), axis_name="i")(x, 2, 3),
+    "lanes with their own": lambda x: jax.vmap(summed_up_in_lanes, axis_name="i")(x, jnp.full(4, 2), jnp.full(4, 3)),
+}
+
+
+def summed_up_in_lanes(x, turns, many):
+    return summed_up(x, turns, many, name="i")
+
+
+@pytest.mark.parametrize("lanes", COLLECTIVE.values(), ids=COLLECTIVE)
+@pytest.mark.parametrize("weights", [[1.0, 2.0, 3.0, 4.0], [1.0, 0.0, 0.0, 0.0]], ids=str)
+def test_lanes_that_add_up(lanes, weights):
+    x, weights = jnp.asarray([0.3, 0.5, 0.8, 1.1]), jnp.asarray(weights)
+    found = jax.jit(jax.grad(lambda x: jnp.vdot(weights, lanes(x))))(x)
+    np.testing.assert_allclose(found, jax.grad(lambda x: jnp.vdot(weights, summed_up_by_hand(x, 2, 3)))(x), rtol=1e-9)
+
+
 def masked(body, *avals):
     made = traced(body, avals)
     cond = traced(lambda *carry: carry[0] < 9, avals)
