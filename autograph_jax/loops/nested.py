@@ -10,13 +10,19 @@ from jax.extend.core import ClosedJaxpr
 from autograph_jax.loops.loop import Loop
 
 
-@functools.lru_cache(maxsize=1024)
 def with_nested_loops(body: ClosedJaxpr) -> ClosedJaxpr:
     """The body of a loop, whose loops know it, also those in branches and calls. What JAX itself runs again stays as it is."""
+    return _made(body) if body.consts else _made_once(body)  # tracers are not kept
+
+
+def _made(body: ClosedJaxpr) -> ClosedJaxpr:
     if body.jaxpr is body:  # jax 0.12 has one class for both
         return _known(body)
     jaxpr = _known(body.jaxpr)
     return body if jaxpr is body.jaxpr else ClosedJaxpr(jaxpr, body.consts)
+
+
+_made_once = functools.lru_cache(maxsize=1024)(_made)  # module state: bodies that are the same stay the same
 
 
 def _known(jaxpr: Any) -> Any:
