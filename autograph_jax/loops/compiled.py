@@ -18,6 +18,7 @@ from jax.interpreters import partial_eval
 from autograph_jax.loops import factors, guards, nests, ranges, selects, shifts, small_products, sorts, told, writes
 from autograph_jax.loops.axes import axes_of_type, is_split
 from autograph_jax.loops.bodies import replaces
+from autograph_jax.loops.branch_loops import with_loops_last
 from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
 from autograph_jax.loops.evaluation import IDENTITIES, called, is_written_out
 from autograph_jax.loops.noted import left_by
@@ -246,6 +247,9 @@ class _Run:
         compile_one = functools.partial(compiled, chosen=self._chosen)
         branches = tuple(map(compile_one, equation.params["branches"], inside))
         if "selects" not in self._chosen or not selects.is_cheap(equation, branches):
+            in_place = None if equation.effects else with_loops_last(branches)
+            if in_place is not None:
+                return self._builder.of(in_place, given, equation)
             return self._builder.again(equation, given, equation.params | {"branches": branches})
         told.tell(equation, "selects", "both branches are computed, and one is chosen")
         with self._builder.inside(equation):
