@@ -15,39 +15,16 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from autograph_jax.loops.building import is_variable
-from autograph_jax.loops.evaluation import programs_of
-from autograph_jax.loops.guards import parts_of_scan
+from autograph_jax.loops.inner_loops import has_loops, has_writes, place_of
 
-_CALLS = ("jit", "pjit", "closed_call", "kernel")
-_WRITES = ("dynamic_update_slice", "scatter", "scatter-add", "scatter_add")
 Run = Callable[..., Sequence[Any]]
 
 
 def with_loops_last(branches: Sequence[ClosedJaxpr]) -> Run | None:
     """What gives the same as the conditional of an index and operands; None where that may stay as it is."""
-    if len(branches) != 2 or not _has_loops(branches[0].jaxpr):
+    if len(branches) != 2 or not any(has_loops(branch.jaxpr) for branch in branches) or not has_writes(branches[0].jaxpr):
         return None
-    if not _has_loops(branches[1].jaxpr):
-        return _turned_round(branches)
-    return _one_after_the_other(branches)
-
-
-def _has_loops(jaxpr: Any) -> bool:
-    """Is an array carried by a loop in it?"""
-    return any(_is_loop_over_arrays(equation) or any(map(_has_loops, programs_of(equation.params))) for equation in jaxpr.eqns)
-
-
-def _is_loop_over_arrays(equation: Any) -> bool:
-    return equation.primitive.name in ("while", "scan") and any(v.aval.size > 1 for v in _carry(equation))
-
-
-def _carry(equation: Any) -> Sequence[Any]:
-    """What a loop gives of what it is given first."""
-    if equation.primitive.name == "while":
-        return equation.outvars
-    first, last = parts_of_scan(equation.params, equation.invars)
-    return equation.outvars[: last - first]
+    return _one_after_the_other(branches) if has_writes(branches[1].jaxpr) else _turned_round(branches)
 
 
 def _turned_round(branches: Sequence[ClosedJaxpr]) -> Run:
@@ -87,35 +64,7 @@ def _places(branches: Sequence[ClosedJaxpr]) -> list[int | None]:
     """Of each result the operand in whose place it is, if there is one that no other result has."""
     found: list[int | None] = []
     for number in range(len(branches[0].out_avals)):
-        either = [_place(branch.jaxpr, branch.jaxpr.outvars[number]) for branch in branches]
+        either = [place_of(branch.jaxpr, branch.jaxpr.outvars[number]) for branch in branches]
         place = next((place for place in either if place is not None and place not in found), None)
         found.append(place)
     return found
-
-
-def _place(jaxpr: Any, atom: Any) -> int | None:
-    """The operand that this is, written again and again."""
-    makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
-    while is_variable(atom) and atom in makers:
-        atom = _before(makers[atom], atom)
-    return next((number for number, v in enumerate(jaxpr.invars) if v is atom), None)
-
-
-def _before(equation: Any, atom: Any) -> Any:
-    """What an array was before the equation that left it so; None if it has made another one."""
-    name, number = equation.primitive.name, next(n for n, v in enumerate(equation.outvars) if v is atom)
-    if name in _WRITES:
-        return equation.invars[0]
-    if name in ("while", "scan"):
-        carry = _carry(equation)
-        first = len(equation.invars) - len(carry) if name == "while" else parts_of_scan(equation.params, equation.invars)[0]
-        return equation.invars[first + number] if number < len(carry) else None
-    if name == "cond":
-        inside = {_place(branch.jaxpr, branch.jaxpr.outvars[number]) for branch in equation.params["branches"]}
-        place = inside.pop()
-        return None if inside or place is None else equation.invars[1 + place]
-    if name in _CALLS:
-        called = equation.params["jaxpr"].jaxpr
-        place = _place(called, called.outvars[number])
-        return None if place is None else equation.invars[place]
-    return None

@@ -20,6 +20,7 @@ from autograph_jax.loops.axes import axes_of_type, is_split
 from autograph_jax.loops.bodies import replaces
 from autograph_jax.loops.branch_loops import with_loops_last
 from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
+from autograph_jax.loops.by_itself import are_by_a_call, behind_a_barrier, is_for_another_platform
 from autograph_jax.loops.evaluation import IDENTITIES, called, is_written_out
 from autograph_jax.loops.noted import left_by
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, Chosen
@@ -31,7 +32,7 @@ Part = tuple[Atom, Range | None]
 
 def compiled(closed: ClosedJaxpr, known: Ranges = (), chosen: Chosen = ALL - ON_CPU_ALONE) -> ClosedJaxpr:
     """A program that gives the same, where these ranges are known of its inputs, and is compiled to less."""
-    return (_compiled.__wrapped__ if told.is_heard() else _compiled)(closed, known, chosen, writes.are_by_a_call())
+    return (_compiled.__wrapped__ if told.is_heard() else _compiled)(closed, known, chosen, are_by_a_call())
 
 
 @functools.lru_cache(maxsize=1024)
@@ -55,7 +56,7 @@ def _may_change(jaxpr: Any, chosen: Chosen) -> bool:
 
 def _changes(equation: Any, chosen: Chosen) -> bool:
     name = equation.primitive.name
-    if writes.is_for_another_platform(equation):
+    if is_for_another_platform(equation):
         return True
     if is_written_out(equation):
         return _may_change(called(equation).jaxpr, chosen)
@@ -138,8 +139,8 @@ class _Run:
             return self._written(equation, given)
         if name in IDENTITIES:
             return given[:1]
-        if writes.is_for_another_platform(equation):
-            return self._builder.of(functools.partial(writes.behind_a_barrier, equation), given, equation)
+        if is_for_another_platform(equation):
+            return self._builder.of(functools.partial(behind_a_barrier, equation), given, equation)
         if name in _INSIDE:
             return self._instead(_INSIDE[name](equation, known, self._chosen, compiled), given, equation)
         if (written_out := self._written_out(equation)) is not None:

@@ -69,7 +69,7 @@ def _lowered(lowering: Any, *operands: Any, jaxpr: ClosedJaxpr) -> Any:
 def _wrapped(module: Any, call: Any, given: Sequence[Any], types: Sequence[Any]) -> str:
     """A function of one tuple, which calls the same with its elements, and gives the last of them back."""
     taken = ir.TupleType.get_tuple([value.type for value in [*given]] + [types[-1]])
-    with ir.InsertionPoint.at_block_begin(module.module.body):
+    with ir.InsertionPoint(module.module.body):
         made = func.FuncOp("kernel", ir.FunctionType.get([taken], list(types)), visibility="private")
     module.symbol_table.insert(made)
     with ir.InsertionPoint(made.add_entry_block()):

@@ -18,12 +18,12 @@ from jax.interpreters import mlir
 
 from autograph_jax.loops import collecting, small_products, sorts
 from autograph_jax.loops.axes import is_split
+from autograph_jax.loops.by_itself import are_by_a_call, for_its_platform
 from autograph_jax.loops.compiled import compiled
 from autograph_jax.loops.evaluation import as_function
 from autograph_jax.loops.nests import in_blocks
 from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Choosing, ChoosingPair, Chosen
 from autograph_jax.loops.tracing import traced
-from autograph_jax.loops.writes import are_by_a_call, for_its_platform
 
 try:
     from jax._src.interpreters.mlir import _lowerings, _platform_specific_lowerings

@@ -20,6 +20,7 @@ from autograph_jax.loops import checked
 from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.branches import seen_through
 from autograph_jax.loops.building import with_consts_given, with_programs_in_place
+from autograph_jax.loops.by_itself import for_its_platform
 from autograph_jax.loops.compiled import compiled
 from autograph_jax.loops.evaluation import called, is_call
 from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart
@@ -29,7 +30,7 @@ from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Chosen, Said
 from autograph_jax.loops.ranges import Ranges
 from autograph_jax.loops.sums import adding_in_place
 from autograph_jax.loops.tracing import traced
-from autograph_jax.loops.writes import for_its_platform, with_writes_last, writes_last
+from autograph_jax.loops.writes import with_writes_last, writes_last
 from autograph_jax.loops.written_out import over_lanes
 
 _READS = ("dynamic_slice", "gather")

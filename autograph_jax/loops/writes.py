@@ -3,13 +3,10 @@
 A turn that reads an array, computes, and writes it back makes XLA copy the whole array each time as soon as two arrays are
 involved, or a read and two writes. The copies go if everything but the writes is a call of its own: it gives what is to be
 written and where, and the writes follow. Thomas' algorithm on 8,000 unknowns: 10 ms before, 0.13 ms after.
-On other devices than CPUs the arithmetic stays where it is, behind a barrier, and XLA makes few kernels of it: of a call it
-made three times as many on an H200, which took 1.6 times as long; and 1.7 times without a barrier.
 """
 
 from __future__ import annotations
 
-import contextvars
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Sequence
@@ -18,47 +15,16 @@ from typing import Any
 import jax
 import numpy as np
 from jax.core import Tracer
-from jax.experimental.xla_metadata import set_xla_metadata
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from autograph_jax.loops.building import is_variable
-from autograph_jax.loops.evaluation import bound, called, is_call
+from autograph_jax.loops.by_itself import by_itself
+from autograph_jax.loops.evaluation import bound
+from autograph_jax.loops.inner_loops import reads_before_loops
 from autograph_jax.loops.rereads import reads_first
 
 _BLOCKS = ("cond", "scan", "while", "turn", "jit", "pjit", "closed_call")
 _WRITES = ("scatter", "scatter-add", "scatter_add", "dynamic_update_slice")
-
-
-_by_a_call = contextvars.ContextVar("_by_a_call", default=True)
-
-
-def are_by_a_call() -> bool:
-    """Has what is traced now the arithmetic of a turn in a call of its own? So it is where the device is not known yet."""
-    return _by_a_call.get()
-
-
-def is_for_another_platform(equation: Any) -> bool:
-    """Is this such a call, of a derivative that was made before its platform was known, where now none is to be?"""
-    metadata = getattr(equation.ctx, "xla_metadata", None) or {}
-    return metadata.get("inlineable") == "false" and is_call(equation) and not are_by_a_call()
-
-
-def behind_a_barrier(equation: Any, *operands: Any) -> Sequence[Any]:
-    """What such a call gives."""
-    return jax.lax.optimization_barrier(jaxpr_as_fun(called(equation))(*operands))
-
-
-def for_its_platform(rule: Callable[..., Any]) -> Callable[..., Any]:
-    """A lowering rule that traces turns as it is good for the platforms that it lowers for."""
-
-    def with_platform(lowering: Any, *operands: Any, **params: Any) -> Any:
-        token = _by_a_call.set("cpu" in (lowering.platforms or lowering.module_context.platforms))
-        try:
-            return rule(lowering, *operands, **params)
-        finally:
-            _by_a_call.reset(token)
-
-    return with_platform
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +40,7 @@ class _Plan:
 
 def writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
     """A function that computes what a closed jaxpr computes, with the writes of its array inputs at the end."""
-    return _moved(closed) or jaxpr_as_fun(closed)
+    return _moved(closed) or reads_before_loops(closed) or jaxpr_as_fun(closed)
 
 
 def _moved(closed: ClosedJaxpr) -> Callable[..., list[Any]] | None:
@@ -84,16 +50,11 @@ def _moved(closed: ClosedJaxpr) -> Callable[..., list[Any]] | None:
     if plan is None:
         return None
 
-    @jax.jit
-    def compute(arguments: Sequence[Any], held: Sequence[Any]) -> tuple[Any, Any]:
-        with set_xla_metadata(inlineable="true"):  # or the mark would be handed on to the loops in it, where they are lowered
-            return jaxpr_as_fun(plan.compute)(*arguments), jax.lax.optimization_barrier(held)
+    compute = reads_before_loops(plan.compute) or jaxpr_as_fun(plan.compute)
 
+    @by_itself
     def computed(arguments: Sequence[Any], held: Sequence[Any]) -> tuple[Any, Any]:
-        if not are_by_a_call():
-            return jax.lax.optimization_barrier((jaxpr_as_fun(plan.compute)(*arguments), held))
-        with set_xla_metadata(inlineable="false"):
-            return compute(arguments, held)
+        return compute(*arguments), jax.lax.optimization_barrier(held)
 
     def run(*arguments: Any) -> list[Any]:
         known = dict(zip(closed.jaxpr.invars, arguments, strict=True))
@@ -114,7 +75,7 @@ def _moved(closed: ClosedJaxpr) -> Callable[..., list[Any]] | None:
 @functools.lru_cache(maxsize=1024)
 def with_writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]] | ClosedJaxpr:
     """The same, made once for a jaxpr that holds no values of a trace: a function, or the program as it is."""
-    return _moved(closed) or closed
+    return _moved(closed) or reads_before_loops(closed) or closed
 
 
 def _plan(closed: ClosedJaxpr) -> _Plan | None:

@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax import lax
 
 import autograph_jax as ag
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE

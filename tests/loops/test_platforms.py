@@ -56,6 +56,6 @@ def test_one_after_the_other():
 def test_a_barrier_changes_no_value(monkeypatch):
     x, a = np.linspace(0.5, 1.5, 9), np.linspace(1.0, 2.0, 9)
     by_call = two_arrays(jnp.asarray(x), jnp.asarray(a))
-    monkeypatch.setattr("autograph_jax.loops.writes.are_by_a_call", lambda: False)
+    monkeypatch.setattr("autograph_jax.loops.by_itself.are_by_a_call", lambda: False)
     behind = jax.jit(ag.autograph(two_arrays, optimize=False))(jnp.asarray(x), jnp.asarray(a))
     np.testing.assert_allclose(behind, by_call, rtol=1e-6)

@@ -1,0 +1,169 @@
+"""A turn with loops in it that write arrays: what the turn reads of these before is read before, by itself.
+
+`k = x[i]`, then a loop that writes `x`, then `y[i] = 3 * k`: XLA reads `x[i]` where it is used, after the loop, and gives the
+loop a copy of `x` in each turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+
+from autograph_jax.loops.building import is_variable
+from autograph_jax.loops.by_itself import by_itself
+from autograph_jax.loops.evaluation import bound, programs_of
+from autograph_jax.loops.guards import parts_of_scan
+
+_DERIVATIVES = ("while_saving", "while_and_tangent", "while_tangent", "while_cotangent")
+_CALLS = ("jit", "pjit", "closed_call", "kernel")
+WRITES = ("dynamic_update_slice", "scatter", "scatter-add", "scatter_add")
+
+
+class _Stage(NamedTuple):
+    """What can be computed before the next step, and gives these, by itself if it has to be; and the step, if there is one."""
+
+    ready: list[Any]
+    given: list[Any]
+    is_by_itself: bool
+    step: Any
+
+
+def reads_before_loops(closed: ClosedJaxpr) -> Callable[..., list[Any]] | None:
+    """A function that computes what a turn does, such that no inner loop waits for reads; None where none does."""
+    jaxpr = closed.jaxpr
+    if not any(map(_has_loop, jaxpr.eqns)):
+        return None
+    stages = _stages(jaxpr)
+    if not any(stage.is_by_itself for stage in stages):
+        return None
+    programs = [_program(closed, stage) if stage.is_by_itself else None for stage in stages]
+
+    def run(*arguments: Any) -> list[Any]:
+        known = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*closed.consts, *arguments], strict=True))
+
+        def read(atoms: Iterable[Any]) -> list[Any]:
+            return [known[atom] if is_variable(atom) else atom.val for atom in atoms]
+
+        for stage, program in zip(stages, programs, strict=True):
+            if program is not None:
+                known |= zip(stage.given, by_itself(jaxpr_as_fun(program))(*read(program.jaxpr.invars)), strict=True)
+            plain = stage.ready if program is None else []
+            for equation in [*plain, *([] if stage.step is None else [stage.step])]:
+                known |= zip(equation.outvars, bound(equation, read(equation.invars)), strict=True)
+        return read(jaxpr.outvars)
+
+    return run
+
+
+def _stages(jaxpr: Any) -> list[_Stage]:
+    left, stages = list(jaxpr.eqns), []
+    while left:
+        steps = [equation for equation in left if _is_step(equation)]
+        late = _depending(left, steps)
+        ready = [equation for equation in left if equation not in late]
+        step = steps[0] if steps else None
+        left = [equation for equation in late if equation is not step]
+        users = [*(atom for equation in left for atom in equation.invars), *jaxpr.outvars]
+        later = {atom for atom in users if is_variable(atom)}
+        needed = later | ({v for v in step.invars if is_variable(v)} if steps else set())
+        given = [v for equation in ready for v in equation.outvars if v in needed]
+        stages.append(_Stage(ready, given, bool(later & _read_of(ready, steps)), step))
+    return stages
+
+
+def _is_step(equation: Any) -> bool:
+    """Does it write an array in place?"""
+    return equation.primitive.name in WRITES or _has_loop(equation)
+
+
+def _has_loop(equation: Any) -> bool:
+    return _is_loop_over_arrays(equation) or any(map(has_loops, programs_of(equation.params)))
+
+
+def _depending(equations: Sequence[Any], steps: Sequence[Any]) -> list[Any]:
+    """The steps and all that needs what they give."""
+    found, reached = [], set()
+    for equation in equations:
+        if equation in steps or any(is_variable(v) and v in reached for v in equation.invars):
+            found.append(equation)
+            reached |= set(equation.outvars)
+    return found
+
+
+def _read_of(ready: Sequence[Any], steps: Sequence[Any]) -> set[Any]:
+    """What is computed from arrays that these steps write."""
+    written = {_before(step, v) for step in steps for v in step.outvars if v.aval.size > 1}
+    found: set[Any] = set()
+    for equation in ready:
+        if any(is_variable(v) and (v in written or v in found) for v in equation.invars):
+            found |= set(equation.outvars)
+    return found
+
+
+def _program(closed: ClosedJaxpr, stage: _Stage) -> ClosedJaxpr:
+    """What is computed before a step, of what it takes from elsewhere."""
+    jaxpr = closed.jaxpr
+    made = {v for equation in stage.ready for v in equation.outvars}
+    taken = dict.fromkeys(v for equation in stage.ready for v in equation.invars if is_variable(v) and v not in made)
+    names = jaxpr.debug_info.with_unknown_names()
+    new = jaxpr.replace(constvars=[], invars=[*taken], eqns=stage.ready, outvars=stage.given, debug_info=names)
+    return ClosedJaxpr(new, [])
+
+
+def has_loops(jaxpr: Any) -> bool:
+    """Is an array carried by a loop in it?"""
+    return any(map(_has_loop, jaxpr.eqns))
+
+
+def has_writes(jaxpr: Any) -> bool:
+    """Is an array written in place in it, or carried by a loop?"""
+    return any(_is_step(e) or any(map(has_writes, programs_of(e.params))) for e in jaxpr.eqns)
+
+
+def _is_loop_over_arrays(equation: Any) -> bool:
+    return any(v.aval.size > 1 for v, _ in _carried(equation))
+
+
+def _carried(equation: Any) -> list[tuple[Any, Any]]:
+    """What a loop, or a derivative of one, leaves in the place of what: none of other equations."""
+    name, given, left = equation.primitive.name, equation.invars, equation.outvars
+    if name == "while":
+        return list(zip(left, given[len(given) - len(left) :], strict=True))
+    if name == "scan":
+        return list(zip(left, given[slice(*parts_of_scan(equation.params, given))], strict=False))
+    if name not in _DERIVATIVES:
+        return []
+    loop, (_, mask) = equation.params["loop"], equation.params["masks"]
+    carry = given[sum(loop.counts) :][: len(loop.carry_avals)]
+    tangents = given[len(given) - sum(mask) :]
+    before = {"while_saving": carry, "while_and_tangent": [*carry, *tangents]}.get(name, tangents)
+    first = len(left) - len(tangents) if before is tangents else 0
+    return list(zip(left[first:], before, strict=False))
+
+
+def place_of(jaxpr: Any, atom: Any) -> int | None:
+    """The operand that this is, written again and again."""
+    makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
+    while is_variable(atom) and atom in makers:
+        atom = _before(makers[atom], atom)
+    return next((number for number, v in enumerate(jaxpr.invars) if v is atom), None)
+
+
+def _before(equation: Any, atom: Any) -> Any:
+    """What an array was before the equation that left it so; None if it has made another one."""
+    name, number = equation.primitive.name, next(n for n, v in enumerate(equation.outvars) if v is atom)
+    if name in WRITES:
+        return equation.invars[0]
+    if carried := dict(_carried(equation)):
+        return carried.get(atom)
+    if name == "cond":
+        inside = {place_of(branch.jaxpr, branch.jaxpr.outvars[number]) for branch in equation.params["branches"]}
+        place = inside.pop()
+        return None if inside or place is None else equation.invars[1 + place]
+    if name in _CALLS:
+        called = equation.params["jaxpr"].jaxpr
+        place = place_of(called, called.outvars[number])
+        return None if place is None else equation.invars[place]
+    return None
