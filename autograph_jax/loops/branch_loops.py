@@ -1,9 +1,8 @@
-"""Conditionals whose branches hold loops over arrays, put so that XLA leaves the arrays in place.
+"""Branches that hold loops over arrays are compiled to loops of one turn or none, so that XLA leaves the arrays in place.
 
-XLA takes the first branch to run before the second, and copies an array for a loop in the first, since the second reads it. So
-the branch with a loop comes last; and where both have loops, each gets a conditional of its own, whose first branch hands
-everything on. The first of the two says whether the second is taken: a predicate that is computed again would read the arrays
-after the loop has written them.
+Of a conditional XLA copies the arrays that a loop in one branch writes and the other branch reads, or hands on, as soon as it
+comes upon the branches in the wrong order. What a while loop carries stays where it is. Which branch is taken is carried, too:
+a predicate that is computed again, for the second of two branches, would read the arrays after the first has written them.
 """
 
 from __future__ import annotations
@@ -15,49 +14,43 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from autograph_jax.loops.inner_loops import has_loops, has_writes, place_of
+from autograph_jax.loops.inner_loops import has_loops, place_of
 
 Run = Callable[..., Sequence[Any]]
 
 
-def with_loops_last(branches: Sequence[ClosedJaxpr]) -> Run | None:
+def in_place(branches: Sequence[ClosedJaxpr]) -> Run | None:
     """What gives the same as the conditional of an index and operands; None where that may stay as it is."""
-    if len(branches) != 2 or not any(has_loops(branch.jaxpr) for branch in branches) or not has_writes(branches[0].jaxpr):
+    if not any(has_loops(branch.jaxpr) for branch in branches):
         return None
-    return _one_after_the_other(branches) if has_writes(branches[1].jaxpr) else _turned_round(branches)
-
-
-def _turned_round(branches: Sequence[ClosedJaxpr]) -> Run:
-    no, yes = map(jaxpr_as_fun, branches)
-    return lambda index, *operands: jax.lax.cond(index == 0, no, yes, *operands)
-
-
-def _one_after_the_other(branches: Sequence[ClosedJaxpr]) -> Run:
-    """Such that of each result both give what stands in the place of the same operand, where there is one."""
-    no, yes = map(jaxpr_as_fun, branches)
     places = _places(branches)
+    numbers = [number for number, branch in enumerate(branches) if not _hands_on(branch.jaxpr, places)]
     by_place = {place: number for number, place in enumerate(places) if place is not None}
 
-    def of_first(*operands: Any) -> tuple[Sequence[Any], Any]:
-        return yes(*operands), False
-
-    def of_neither(*operands: Any) -> tuple[Sequence[Any], Any]:
-        return [_nothing(aval) if place is None else operands[place] for aval, place in results], True
-
     def run(index: Any, *operands: Any) -> Sequence[Any]:
-        so_far, is_second = jax.lax.cond(index != 0, of_first, of_neither, *operands)
+        so_far = [
+            jnp.zeros(aval.shape, aval.dtype) if place is None else operands[place]
+            for aval, place in zip(branches[0].out_avals, places, strict=True)
+        ]
+        for number in numbers:
 
-        def of_second(so_far: Sequence[Any], *operands: Any) -> Sequence[Any]:
-            return no(*(so_far[by_place[n]] if n in by_place else operand for n, operand in enumerate(operands)))
+            def taken(state: Any, number: int = number) -> tuple[Any, Sequence[Any]]:
+                given = [state[1][by_place[n]] if n in by_place else operand for n, operand in enumerate(operands)]
+                return jnp.full_like(state[0], len(branches)), jaxpr_as_fun(branches[number])(*given)
 
-        return jax.lax.cond(is_second, of_second, lambda so_far, *_: so_far, so_far, *operands)
+            if has_loops(branches[number].jaxpr):
+                index, so_far = jax.lax.while_loop(lambda state, number=number: state[0] == number, taken, (index, so_far))
+            else:
+                index, so_far = jax.lax.cond(index == number, taken, lambda state: state, (index, so_far))
+        return so_far
 
-    results = list(zip(branches[0].out_avals, places, strict=True))
     return run
 
 
-def _nothing(aval: Any) -> jax.Array:
-    return jnp.zeros(aval.shape, aval.dtype)
+def _hands_on(jaxpr: Any, places: Sequence[int | None]) -> bool:
+    """Does a branch give just what its results are if no branch is taken?"""
+    pairs = zip(jaxpr.outvars, places, strict=True)
+    return not jaxpr.eqns and all(place is not None and v is jaxpr.invars[place] for v, place in pairs)
 
 
 def _places(branches: Sequence[ClosedJaxpr]) -> list[int | None]:

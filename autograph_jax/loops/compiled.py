@@ -15,10 +15,21 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Literal
 from jax.interpreters import partial_eval
 
-from autograph_jax.loops import factors, guards, nests, ranges, selects, shifts, small_products, sorts, told, writes
+from autograph_jax.loops import (
+    branch_loops,
+    factors,
+    guards,
+    nests,
+    ranges,
+    selects,
+    shifts,
+    small_products,
+    sorts,
+    told,
+    writes,
+)
 from autograph_jax.loops.axes import axes_of_type, is_split
 from autograph_jax.loops.bodies import replaces
-from autograph_jax.loops.branch_loops import with_loops_last
 from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
 from autograph_jax.loops.by_itself import are_by_a_call, behind_a_barrier, is_for_another_platform
 from autograph_jax.loops.evaluation import IDENTITIES, called, is_written_out
@@ -248,9 +259,9 @@ class _Run:
         compile_one = functools.partial(compiled, chosen=self._chosen)
         branches = tuple(map(compile_one, equation.params["branches"], inside))
         if "selects" not in self._chosen or not selects.is_cheap(equation, branches):
-            in_place = None if equation.effects else with_loops_last(branches)
-            if in_place is not None:
-                return self._builder.of(in_place, given, equation)
+            as_loops = None if equation.effects else branch_loops.in_place(branches)
+            if as_loops is not None:
+                return self._builder.of(as_loops, given, equation)
             return self._builder.again(equation, given, equation.params | {"branches": branches})
         told.tell(equation, "selects", "both branches are computed, and one is chosen")
         with self._builder.inside(equation):

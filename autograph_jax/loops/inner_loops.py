@@ -75,7 +75,7 @@ def _stages(jaxpr: Any) -> list[_Stage]:
 
 def _is_step(equation: Any) -> bool:
     """Does it write an array in place?"""
-    return equation.primitive.name in WRITES or _has_loop(equation)
+    return any(v.aval.size > 1 and _before(equation, v) is not None for v in equation.outvars)
 
 
 def _has_loop(equation: Any) -> bool:
@@ -115,11 +115,6 @@ def _program(closed: ClosedJaxpr, stage: _Stage) -> ClosedJaxpr:
 def has_loops(jaxpr: Any) -> bool:
     """Is an array carried by a loop in it?"""
     return any(map(_has_loop, jaxpr.eqns))
-
-
-def has_writes(jaxpr: Any) -> bool:
-    """Is an array written in place in it, or carried by a loop?"""
-    return any(_is_step(e) or any(map(has_writes, programs_of(e.params))) for e in jaxpr.eqns)
 
 
 def _is_loop_over_arrays(equation: Any) -> bool:
