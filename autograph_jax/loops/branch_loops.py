@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from autograph_jax.loops.inner_loops import has_loops, place_of
+from autograph_jax.loops.inner_loops import has_loops, place_of, reads_before_loops
 
 Run = Callable[..., Sequence[Any]]
 
@@ -25,6 +25,7 @@ def in_place(branches: Sequence[ClosedJaxpr]) -> Run | None:
         return None
     places = _places(branches)
     numbers = [number for number, branch in enumerate(branches) if not _hands_on(branch.jaxpr, places)]
+    functions = [reads_before_loops(branch) or jaxpr_as_fun(branch) for branch in branches]
     by_place = {place: number for number, place in enumerate(places) if place is not None}
 
     def run(index: Any, *operands: Any) -> Sequence[Any]:
@@ -36,7 +37,7 @@ def in_place(branches: Sequence[ClosedJaxpr]) -> Run | None:
 
             def taken(state: Any, number: int = number) -> tuple[Any, Sequence[Any]]:
                 given = [state[1][by_place[n]] if n in by_place else operand for n, operand in enumerate(operands)]
-                return jnp.full_like(state[0], len(branches)), jaxpr_as_fun(branches[number])(*given)
+                return jnp.full_like(state[0], len(branches)), functions[number](*given)
 
             if has_loops(branches[number].jaxpr):
                 index, so_far = jax.lax.while_loop(lambda state, number=number: state[0] == number, taken, (index, so_far))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Literal
 from jax.interpreters import partial_eval
@@ -33,6 +34,7 @@ from autograph_jax.loops.bodies import replaces
 from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
 from autograph_jax.loops.by_itself import are_by_a_call, behind_a_barrier, is_for_another_platform
 from autograph_jax.loops.evaluation import IDENTITIES, called, is_written_out
+from autograph_jax.loops.loop import is_inexact
 from autograph_jax.loops.noted import left_by
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, Chosen
 from autograph_jax.loops.ranges import Range, Ranges
@@ -79,7 +81,9 @@ def _changes(equation: Any, chosen: Chosen) -> bool:
         return True
     if name == "cond" and any(_may_change(branch.jaxpr, chosen) for branch in equation.params["branches"]):
         return True
-    return name in _INSIDE or name in IDENTITIES or name in _CHANGED and bool(_CHANGED[name] & chosen)
+    return (
+        name in _INSIDE or name in IDENTITIES or name == "while_cotangent" or name in _CHANGED and bool(_CHANGED[name] & chosen)
+    )
 
 
 def _flat(closed: ClosedJaxpr, chosen: Chosen) -> ClosedJaxpr:
@@ -152,6 +156,8 @@ class _Run:
             return given[:1]
         if is_for_another_platform(equation):
             return self._builder.of(functools.partial(behind_a_barrier, equation), given, equation)
+        if name == _SWEEP:
+            return self._builder.again(equation, self._read(equation, given))
         if name in _INSIDE:
             return self._instead(_INSIDE[name](equation, known, self._chosen, compiled), given, equation)
         if (written_out := self._written_out(equation)) is not None:
@@ -205,6 +211,19 @@ class _Run:
             with self._builder.inside(equation):
                 return self._builder.of_program(other, given)
         return self._builder.of(other, given, equation) if callable(other) else self._builder.again(other, given)
+
+    def _read(self, equation: Any, given: list[Atom]) -> list[Atom]:
+        """Of the operands of a sweep those that it reads: others would be kept for each turn of the loop around."""
+        params = {name: value for name, value in equation.params.items() if name != "loop"}
+        avals = [atom.aval for atom in equation.invars]
+        unread = equation.params["loop"].unread(equation.primitive.run, params, avals)
+        return [
+            self._zeros(atom.aval, equation) if is_unread and is_inexact(atom.aval) else atom
+            for atom, is_unread in zip(given, unread, strict=True)
+        ]
+
+    def _zeros(self, aval: Any, instead: Any) -> Atom:
+        return self._builder.of(functools.partial(jnp.zeros, aval.shape, aval.dtype), [], instead)[0]
 
     def _unconverted(self, equation: Any, given: list[Atom]) -> list[Atom]:
         """With indices as they were computed, where that is the same number: converting them would be a part of each turn."""
@@ -330,6 +349,7 @@ def _converted(literal: Any, kind: Any) -> Atom:
     return Literal(np.asarray(literal.val, kind), literal.aval.update(dtype=np.dtype(kind)))
 
 
+_SWEEP = "while_cotangent"
 _FIRST_INDEX = {"dynamic_slice": 1, "dynamic_update_slice": 2}
 _INSIDE = {"scan": nests.scan, "while": nests.while_, "turn": nests.turn}
 _CHANGED = {

@@ -14,6 +14,7 @@ from jax.extend.core.primitives import while_p
 from jax.interpreters import partial_eval
 
 from autograph_jax.loops.axes import Axes, axes_of_type
+from autograph_jax.loops.by_itself import are_by_a_call
 from autograph_jax.loops.optimizations import NONE, Chosen
 from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.written_out import over_lanes
@@ -162,6 +163,21 @@ class Loop:
     def jaxpr(self) -> Any:
         """The loop as a program of one equation, which whoever searches a jaxpr finds here, as in lax's loops."""
         return self.derived("jaxpr", lambda: traced(self.run, self.in_avals).jaxpr)
+
+    def program(self, run: Callable[..., list[Any]], params: dict[str, Any], avals: Sequence[Any]) -> ClosedJaxpr:
+        """What a primitive with this loop runs, for operands of these types."""
+        key = "program", run, are_by_a_call(), *sorted(params.items())
+        return self.derived(key, lambda: traced(lambda *values: run(*values, loop=self, **params), avals))
+
+    def unread(self, run: Callable[..., list[Any]], params: dict[str, Any], avals: Sequence[Any]) -> list[bool]:
+        """Which operands of that nothing comes from: an array, say, that the loop is linear in."""
+
+        def found() -> list[bool]:
+            program = self.program(run, params, avals)
+            _, used = partial_eval.dce_jaxpr(program.jaxpr, [True] * len(program.out_avals))
+            return [not one for one in used]
+
+        return self.derived(("unread", run, *sorted(params.items())), found)
 
     @property
     def is_high(self) -> bool:

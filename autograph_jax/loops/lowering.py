@@ -18,7 +18,7 @@ from jax.interpreters import mlir
 
 from autograph_jax.loops import collecting, small_products, sorts
 from autograph_jax.loops.axes import is_split
-from autograph_jax.loops.by_itself import are_by_a_call, for_its_platform
+from autograph_jax.loops.by_itself import for_its_platform
 from autograph_jax.loops.compiled import compiled
 from autograph_jax.loops.evaluation import as_function
 from autograph_jax.loops.nests import in_blocks
@@ -64,10 +64,9 @@ def lowering_of(run: Callable[..., list[Any]], primitive: Any = None) -> Callabl
 
     def lowered(lowering: Any, *operands: Any, loop: Any, **params: Any) -> Any:
         chosen = available(lowering, loop.optimize)
-        key = "program", run, are_by_a_call(), *sorted(params.items())
         if primitive is not None and (found := in_blocks(loop, primitive, chosen, compiled)) is not None:
             return _lowered(lowering, found, operands)
-        closed = loop.derived(key, lambda: traced(lambda *values: run(*values, loop=loop, **params), lowering.avals_in))
+        closed = loop.program(run, params, lowering.avals_in)
         return _lowered(lowering, compiled(closed, (), chosen), operands)
 
     return for_its_platform(rule)
