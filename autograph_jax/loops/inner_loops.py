@@ -67,7 +67,7 @@ def _stages(jaxpr: Any) -> list[_Stage]:
         left = [equation for equation in late if equation is not step]
         users = [*(atom for equation in left for atom in equation.invars), *jaxpr.outvars]
         later = {atom for atom in users if is_variable(atom)}
-        needed = later | ({v for v in step.invars if is_variable(v)} if steps else set())
+        needed = later | {v for step in steps[:1] for v in step.invars if is_variable(v)}
         given = [v for equation in ready for v in equation.outvars if v in needed]
         stages.append(_Stage(ready, given, bool(later & _read_of(ready, steps)), step))
     return stages

@@ -39,7 +39,7 @@ Masks = tuple[Mask, Mask]  # which of the body's constants, and which of the car
 def _new(name: str, run: Callable[..., list[Any]]) -> Primitive:
     primitive = Primitive(name)
     primitive.multiple_results = True
-    primitive.run = run
+    primitive.run = run  # pyright: ignore[reportAttributeAccessIssue] - for who looks into what it runs
     primitive.def_impl(functools.partial(_run_compiled, primitive))
     mlir.register_lowering(primitive, lowering_of(run))
     checked.register(primitive, run)

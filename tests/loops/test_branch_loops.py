@@ -1,4 +1,4 @@
-"""Branches that hold loops over arrays: the same numbers as Python's, and no copy of an array in a turn of the loop around."""
+"""Branches with loops over arrays, and turns with loops and reads of one array: as in Python, and no turn copies an array."""
 
 import re
 
@@ -138,17 +138,78 @@ def by_while(x, y):
     return x, y
 
 
+def read_before_and_used_after(x, y):
+    for i in range(2, len(x) - 2):
+        twice = 2 * x[i]
+        other = 3 * x[i]
+        for m in range(1, i):
+            x[m] += 0.001 * twice
+        y[i] = other
+    return x, y
+
+
+def read_for_two_loops(x, y):
+    for i in range(2, len(x) - 2):
+        first, second = 0.1 * x[i], 0.01 * x[i]
+        for m in range(1, i):
+            x[m] += 0.01 * first
+        for m in range(1, i):
+            y[m] += second * x[i - m]
+    return x, y
+
+
+def read_for_a_branch(x, y):
+    total = 0.0
+    for i in range(2, len(x) - 2):
+        first, second = 0.2 * x[i], 0.3 * x[i]
+        for m in range(1, i):
+            x[m] += 0.01 * first
+        if second > 0.1:
+            for m in range(1, i):
+                x[m] += 0.01 * second * x[i - m]
+        total += second
+        x[i] = x[i] / (1 + abs(second))
+    x[0] = total
+    return x, y
+
+
+def a_loop_or_a_write(x, y):
+    for i in range(2, len(x) - 2):
+        is_large = x[i] > 0.5
+        if is_large:
+            for m in range(1, i):
+                x[m] += 0.01
+        else:
+            x[i] = 0.3
+        if is_large and y[i] > 0.3:
+            for m in range(1, i):
+                y[m] += 0.01 * x[i - m]
+        x[i - 1] = y[i]
+    return x, y
+
+
+def beside_what_is_no_kernel(x, y):
+    for i in range(2, len(x) - 2):
+        if x[i] > 0.5:
+            for m in range(1, i):
+                x[m] += 0.01 * x[i - m]
+        y[3] = np.sort(y[:2000])[5]
+    return x, y
+
+
 PROGRAMS = [
     one, the_other, an_array_each, the_same_array, each_of_the_other, both_arrays, numbers_too, of_three,
-    one_after_the_other, by_while,
+    one_after_the_other, by_while, read_before_and_used_after, read_for_two_loops, read_for_a_branch, a_loop_or_a_write,
 ]  # fmt: skip
+# What two branches save for their derivatives, where it differs, is carried out of them; what is read between loops, too.
+COPIED_IN_REVERSE = [the_same_array, read_for_a_branch, a_loop_or_a_write]
 
 
-def copies(program, *operands):
+def copies(program, *operands, size=SIZE):
     """The lines of what XLA makes of it, but for those before and after its loops, that copy an array."""
     computations = program.lower(*operands).compile().as_text().split("\n\n")
     lines = [line for one in computations if "ENTRY" not in one for line in one.splitlines()]
-    return [line for line in lines if re.search(rf"= f64\[{SIZE}\]\S* copy\(", line)]
+    return [line for line in lines if re.search(rf"= f64\[{size}\]\S* copy\(", line)]
 
 
 @pytest.mark.parametrize("optimize", WAYS, ids=["all", "everywhere", "none"])
@@ -164,3 +225,41 @@ def test_as_in_numpy(program, optimize):
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_no_turn_copies_an_array(program, optimize):
     assert copies(ag.jit(ag.autograph(program, optimize=optimize)), *map(jnp.asarray, DATA)) == []
+
+
+@needs_cpu
+def test_a_kernel_in_a_branch():
+    """Of a loop that is not one itself."""
+    array = jnp.asarray(np.random.default_rng(1).random(2 * SIZE + 2000))
+    program = ag.jit(beside_what_is_no_kernel)
+    assert copies(program, array, array, size=array.size) == []
+    expected = beside_what_is_no_kernel(np.array(array), np.array(array))
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-12), program(array, array), expected)
+
+
+def loss(function):
+    weights = np.linspace(-1, 1, SIZE)
+    return lambda x, y: sum(jnp.sum(weights * out**2) for out in function(x, y))
+
+
+@needs_cpu
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_derivatives(program):
+    """The derivative along some direction is that of small differences; no copy in reverse, either."""
+    gradient = jax.jit(jax.grad(loss(ag.autograph(program)), (0, 1)))
+    assert program in COPIED_IN_REVERSE or copies(gradient, *map(jnp.asarray, DATA)) == []
+    directions, step = np.random.default_rng(1).normal(size=(2, SIZE)), 1e-7
+
+    def value(sign):
+        return float(loss(program)(*(a + sign * step * d for a, d in zip(DATA, directions, strict=True))))
+
+    found = sum(float(jnp.sum(g * d)) for g, d in zip(gradient(*map(jnp.asarray, DATA)), directions, strict=True))
+    np.testing.assert_allclose(found, (value(1) - value(-1)) / (2 * step), rtol=1e-4, atol=1e-5)
+
+
+@needs_cpu
+def test_nothing_is_kept_of_an_array_that_the_derivative_does_not_read():
+    """The loop in the branch is linear in its array: for each turn of the outer one its number of turns is kept."""
+    gradient = jax.jit(jax.grad(loss(ag.autograph(the_other)), (0, 1)))
+    size = gradient.lower(*map(jnp.asarray, DATA)).compile().memory_analysis().temp_size_in_bytes
+    assert size < SIZE * SIZE * 8 / 2
