@@ -266,9 +266,9 @@ def sweep(
 
 def _is_wanted(loop: Loop, cotangents: Sequence[Any], many: int) -> Any:
     """Is there anything to be taken back, in each lane? Elsewhere a loop makes no turn when it is run again: what it starts
-    from may be no value of the user's (`_harmless`).
+    from may be no value of the user's (`_harmless`). One without lanes always has such values.
     """
-    if any(axes_of(w) for w in cotangents) or loop.axes or _is_of_several(loop):
+    if not loop.rank or any(axes_of(w) for w in cotangents) or loop.axes or _is_of_several(loop):
         return True
     lanes = loop.cond.out_avals[0].shape
     found = [jnp.any(w != 0, axis=(*range(many), *range(many + len(lanes), w.ndim))) for w in cotangents]
