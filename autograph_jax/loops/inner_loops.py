@@ -33,7 +33,7 @@ class _Stage(NamedTuple):
 def reads_before_loops(closed: ClosedJaxpr) -> Callable[..., list[Any]] | None:
     """A function that computes what a turn does, such that no inner loop waits for reads; None where none does."""
     jaxpr = closed.jaxpr
-    if not any(map(_has_loop, jaxpr.eqns)):
+    if closed.effects or not any(map(_has_loop, jaxpr.eqns)):  # what prints, prints in its order
         return None
     stages = _stages(jaxpr)
     if not any(stage.is_by_itself for stage in stages):
@@ -59,17 +59,17 @@ def reads_before_loops(closed: ClosedJaxpr) -> Callable[..., list[Any]] | None:
 
 def _stages(jaxpr: Any) -> list[_Stage]:
     left, stages = list(jaxpr.eqns), []
+    steps = [equation for equation in left if _is_step(equation)]
     while left:
-        steps = [equation for equation in left if _is_step(equation)]
         late = _depending(left, steps)
-        ready = [equation for equation in left if equation not in late]
-        step = steps[0] if steps else None
-        left = [equation for equation in late if equation is not step]
+        ready = _without(left, late)
+        step, written = next(iter(steps), None), _written(steps)
+        left, steps = _without(late, [step]), steps[1:]
         users = [*(atom for equation in left for atom in equation.invars), *jaxpr.outvars]
         later = {atom for atom in users if is_variable(atom)}
-        needed = later | {v for step in steps[:1] for v in step.invars if is_variable(v)}
+        needed = later if step is None else later | {v for v in step.invars if is_variable(v)}
         given = [v for equation in ready for v in equation.outvars if v in needed]
-        stages.append(_Stage(ready, given, bool(later & _read_of(ready, steps)), step))
+        stages.append(_Stage(ready, given, not later.isdisjoint(_read_of(ready, written)), step))
     return stages
 
 
@@ -84,17 +84,27 @@ def _has_loop(equation: Any) -> bool:
 
 def _depending(equations: Sequence[Any], steps: Sequence[Any]) -> list[Any]:
     """The steps and all that needs what they give."""
-    found, reached = [], set()
+    ids, reached = set(map(id, steps)), set()
+    found = []
     for equation in equations:
-        if equation in steps or any(is_variable(v) and v in reached for v in equation.invars):
+        if id(equation) in ids or any(is_variable(v) and v in reached for v in equation.invars):
             found.append(equation)
             reached |= set(equation.outvars)
     return found
 
 
-def _read_of(ready: Sequence[Any], steps: Sequence[Any]) -> set[Any]:
-    """What is computed from arrays that these steps write."""
-    written = {_before(step, v) for step in steps for v in step.outvars if v.aval.size > 1}
+def _without(equations: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+    ids = set(map(id, others))
+    return [equation for equation in equations if id(equation) not in ids]
+
+
+def _written(steps: Sequence[Any]) -> set[Any]:
+    """The arrays that these steps write."""
+    return {_before(step, v) for step in steps for v in step.outvars if v.aval.size > 1}
+
+
+def _read_of(ready: Sequence[Any], written: set[Any]) -> set[Any]:
+    """What is computed from these arrays."""
     found: set[Any] = set()
     for equation in ready:
         if any(is_variable(v) and (v in written or v in found) for v in equation.invars):
