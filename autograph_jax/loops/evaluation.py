@@ -11,7 +11,7 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 _CALLS = ("jit", "pjit", "closed_call", "turn")
 WITH_RULES = ("custom_jvp_call", "custom_vjp_call")
 # They give their first operand, and tell derivatives, vmap or converted code something about it.
-IDENTITIES = frozenset({"index_of_element", "stop_gradient", "taken"})
+IDENTITIES = frozenset({"index_of_element", "lent", "stop_gradient", "taken"})
 Equation = Callable[[Any, list[Any]], Sequence[Any]]
 
 

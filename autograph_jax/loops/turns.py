@@ -22,7 +22,7 @@ from autograph_jax.loops.branches import seen_through
 from autograph_jax.loops.building import with_consts_given, with_programs_in_place
 from autograph_jax.loops.by_itself import for_its_platform
 from autograph_jax.loops.compiled import compiled
-from autograph_jax.loops.evaluation import called, is_call
+from autograph_jax.loops.evaluation import called, is_call, programs_of
 from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart
 from autograph_jax.loops.nested import with_nested_loops
 from autograph_jax.loops.noted import noted
@@ -50,6 +50,10 @@ class Turn:
         self._flat = flat if any(self._reads) or has_branches or flat is not None and _has_no_derivative(flat) else None
         self._reading: ClosedJaxpr | None = None
 
+    @property
+    def has_loops(self) -> bool:
+        return _has_loops(self._closed.jaxpr)
+
     def only_reads(self, handed_on: Sequence[bool]) -> list[bool]:
         """Which inputs, constants first, does it read by elements, of those that it does not hand on anyway?"""
         if self._flat is None:
@@ -76,6 +80,10 @@ def _is_special(closed: ClosedJaxpr) -> bool:
     """Prints and collectives, arrays that differ between devices, and random keys."""
     avals = [*map(jax.typeof, closed.consts), *closed.in_avals, *closed.out_avals]
     return bool(closed.effects) or any(axes_of_type(a) or jnp.issubdtype(a.dtype, jax.dtypes.extended) for a in avals)
+
+
+def _has_loops(jaxpr: Any) -> bool:
+    return any(e.primitive.name in ("scan", "while") or any(map(_has_loops, programs_of(e.params))) for e in jaxpr.eqns)
 
 
 def _has_no_derivative(closed: ClosedJaxpr) -> bool:

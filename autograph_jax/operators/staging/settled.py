@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from autograph_jax.errors import StructureError
 from autograph_jax.loops import spread
 from autograph_jax.loops.axes import Axes, vary
+from autograph_jax.loops.lent import lent
 from autograph_jax.loops.loop import chosen, merged
 from autograph_jax.loops.overflows import overflowing
 from autograph_jax.loops.spread import Spread
@@ -305,12 +306,16 @@ class Settled:
         """The arrays that a turn reads by elements and does not carry.
 
         A scan is to carry them: so each has one cotangent in reverse mode, which is added to in place. Those of a
-        scan's constants are added up as whole arrays, in each turn.
+        scan's constants are added up as whole arrays, in each turn. With loops in loops it reads those that stand
+        around (`lent.py`).
         """
         leaves = [leaf for entry in self._entry_leaves for leaf in entry]
         self._reads = self._body.only_reads([False] * len(self._body.consts) + self._handed_on())
         count = len(self._body.consts) + len(leaves)
-        return chosen([*self._body.consts, *leaves], self._reads[:count])
+        arrays = chosen([*self._body.consts, *leaves], self._reads[:count])
+        is_nested = self._body.has_loops or any(trace.is_turn for trace in state.traces())
+        self._lent = list(arrays) if is_nested else []
+        return arrays
 
     def _handed_on(self) -> list[bool]:
         return [varies for leaves in self._varying for varies in leaves] + [True] * (self.argument_count + 1)
@@ -320,8 +325,10 @@ class Settled:
         after: list[Any] = []
 
         def run(*leaves: Any) -> list[Any]:
-            out = self._body.handing_on(*merged([*self._body.consts, *leaves], reads, self._reads))
-            after[:] = out[len(out) - len(reads) :]
+            arrays = map(lent, self._lent, reads) if self._lent else reads
+            out = self._body.handing_on(*merged([*self._body.consts, *leaves], list(arrays), self._reads))
+            left = out[len(out) - len(reads) :]
+            after[:] = map(lent, reads, left) if self._lent else left
             return out[: len(out) - len(reads)]
 
         new, _, rows = self._turn(carry, arguments, True, run)
