@@ -29,11 +29,12 @@ from autograph_jax.loops import (
     told,
     writes,
 )
+from autograph_jax.loops.accumulated import accumulated
 from autograph_jax.loops.axes import axes_of_type, is_split
 from autograph_jax.loops.bodies import replaces
 from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
 from autograph_jax.loops.by_itself import are_by_a_call, behind_a_barrier, is_for_another_platform
-from autograph_jax.loops.evaluation import IDENTITIES, called, is_written_out
+from autograph_jax.loops.evaluation import IDENTITIES, called, is_written_out, programs_of
 from autograph_jax.loops.loop import is_inexact
 from autograph_jax.loops.noted import left_by
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, Chosen
@@ -55,7 +56,7 @@ def _compiled(closed: ClosedJaxpr, known: Ranges, chosen: Chosen, by_a_call: boo
     if not _may_change(closed.jaxpr, chosen) or _is_special(closed):
         return closed
 
-    flat = _flat(closed, chosen)
+    flat = accumulated(_flat(closed, chosen))
     builder = Builder(flat.in_avals)
     outputs = _Run(flat, builder, chosen).run(builder.inputs, known)
     made = builder.program(flat.jaxpr, outputs)
@@ -73,6 +74,8 @@ def _changes(equation: Any, chosen: Chosen) -> bool:
         return True
     if is_written_out(equation):
         return _may_change(called(equation).jaxpr, chosen)
+    if name in _MARKED:
+        return _has_sweeps(called(equation).jaxpr)
     if name == "custom_linear_solve":
         return _may_change(equation.params["jaxprs"].solve.jaxpr, chosen)
     if "factors" in chosen and factors.is_small(equation) or "sorts" in chosen and sorts.is_small(equation):
@@ -81,9 +84,11 @@ def _changes(equation: Any, chosen: Chosen) -> bool:
         return True
     if name == "cond" and any(_may_change(branch.jaxpr, chosen) for branch in equation.params["branches"]):
         return True
-    return (
-        name in _INSIDE or name in IDENTITIES or name == "while_cotangent" or name in _CHANGED and bool(_CHANGED[name] & chosen)
-    )
+    return name in _INSIDE or name in IDENTITIES or name in _SWEEPS or name in _CHANGED and bool(_CHANGED[name] & chosen)
+
+
+def _has_sweeps(jaxpr: Any) -> bool:
+    return any(e.primitive.name in _SWEEPS or any(map(_has_sweeps, programs_of(e.params))) for e in jaxpr.eqns)
 
 
 def _flat(closed: ClosedJaxpr, chosen: Chosen) -> ClosedJaxpr:
@@ -156,7 +161,11 @@ class _Run:
             return given[:1]
         if is_for_another_platform(equation):
             return self._builder.of(functools.partial(behind_a_barrier, equation), given, equation)
-        if name == _SWEEP:
+        if name in _MARKED:  # others are written out
+            return self._builder.again(
+                equation, given, equation.params | {"jaxpr": compiled(called(equation), known, self._chosen)}
+            )
+        if name in _SWEEPS:
             return self._builder.again(equation, self._read(equation, given))
         if name in _INSIDE:
             return self._instead(_INSIDE[name](equation, known, self._chosen, compiled), given, equation)
@@ -349,7 +358,8 @@ def _converted(literal: Any, kind: Any) -> Atom:
     return Literal(np.asarray(literal.val, kind), literal.aval.update(dtype=np.dtype(kind)))
 
 
-_SWEEP = "while_cotangent"
+_MARKED = ("jit", "pjit")  # those that are not written out
+_SWEEPS = ("while_cotangent", "while_cotangent_into")
 _FIRST_INDEX = {"dynamic_slice": 1, "dynamic_update_slice": 2}
 _INSIDE = {"scan": nests.scan, "while": nests.while_, "turn": nests.turn}
 _CHANGED = {

@@ -16,7 +16,7 @@ from autograph_jax.loops.by_itself import by_itself
 from autograph_jax.loops.evaluation import bound, programs_of
 from autograph_jax.loops.guards import parts_of_scan
 
-_DERIVATIVES = ("while_saving", "while_and_tangent", "while_tangent", "while_cotangent")
+_DERIVATIVES = ("while_saving", "while_and_tangent", "while_tangent", "while_cotangent", "while_cotangent_into")
 _CALLS = ("jit", "pjit", "closed_call", "kernel")
 WRITES = ("dynamic_update_slice", "scatter", "scatter-add", "scatter_add")
 
@@ -140,7 +140,10 @@ def _carried(equation: Any) -> list[tuple[Any, Any]]:
         return list(zip(left, given[slice(*parts_of_scan(equation.params, given))], strict=False))
     if name not in _DERIVATIVES:
         return []
-    loop, (_, mask) = equation.params["loop"], equation.params["masks"]
+    loop, (consts, mask) = equation.params["loop"], equation.params["masks"]
+    if name == "while_cotangent_into":
+        first = len(given) - sum(consts)
+        return list(zip(left, [*given[first:], *given[first - sum(mask) : first]], strict=True))
     carry = given[sum(loop.counts) :][: len(loop.carry_avals)]
     tangents = given[len(given) - sum(mask) :]
     before = {"while_saving": carry, "while_and_tangent": [*carry, *tangents]}.get(name, tangents)

@@ -25,7 +25,7 @@ from jax.extend.core import Primitive
 from jax.extend.core.primitives import while_p
 from jax.interpreters import ad, mlir
 
-from autograph_jax.loops import batched, checked, partial
+from autograph_jax.loops import accumulated, batched, checked, partial
 from autograph_jax.loops.axes import axes_of, axes_of_type, vary
 from autograph_jax.loops.linearized import linearized
 from autograph_jax.loops.loop import Later, Loop, Mask, chosen, merged, split, tangent_aval
@@ -203,6 +203,14 @@ def _run_cotangent(*operands: Any, loop: Loop, masks: Masks, saved: int, many: i
     return [*sums, *back]
 
 
+def _run_cotangent_into(*operands: Any, loop: Loop, masks: Masks, saved: int, many: int) -> list[Any]:
+    count = sum(masks[0])
+    primals, kept, cotangents = split(operands[: len(operands) - count], len(loop.in_avals), saved)
+    starts = operands[len(operands) - count :]
+    sums, back = sweep(quiet(loop), masks, primals, kept, cotangents, many=many, starts=starts)
+    return [*sums, *back]
+
+
 def _cotangent_avals(*avals: Any, loop: Loop, masks: Masks, saved: int, many: int) -> Any:
     leading = avals[-1].shape[:many]
     consts = [tangent_aval(a) for a in chosen(loop.const_avals, masks[0])]
@@ -245,6 +253,9 @@ def _cotangent_transpose(cotangents: Sequence[Any], *operands: Any, **params: An
 
 while_cotangent_p = _new("while_cotangent", _run_cotangent)
 while_cotangent_p.def_effectful_abstract_eval(_cotangent_avals)
+while_cotangent_into_p = _new("while_cotangent_into", _run_cotangent_into)  # made where a program is compiled
+while_cotangent_into_p.def_effectful_abstract_eval(lambda *avals, **params: _cotangent_avals(*avals, **params))
+accumulated.INTO[while_cotangent_p] = while_cotangent_into_p
 ad.primitive_jvps[while_cotangent_p] = _cotangent_jvp
 ad.primitive_transposes[while_cotangent_p] = _cotangent_transpose
 

@@ -31,7 +31,9 @@ class Pull:
         self._consts, self._carry = chosen(consts, masks[0]), chosen(loop.carry_avals, masks[1])
         self._invariants = turn.invariants(consts)
 
-    def start(self, cotangents: Sequence[Any]) -> tuple[Arrays, Arrays]:
+    def start(self, cotangents: Sequence[Any], starts: Sequence[Any] | None) -> tuple[Arrays, Arrays]:
+        if starts is not None:
+            return list(starts), list(cotangents)
         leading = jnp.shape(cotangents[0])[: self._many]
         sums = [vary(jnp.zeros((*leading, *jnp.shape(c)), c.dtype), axes_of(c)) for c in self._consts]
         return sums, list(cotangents)

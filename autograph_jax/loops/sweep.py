@@ -247,10 +247,12 @@ def sweep(
     cotangents: Sequence[Any],
     *,
     many: int = 0,
+    starts: Sequence[Any] | None = None,
 ) -> tuple[Arrays, Arrays]:
     """The cotangents of the constants and of the carry before the loop, where the masks choose, of those after it.
 
-    `kept` is what the forward run has saved, or nothing. Cotangents may have `many` leading axes.
+    `kept` is what the forward run has saved, or nothing. Cotangents may have `many` leading axes. Those of the constants are
+    added to `starts`.
     """
     saved = _saved(loop, operands, masks, kept, functools.partial(_is_wanted, loop, cotangents, many))
     steps, sizes = _Steps(loop, masks, operands, turns=saved.turns), plan_of(loop, masks)
@@ -260,7 +262,7 @@ def sweep(
         """Of the turn of this number, from 1 on."""
         return pull([number <= saved.turns, *residuals] if loop.rank else residuals, back)
 
-    back = pull.start(cotangents)
+    back = pull.start(cotangents, starts)
     return _sweep_kept(pulled, saved, back) if sizes.kept else _sweep_again(steps, pulled, saved, sizes, back)
 
 
