@@ -12,12 +12,13 @@ from typing import Any
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Primitive
 
-from autograph_jax.loops.building import Builder, is_variable
+from autograph_jax.loops.building import Builder, is_variable, with_programs_in_place
 from autograph_jax.loops.evaluation import called, is_call
 from autograph_jax.loops.guards import parts_of_scan
 
 INTO: dict[Primitive, Primitive] = {}  # module state: of a sweep, the same from sums on that are given as its last operands
 _SUMS = ("add_any", "add")
+_SWEEPS = ("while_cotangent",)
 
 
 def accumulated(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -29,6 +30,17 @@ def accumulated(closed: ClosedJaxpr) -> ClosedJaxpr:
         if equation.primitive.name in _SUMS and equation.outvars[0].aval.size > 1:
             program.try_to_merge(equation)
     return program.made() if program.starts else closed
+
+
+def with_sums_in_sight(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """The program with calls written out that hold a loop, where what they give is added to something.
+
+    So it is in the transpose of a turn whose arithmetic is done by itself (`by_itself.py`).
+    """
+    added = {atom for e in closed.jaxpr.eqns if e.primitive.name in _SUMS for atom in e.invars if is_variable(atom)}
+    calls = [e for e in closed.jaxpr.eqns if is_call(e) and not e.effects and not added.isdisjoint(e.outvars)]
+    ids = {id(e) for e in calls if any(inner.primitive.name in ("scan", *_SWEEPS) for inner in called(e).jaxpr.eqns)}
+    return with_programs_in_place(closed, lambda e: called(e) if id(e) in ids else None) if ids else closed
 
 
 class _Program:

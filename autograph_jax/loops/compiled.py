@@ -29,7 +29,7 @@ from autograph_jax.loops import (
     told,
     writes,
 )
-from autograph_jax.loops.accumulated import accumulated
+from autograph_jax.loops.accumulated import accumulated, with_sums_in_sight
 from autograph_jax.loops.axes import axes_of_type, is_split
 from autograph_jax.loops.bodies import replaces
 from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
@@ -56,12 +56,16 @@ def _compiled(closed: ClosedJaxpr, known: Ranges, chosen: Chosen, by_a_call: boo
     if not _may_change(closed.jaxpr, chosen) or _is_special(closed):
         return closed
 
-    flat = accumulated(_flat(closed, chosen))
+    marked = _flat(closed, chosen)
+    sight = with_sums_in_sight(marked)
+    flat = accumulated(sight)
     builder = Builder(flat.in_avals)
     outputs = _Run(flat, builder, chosen).run(builder.inputs, known)
     made = builder.program(flat.jaxpr, outputs)
     needed, _ = partial_eval.dce_jaxpr(made.jaxpr, [True] * len(outputs), instantiate=True)
-    return ClosedJaxpr(needed, made.consts)
+    result = ClosedJaxpr(needed, made.consts)
+    run = result if sight is marked else writes.with_writes_last(result)
+    return traced(run, result.in_avals) if callable(run) and run is not result else result
 
 
 def _may_change(jaxpr: Any, chosen: Chosen) -> bool:

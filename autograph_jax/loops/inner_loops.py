@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+import jax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from autograph_jax.loops.building import is_variable
@@ -16,6 +17,7 @@ from autograph_jax.loops.by_itself import by_itself
 from autograph_jax.loops.evaluation import bound, programs_of
 from autograph_jax.loops.guards import parts_of_scan
 
+_MOST_HELD = 64  # elements
 _DERIVATIVES = ("while_saving", "while_and_tangent", "while_tangent", "while_cotangent", "while_cotangent_into")
 _CALLS = ("jit", "pjit", "closed_call", "kernel")
 WRITES = ("dynamic_update_slice", "scatter", "scatter-add", "scatter_add")
@@ -47,14 +49,43 @@ def reads_before_loops(closed: ClosedJaxpr) -> Callable[..., list[Any]] | None:
             return [known[atom] if is_variable(atom) else atom.val for atom in atoms]
 
         for stage, program in zip(stages, programs, strict=True):
+            held: dict[int, Any] = {}
             if program is not None:
-                known |= zip(stage.given, by_itself(jaxpr_as_fun(program))(*read(program.jaxpr.invars)), strict=True)
-            plain = stage.ready if program is None else []
-            for equation in [*plain, *([] if stage.step is None else [stage.step])]:
+                waiting = _waiting(stage)
+                operands = read(program.jaxpr.invars), [read([stage.step.invars[number]])[0] for number in waiting]
+                results, values = _computed(program)(*operands)
+                known |= zip(stage.given, results, strict=True)
+                held = dict(zip(waiting, values, strict=True))
+            for equation in stage.ready if program is None else []:
                 known |= zip(equation.outvars, bound(equation, read(equation.invars)), strict=True)
+            if stage.step is not None:
+                operands = [held.get(number, value) for number, value in enumerate(read(stage.step.invars))]
+                known |= zip(stage.step.outvars, bound(stage.step, operands), strict=True)
         return read(jaxpr.outvars)
 
     return run
+
+
+def _computed(program: ClosedJaxpr) -> Callable[..., tuple[list[Any], list[Any]]]:
+    """What gives what is ready, by itself, and after that what a step takes which would else not wait for it."""
+
+    @by_itself
+    def computed(operands: Sequence[Any], held: Sequence[Any]) -> tuple[Any, Any]:
+        return jaxpr_as_fun(program)(*operands), jax.lax.optimization_barrier(held)
+
+    return computed
+
+
+def _waiting(stage: _Stage) -> list[int]:
+    """Which operand the next step gets through the call, so that it comes after what is read there: the smallest."""
+    if stage.step is None:
+        return []
+    made = {v for equation in stage.ready for v in equation.outvars}
+    atoms = stage.step.invars
+    if any(is_variable(atom) and atom in made for atom in atoms):
+        return []
+    order = sorted(range(len(atoms)), key=lambda number: (atoms[number].aval.size, not is_variable(atoms[number])))
+    return [number for number in order if atoms[number].aval.size <= _MOST_HELD][:1]
 
 
 def _stages(jaxpr: Any) -> list[_Stage]:
