@@ -62,8 +62,9 @@ class _Program:
             loop = self._makers.get(result) if is_variable(result) else None
             if loop is None or not is_variable(other) or self._uses[result] > 1 or not _are_alike(result, other):
                 continue
+            is_users = equation.primitive.name == "add" and loop.primitive not in INTO  # whose sums keep their order
             number = next(n for n, v in enumerate(loop.outvars) if v is result)
-            if self._begins_with_zeros(loop, number) and not self._needs(other, loop):
+            if not is_users and self._begins_with_zeros(loop, number) and not self._needs(other, loop):
                 self.starts.setdefault(id(loop), {})[number] = other
                 self._merged[id(equation)] = result
                 return
