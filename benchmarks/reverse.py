@@ -242,6 +242,25 @@ def reflections_by_hand(x: jax.Array) -> Any:
     return jnp.sum(lax.scan(turn, x, places[1:])[0] ** 2)
 
 
+@ag.autograph
+def product_by_loops(a: jax.Array, x: jax.Array) -> Any:
+    y = x * 0.0
+    for i in range(len(x)):
+        total = 0.0
+        for j in range(len(x)):
+            total = total + a[i, j] * x[j]
+        y[i] = total
+    return jnp.sum(y**2)
+
+
+def product_by_hand(a: jax.Array, x: jax.Array) -> Any:
+    return jnp.sum((a @ x) ** 2)
+
+
+def matrix_and_vector(n: int) -> tuple[Any, ...]:
+    return jax.random.uniform(jax.random.key(0), (n, n), jnp.float64), sequences(n)[0]
+
+
 def programs() -> dict[str, tuple[Any, Any, Any, tuple[int, ...]]]:
     import stores
 
@@ -251,6 +270,7 @@ def programs() -> dict[str, tuple[Any, Any, Any, tuple[int, ...]]]:
         "edit distance": (table_of_costs, row_by_row, sequences, (100, 300)),
         "recurrence with break": (recurrence_until, recurrence_by_hand, lambda n: sequences(n)[:2], (1_000, 10_000)),
         "Levinson's recursion": (reflections, reflections_by_hand, lambda n: (sequences(n)[0] / n,), (200, 800)),
+        "matrix by vector": (product_by_loops, product_by_hand, matrix_and_vector, (100, 400)),
     }
 
 
