@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from autograph_jax.loops.inner_loops import has_loops, place_of, reads_before_loops
+from autograph_jax.loops.inner_loops import Places, has_loops, reads_before_loops
 
 Run = Callable[..., Sequence[Any]]
 
@@ -57,8 +57,9 @@ def _hands_on(jaxpr: Any, places: Sequence[int | None]) -> bool:
 def _places(branches: Sequence[ClosedJaxpr]) -> list[int | None]:
     """Of each result the operand in whose place it is, if there is one that no other result has."""
     found: list[int | None] = []
+    places = Places()
     for number in range(len(branches[0].out_avals)):
-        either = [place_of(branch.jaxpr, branch.jaxpr.outvars[number]) for branch in branches]
+        either = [places.of(branch.jaxpr, number) for branch in branches]
         place = next((place for place in either if place is not None and place not in found), None)
         found.append(place)
     return found

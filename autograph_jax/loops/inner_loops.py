@@ -20,7 +20,7 @@ from autograph_jax.loops.guards import parts_of_scan
 _MOST_HELD = 64  # elements
 _DERIVATIVES = ("while_saving", "while_and_tangent", "while_tangent", "while_cotangent", "while_cotangent_into")
 _CALLS = ("jit", "pjit", "closed_call", "kernel")
-WRITES = ("dynamic_update_slice", "scatter", "scatter-add", "scatter_add")
+_WRITES = ("dynamic_update_slice", "scatter", "scatter-add", "scatter_add")
 
 
 class _Stage(NamedTuple):
@@ -90,11 +90,12 @@ def _waiting(stage: _Stage) -> list[int]:
 
 def _stages(jaxpr: Any) -> list[_Stage]:
     left, stages = list(jaxpr.eqns), []
-    steps = [equation for equation in left if _is_step(equation)]
+    places = Places()
+    steps = [equation for equation in left if _written(equation, places)]
     while left:
         late = _depending(left, steps)
         ready = _without(left, late)
-        step, written = next(iter(steps), None), _written(steps)
+        step, written = next(iter(steps), None), {v for equation in steps for v in _written(equation, places)}
         left, steps = _without(late, [step]), steps[1:]
         users = [*(atom for equation in left for atom in equation.invars), *jaxpr.outvars]
         later = {atom for atom in users if is_variable(atom)}
@@ -104,9 +105,10 @@ def _stages(jaxpr: Any) -> list[_Stage]:
     return stages
 
 
-def _is_step(equation: Any) -> bool:
-    """Does it write an array in place?"""
-    return any(v.aval.size > 1 and _before(equation, v) is not None for v in equation.outvars)
+def _written(equation: Any, places: Places) -> list[Any]:
+    """The arrays that it writes in place."""
+    found = [places.before(equation, v) for v in equation.outvars if v.aval.size > 1]
+    return [v for v in found if v is not None]
 
 
 def _has_loop(equation: Any) -> bool:
@@ -127,11 +129,6 @@ def _depending(equations: Sequence[Any], steps: Sequence[Any]) -> list[Any]:
 def _without(equations: Sequence[Any], others: Sequence[Any]) -> list[Any]:
     ids = set(map(id, others))
     return [equation for equation in equations if id(equation) not in ids]
-
-
-def _written(steps: Sequence[Any]) -> set[Any]:
-    """The arrays that these steps write."""
-    return {_before(step, v) for step in steps for v in step.outvars if v.aval.size > 1}
 
 
 def _read_of(ready: Sequence[Any], written: set[Any]) -> set[Any]:
@@ -182,27 +179,39 @@ def _carried(equation: Any) -> list[tuple[Any, Any]]:
     return list(zip(left[first:], before, strict=False))
 
 
-def place_of(jaxpr: Any, atom: Any) -> int | None:
-    """The operand that this is, written again and again."""
-    makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
-    while is_variable(atom) and atom in makers:
-        atom = _before(makers[atom], atom)
-    return next((number for number, v in enumerate(jaxpr.invars) if v is atom), None)
+class Places:
+    """Which operand of a program a result is, written again and again. What is found of programs inside is kept."""
 
+    def __init__(self) -> None:
+        self._makers: dict[int, dict[Any, Any]] = {}  # of each program what makes its values, by its id
+        self._found: dict[tuple[int, int], int | None] = {}
 
-def _before(equation: Any, atom: Any) -> Any:
-    """What an array was before the equation that left it so; None if it has made another one."""
-    name, number = equation.primitive.name, next(n for n, v in enumerate(equation.outvars) if v is atom)
-    if name in WRITES:
-        return equation.invars[0]
-    if carried := dict(_carried(equation)):
-        return carried.get(atom)
-    if name == "cond":
-        inside = {place_of(branch.jaxpr, branch.jaxpr.outvars[number]) for branch in equation.params["branches"]}
-        place = inside.pop()
-        return None if inside or place is None else equation.invars[1 + place]
-    if name in _CALLS:
-        called = equation.params["jaxpr"].jaxpr
-        place = place_of(called, called.outvars[number])
-        return None if place is None else equation.invars[place]
-    return None
+    def of(self, jaxpr: Any, number: int) -> int | None:
+        key = id(jaxpr), number
+        if key not in self._found:
+            self._found[key] = self._of(jaxpr, number)
+        return self._found[key]
+
+    def _of(self, jaxpr: Any, number: int) -> int | None:
+        if id(jaxpr) not in self._makers:
+            self._makers[id(jaxpr)] = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
+        makers, atom = self._makers[id(jaxpr)], jaxpr.outvars[number]
+        while is_variable(atom) and atom in makers:
+            atom = self.before(makers[atom], atom)
+        return next((position for position, v in enumerate(jaxpr.invars) if v is atom), None)
+
+    def before(self, equation: Any, atom: Any) -> Any:
+        """What an array was before the equation that left it so; None if it has made another one."""
+        name, number = equation.primitive.name, next(n for n, v in enumerate(equation.outvars) if v is atom)
+        if name in _WRITES:
+            return equation.invars[0]
+        if carried := dict(_carried(equation)):
+            return carried.get(atom)
+        if name == "cond":
+            inside = {self.of(branch.jaxpr, number) for branch in equation.params["branches"]}
+            place = inside.pop()
+            return None if inside or place is None else equation.invars[1 + place]
+        if name in _CALLS:
+            place = self.of(equation.params["jaxpr"].jaxpr, number)
+            return None if place is None else equation.invars[place]
+        return None
