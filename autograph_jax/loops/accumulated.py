@@ -27,7 +27,7 @@ def accumulated(closed: ClosedJaxpr) -> ClosedJaxpr:
         return closed
     program = _Program(closed)
     for equation in closed.jaxpr.eqns:
-        if equation.primitive.name in _SUMS and equation.outvars[0].aval.size > 1:
+        if equation.primitive.name in _SUMS and equation.outvars[0].aval.ndim:
             program.try_to_merge(equation)
     return program.made() if program.starts else closed
 

@@ -7,14 +7,16 @@ a predicate that is computed again, for the second of two branches, would read t
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr
 
-from autograph_jax.loops.inner_loops import Places, has_loops, reads_before_loops
+from autograph_jax.loops.in_place import Places, has_loops
+from autograph_jax.loops.inner_loops import in_order
 
 Run = Callable[..., Sequence[Any]]
 
@@ -25,27 +27,45 @@ def in_place(branches: Sequence[ClosedJaxpr]) -> Run | None:
         return None
     places = _places(branches)
     numbers = [number for number, branch in enumerate(branches) if not _hands_on(branch.jaxpr, places)]
-    functions = [reads_before_loops(branch) or jaxpr_as_fun(branch) for branch in branches]
-    by_place = {place: number for number, place in enumerate(places) if place is not None}
+    steps = [(number, _step(branches[number], places), has_loops(branches[number].jaxpr)) for number in numbers]
 
     def run(index: Any, *operands: Any) -> Sequence[Any]:
-        so_far = [
+        results = [
             jnp.zeros(aval.shape, aval.dtype) if place is None else operands[place]
             for aval, place in zip(branches[0].out_avals, places, strict=True)
         ]
-        for number in numbers:
-
-            def taken(state: Any, number: int = number) -> tuple[Any, Sequence[Any]]:
-                given = [state[1][by_place[n]] if n in by_place else operand for n, operand in enumerate(operands)]
-                return jnp.full_like(state[0], len(branches)), functions[number](*given)
-
-            if has_loops(branches[number].jaxpr):
-                index, so_far = jax.lax.while_loop(lambda state, number=number: state[0] == number, taken, (index, so_far))
+        state = index, results
+        for number, step, is_loop in steps:
+            taken = functools.partial(step, operands)
+            if is_loop:
+                state = jax.lax.while_loop(functools.partial(_is_next, number), taken, state)
             else:
-                index, so_far = jax.lax.cond(index == number, taken, lambda state: state, (index, so_far))
-        return so_far
+                state = jax.lax.cond(_is_next(number, state), taken, lambda state: state, state)
+        return state[1]
 
     return run
+
+
+def _is_next(number: int, state: tuple[Any, Any]) -> Any:
+    return state[0] == number
+
+
+def _step(branch: ClosedJaxpr, places: Sequence[int | None]) -> Callable[..., tuple[Any, Sequence[Any]]]:
+    """What a branch makes of the index and the results so far. After it no other one is taken: -1 is no branch's index.
+
+    It reads what is in the place of an operand, which no other branch has written where this one is taken.
+    """
+    function = in_order(branch)
+
+    def step(operands: Sequence[Any], state: tuple[Any, Sequence[Any]]) -> tuple[Any, Sequence[Any]]:
+        index, results = state
+        given = list(operands)
+        for place, result in zip(places, results, strict=True):
+            if place is not None:
+                given[place] = result
+        return jnp.full_like(index, -1), function(*given)
+
+    return step
 
 
 def _hands_on(jaxpr: Any, places: Sequence[int | None]) -> bool:

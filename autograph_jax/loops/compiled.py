@@ -35,7 +35,7 @@ from autograph_jax.loops.bodies import replaces
 from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
 from autograph_jax.loops.by_itself import are_by_a_call, behind_a_barrier, is_for_another_platform
 from autograph_jax.loops.evaluation import IDENTITIES, called, is_written_out, programs_of
-from autograph_jax.loops.loop import is_inexact
+from autograph_jax.loops.loop import is_inexact, unread
 from autograph_jax.loops.noted import left_by
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, Chosen
 from autograph_jax.loops.ranges import Range, Ranges
@@ -170,7 +170,7 @@ class _Run:
                 equation, given, equation.params | {"jaxpr": compiled(called(equation), known, self._chosen)}
             )
         if name in _SWEEPS:
-            return self._builder.again(equation, self._read(equation, given))
+            return self._builder.again(equation, self._needed(equation, given))
         if name in _INSIDE:
             return self._instead(_INSIDE[name](equation, known, self._chosen, compiled), given, equation)
         if (written_out := self._written_out(equation)) is not None:
@@ -225,14 +225,11 @@ class _Run:
                 return self._builder.of_program(other, given)
         return self._builder.of(other, given, equation) if callable(other) else self._builder.again(other, given)
 
-    def _read(self, equation: Any, given: list[Atom]) -> list[Atom]:
+    def _needed(self, equation: Any, given: list[Atom]) -> list[Atom]:
         """Of the operands of a sweep those that it reads: others would be kept for each turn of the loop around."""
-        params = {name: value for name, value in equation.params.items() if name != "loop"}
-        avals = [atom.aval for atom in equation.invars]
-        unread = equation.params["loop"].unread(equation.primitive.run, params, avals)
         return [
             self._zeros(atom.aval, equation) if is_unread and is_inexact(atom.aval) else atom
-            for atom, is_unread in zip(given, unread, strict=True)
+            for atom, is_unread in zip(given, unread(equation), strict=True)
         ]
 
     def _zeros(self, aval: Any, instead: Any) -> Atom:

@@ -9,6 +9,7 @@ from jax.extend import source_info_util
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 _CALLS = ("jit", "pjit", "closed_call", "turn")
+WRITES = ("dynamic_update_slice", "scatter", "scatter-add", "scatter_add")  # of their first operand, in place
 WITH_RULES = ("custom_jvp_call", "custom_vjp_call")
 # They give their first operand, and tell derivatives, vmap or converted code something about it.
 IDENTITIES = frozenset({"index_of_element", "lent", "stop_gradient", "taken"})

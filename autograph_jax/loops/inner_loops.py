@@ -14,13 +14,12 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from autograph_jax.loops.building import is_variable
 from autograph_jax.loops.by_itself import by_itself
-from autograph_jax.loops.evaluation import bound, programs_of
-from autograph_jax.loops.guards import parts_of_scan
+from autograph_jax.loops.evaluation import bound
+from autograph_jax.loops.in_place import Places, has_loops
 
 _MOST_HELD = 64  # elements
-_DERIVATIVES = ("while_saving", "while_and_tangent", "while_tangent", "while_cotangent", "while_cotangent_into")
-_CALLS = ("jit", "pjit", "closed_call", "kernel")
-_WRITES = ("dynamic_update_slice", "scatter", "scatter-add", "scatter_add")
+
+Run = Callable[..., list[Any]]
 
 
 class _Stage(NamedTuple):
@@ -32,10 +31,15 @@ class _Stage(NamedTuple):
     step: Any
 
 
-def reads_before_loops(closed: ClosedJaxpr) -> Callable[..., list[Any]] | None:
-    """A function that computes what a turn does, such that no inner loop waits for reads; None where none does."""
+def in_order(closed: ClosedJaxpr) -> Run:
+    """A function that computes what a program does, reads before loops that write."""
+    return reads_before_loops(closed) or jaxpr_as_fun(closed)
+
+
+def reads_before_loops(closed: ClosedJaxpr) -> Run | None:
+    """The same; None where it may stay as it is. What prints, or writes what is seen elsewhere, does so in its order."""
     jaxpr = closed.jaxpr
-    if closed.effects or not any(map(_has_loop, jaxpr.eqns)):  # what prints, prints in its order
+    if closed.effects or not has_loops(jaxpr):
         return None
     stages = _stages(jaxpr)
     if not any(stage.is_by_itself for stage in stages):
@@ -52,7 +56,7 @@ def reads_before_loops(closed: ClosedJaxpr) -> Callable[..., list[Any]] | None:
             held: dict[int, Any] = {}
             if program is not None:
                 waiting = _waiting(stage)
-                operands = read(program.jaxpr.invars), [read([stage.step.invars[number]])[0] for number in waiting]
+                operands = read(program.jaxpr.invars), read(stage.step.invars[number] for number in waiting)
                 results, values = _computed(program)(*operands)
                 known |= zip(stage.given, results, strict=True)
                 held = dict(zip(waiting, values, strict=True))
@@ -84,60 +88,57 @@ def _waiting(stage: _Stage) -> list[int]:
     atoms = stage.step.invars
     if any(is_variable(atom) and atom in made for atom in atoms):
         return []
-    order = sorted(range(len(atoms)), key=lambda number: (atoms[number].aval.size, not is_variable(atoms[number])))
-    return [number for number in order if atoms[number].aval.size <= _MOST_HELD][:1]
+    few = [n for n, atom in enumerate(atoms) if not atom.aval.ndim or _is_known(atom.aval) and atom.aval.size <= _MOST_HELD]
+    return sorted(few, key=lambda number: (atoms[number].aval.size, not is_variable(atoms[number])))[:1]
+
+
+def _is_known(aval: Any) -> bool:
+    """Is the shape one of numbers, and not of symbols?"""
+    return all(isinstance(length, int) for length in aval.shape)
 
 
 def _stages(jaxpr: Any) -> list[_Stage]:
-    left, stages = list(jaxpr.eqns), []
-    places = Places()
-    steps = [equation for equation in left if _written(equation, places)]
-    while left:
-        late = _depending(left, steps)
-        ready = _without(left, late)
-        step, written = next(iter(steps), None), {v for equation in steps for v in _written(equation, places)}
-        left, steps = _without(late, [step]), steps[1:]
-        users = [*(atom for equation in left for atom in equation.invars), *jaxpr.outvars]
-        later = {atom for atom in users if is_variable(atom)}
-        needed = later if step is None else later | {v for v in step.invars if is_variable(v)}
-        given = [v for equation in ready for v in equation.outvars if v in needed]
-        stages.append(_Stage(ready, given, not later.isdisjoint(_read_of(ready, written)), step))
-    return stages
+    """The equations in stages, each of which ends with a step: a write, a loop, or a branch that leaves an array in its place.
+
+    What is in a stage waits for the steps before. It is done by itself if it comes from an array that its step, or a later one,
+    writes, and is used after the step.
+    """
+    places, numbers, since, last = Places(), {}, {}, {}
+    steps: list[Any] = []
+    written: dict[Any, int] = {}  # by an array, the last step that writes it
+    for equation in jaxpr.eqns:
+        if arrays := places.written(equation):
+            numbers[id(equation)] = len(steps)
+            written |= dict.fromkeys(arrays, len(steps))
+            since |= dict.fromkeys(equation.outvars, len(steps) + 1)
+            steps.append(equation)
+        else:
+            numbers[id(equation)] = max((since.get(v, 0) for v in equation.invars if is_variable(v)), default=0)
+            since |= dict.fromkeys(equation.outvars, numbers[id(equation)])
+    for equation in jaxpr.eqns:
+        for v in filter(is_variable, equation.invars):
+            last[v] = max(last.get(v, 0), numbers[id(equation)])
+    last |= dict.fromkeys(filter(is_variable, jaxpr.outvars), len(steps) + 1)
+
+    ready: list[list[Any]] = [[] for _ in range(len(steps) + 1)]
+    for equation in jaxpr.eqns:
+        if not (numbers[id(equation)] < len(steps) and steps[numbers[id(equation)]] is equation):
+            ready[numbers[id(equation)]].append(equation)
+    return [
+        _stage(number, own, steps[number] if number < len(steps) else None, written, last) for number, own in enumerate(ready)
+    ]
 
 
-def _written(equation: Any, places: Places) -> list[Any]:
-    """The arrays that it writes in place."""
-    found = [places.before(equation, v) for v in equation.outvars if v.aval.size > 1]
-    return [v for v in found if v is not None]
-
-
-def _has_loop(equation: Any) -> bool:
-    return _is_loop_over_arrays(equation) or any(map(has_loops, programs_of(equation.params)))
-
-
-def _depending(equations: Sequence[Any], steps: Sequence[Any]) -> list[Any]:
-    """The steps and all that needs what they give."""
-    ids, reached = set(map(id, steps)), set()
-    found = []
-    for equation in equations:
-        if id(equation) in ids or any(is_variable(v) and v in reached for v in equation.invars):
-            found.append(equation)
-            reached |= set(equation.outvars)
-    return found
-
-
-def _without(equations: Sequence[Any], others: Sequence[Any]) -> list[Any]:
-    ids = set(map(id, others))
-    return [equation for equation in equations if id(equation) not in ids]
-
-
-def _read_of(ready: Sequence[Any], written: set[Any]) -> set[Any]:
-    """What is computed from these arrays."""
-    found: set[Any] = set()
+def _stage(number: int, ready: list[Any], step: Any, written: dict[Any, int], last: dict[Any, int]) -> _Stage:
+    """`last` is, by a value, the last stage that uses it."""
+    taken = set() if step is None else {v for v in step.invars if is_variable(v)}
+    read: set[Any] = set()  # what comes from an array that this step, or a later one, writes
     for equation in ready:
-        if any(is_variable(v) and (v in written or v in found) for v in equation.invars):
-            found |= set(equation.outvars)
-    return found
+        if any(v in read or written.get(v, -1) >= number for v in equation.invars if is_variable(v)):
+            read |= set(equation.outvars)
+    made = [v for equation in ready for v in equation.outvars]
+    given = [v for v in made if v in taken or last.get(v, -1) > number]
+    return _Stage(ready, given, any(last.get(v, -1) > number for v in read), step)
 
 
 def _program(closed: ClosedJaxpr, stage: _Stage) -> ClosedJaxpr:
@@ -148,70 +149,3 @@ def _program(closed: ClosedJaxpr, stage: _Stage) -> ClosedJaxpr:
     names = jaxpr.debug_info.with_unknown_names()
     new = jaxpr.replace(constvars=[], invars=[*taken], eqns=stage.ready, outvars=stage.given, debug_info=names)
     return ClosedJaxpr(new, [])
-
-
-def has_loops(jaxpr: Any) -> bool:
-    """Is an array carried by a loop in it?"""
-    return any(map(_has_loop, jaxpr.eqns))
-
-
-def _is_loop_over_arrays(equation: Any) -> bool:
-    return any(v.aval.size > 1 for v, _ in _carried(equation))
-
-
-def _carried(equation: Any) -> list[tuple[Any, Any]]:
-    """What a loop, or a derivative of one, leaves in the place of what: none of other equations."""
-    name, given, left = equation.primitive.name, equation.invars, equation.outvars
-    if name == "while":
-        return list(zip(left, given[len(given) - len(left) :], strict=True))
-    if name == "scan":
-        return list(zip(left, given[slice(*parts_of_scan(equation.params, given))], strict=False))
-    if name not in _DERIVATIVES:
-        return []
-    loop, (consts, mask) = equation.params["loop"], equation.params["masks"]
-    if name == "while_cotangent_into":
-        first = len(given) - sum(consts)
-        return list(zip(left, [*given[first:], *given[first - sum(mask) : first]], strict=True))
-    carry = given[sum(loop.counts) :][: len(loop.carry_avals)]
-    tangents = given[len(given) - sum(mask) :]
-    before = {"while_saving": carry, "while_and_tangent": [*carry, *tangents]}.get(name, tangents)
-    first = len(left) - len(tangents) if before is tangents else 0
-    return list(zip(left[first:], before, strict=False))
-
-
-class Places:
-    """Which operand of a program a result is, written again and again. What is found of programs inside is kept."""
-
-    def __init__(self) -> None:
-        self._makers: dict[int, dict[Any, Any]] = {}  # of each program what makes its values, by its id
-        self._found: dict[tuple[int, int], int | None] = {}
-
-    def of(self, jaxpr: Any, number: int) -> int | None:
-        key = id(jaxpr), number
-        if key not in self._found:
-            self._found[key] = self._of(jaxpr, number)
-        return self._found[key]
-
-    def _of(self, jaxpr: Any, number: int) -> int | None:
-        if id(jaxpr) not in self._makers:
-            self._makers[id(jaxpr)] = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
-        makers, atom = self._makers[id(jaxpr)], jaxpr.outvars[number]
-        while is_variable(atom) and atom in makers:
-            atom = self.before(makers[atom], atom)
-        return next((position for position, v in enumerate(jaxpr.invars) if v is atom), None)
-
-    def before(self, equation: Any, atom: Any) -> Any:
-        """What an array was before the equation that left it so; None if it has made another one."""
-        name, number = equation.primitive.name, next(n for n, v in enumerate(equation.outvars) if v is atom)
-        if name in _WRITES:
-            return equation.invars[0]
-        if carried := dict(_carried(equation)):
-            return carried.get(atom)
-        if name == "cond":
-            inside = {self.of(branch.jaxpr, number) for branch in equation.params["branches"]}
-            place = inside.pop()
-            return None if inside or place is None else equation.invars[1 + place]
-        if name in _CALLS:
-            place = self.of(equation.params["jaxpr"].jaxpr, number)
-            return None if place is None else equation.invars[place]
-        return None

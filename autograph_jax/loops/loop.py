@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, Primitive, jaxpr_as_fun
 from jax.extend.core.primitives import while_p
 from jax.interpreters import partial_eval
 
@@ -20,6 +20,7 @@ from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.written_out import over_lanes
 
 Mask = tuple[bool, ...]
+RUNS: dict[Primitive, Callable[..., list[Any]]] = {}  # module state: what each primitive with a loop runs
 
 
 class Later:
@@ -165,19 +166,9 @@ class Loop:
         return self.derived("jaxpr", lambda: traced(self.run, self.in_avals).jaxpr)
 
     def program(self, run: Callable[..., list[Any]], params: dict[str, Any], avals: Sequence[Any]) -> ClosedJaxpr:
-        """What a primitive with this loop runs, for operands of these types."""
+        """What a primitive with this loop runs, for operands of these types: those that go with the parameters."""
         key = "program", run, are_by_a_call(), *sorted(params.items())
         return self.derived(key, lambda: traced(lambda *values: run(*values, loop=self, **params), avals))
-
-    def unread(self, run: Callable[..., list[Any]], params: dict[str, Any], avals: Sequence[Any]) -> list[bool]:
-        """Which operands of that nothing comes from: an array, say, that the loop is linear in."""
-
-        def found() -> list[bool]:
-            program = self.program(run, params, avals)
-            _, used = partial_eval.dce_jaxpr(program.jaxpr, [True] * len(program.out_avals))
-            return [not one for one in used]
-
-        return self.derived(("unread", run, *sorted(params.items())), found)
 
     @property
     def is_high(self) -> bool:
@@ -331,6 +322,19 @@ def loop_of(cond: ClosedJaxpr, body: ClosedJaxpr, counts: tuple[int, int], given
 def taken_apart(closed: ClosedJaxpr) -> ClosedJaxpr:
     """A jaxpr without the primitives that JAX itself takes apart; asked for only where JAX has such."""
     return partial_eval.lower_jaxpr2(closed)  # pyright: ignore[reportAttributeAccessIssue] - from jax 0.12 on
+
+
+def unread(equation: Any) -> list[bool]:
+    """Which operands does a primitive with a loop not read? An array, say, that the loop is linear in."""
+    params = {name: value for name, value in equation.params.items() if name != "loop"}
+    loop, run = equation.params["loop"], RUNS[equation.primitive]
+
+    def found() -> list[bool]:
+        program = loop.program(run, params, [atom.aval for atom in equation.invars])
+        _, used = partial_eval.dce_jaxpr(program.jaxpr, [True] * len(program.out_avals))
+        return [not one for one in used]
+
+    return loop.derived(("unread", run, *sorted(params.items())), found)
 
 
 def giving(closed: ClosedJaxpr, outputs: Sequence[bool], inputs: Sequence[bool]) -> ClosedJaxpr:

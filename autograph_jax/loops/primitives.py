@@ -28,7 +28,7 @@ from jax.interpreters import ad, mlir
 from autograph_jax.loops import accumulated, batched, checked, partial
 from autograph_jax.loops.axes import axes_of, axes_of_type, vary
 from autograph_jax.loops.linearized import linearized
-from autograph_jax.loops.loop import Later, Loop, Mask, chosen, merged, split, tangent_aval
+from autograph_jax.loops.loop import RUNS, Later, Loop, Mask, chosen, merged, split, tangent_aval
 from autograph_jax.loops.lowering import lowering_of
 from autograph_jax.loops.quiet import quiet
 from autograph_jax.loops.sweep import run_and_save, saved_avals, sweep
@@ -39,8 +39,8 @@ Masks = tuple[Mask, Mask]  # which of the body's constants, and which of the car
 def _new(name: str, run: Callable[..., list[Any]]) -> Primitive:
     primitive = Primitive(name)
     primitive.multiple_results = True
-    primitive.run = run  # pyright: ignore[reportAttributeAccessIssue] - for who looks into what it runs
     primitive.def_impl(functools.partial(_run_compiled, primitive))
+    RUNS[primitive] = run
     mlir.register_lowering(primitive, lowering_of(run))
     checked.register(primitive, run)
     primitive.is_high = lambda *_, loop, **__: loop.is_high

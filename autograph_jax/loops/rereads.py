@@ -17,11 +17,11 @@ from jax.extend.core import ClosedJaxpr
 from autograph_jax.loops.axes import axes_of_type, is_split
 from autograph_jax.loops.bodies import replaces
 from autograph_jax.loops.building import Atom, Builder, is_variable
+from autograph_jax.loops.evaluation import WRITES
 
 _MOST_WRITES = 8  # of an array, with each of which a read is compared
 _MOST_STEPS = 8  # back from an index, to see whether another one is computed in the same way
 _READS = ("dynamic_slice", "slice", "gather")
-_WRITES = ("scatter", "scatter-add", "scatter_add", "dynamic_update_slice")
 
 
 class _Written(NamedTuple):
@@ -120,7 +120,7 @@ def _rereads(jaxpr: Any, all_of_them: bool) -> list[Any]:
         writes[equation.outvars[0]] = writes.get(equation.invars[0], 0) + 1
     if not writes:
         return []
-    changing = [equation for equation in jaxpr.eqns if equation.primitive.name in _WRITES]
+    changing = [equation for equation in jaxpr.eqns if equation.primitive.name in WRITES]
     again = {equation.invars[0] for equation in changing if is_variable(equation.invars[0])}
     needed: set[Any] = set()
     found = []
@@ -130,7 +130,7 @@ def _rereads(jaxpr: Any, all_of_them: bool) -> list[Any]:
         is_waited_for = all_of_them or not needed.isdisjoint(equation.outvars) or not again.isdisjoint(written)
         if written and is_waited_for and all(writes[v] <= _MOST_WRITES and _only_reads(equation, v) for v in written):
             found.append(equation)
-        if equation.primitive.name in _WRITES or not needed.isdisjoint(equation.outvars):
+        if equation.primitive.name in WRITES or not needed.isdisjoint(equation.outvars):
             needed.update(given)
     return found
 
@@ -158,7 +158,7 @@ def _reads_one_element(equation: Any) -> bool:
 def _is_of_one_element(equation: Any) -> bool:
     """Does it write one element of an array, or add to it?"""
     name = equation.primitive.name
-    if name not in _WRITES or not is_variable(equation.invars[0]) or name == "scatter" and not replaces(equation):
+    if name not in WRITES or not is_variable(equation.invars[0]) or name == "scatter" and not replaces(equation):
         return False
     if any(axes_of_type(atom.aval) or is_split(atom.aval) for atom in equation.invars if is_variable(atom)):
         return False  # of an array of which each device of a mesh has its own, or a part

@@ -27,6 +27,8 @@ from autograph_jax.loops.pull import Arrays, Pull
 from autograph_jax.loops.quiet import quiet
 from autograph_jax.loops.schedule import Plan, next_stop, plan
 
+_FEW_ELEMENTS = 1024
+
 Masks = tuple[Mask, Mask]
 Turn = Linearized | LinearizedLanes
 
@@ -268,13 +270,20 @@ def sweep(
 
 def _is_wanted(loop: Loop, cotangents: Sequence[Any], many: int) -> Any:
     """Is there anything to be taken back, in each lane? Elsewhere a loop makes no turn when it is run again: what it starts
-    from may be no value of the user's (`_harmless`). One without lanes always has such values.
+    from may be no value of the user's (`_harmless`), and 0 times an infinite derivative is no zero. Without lanes it costs
+    too much to ask that of large arrays: `for i ...: if c: while ...: x[j] = x[j - 1]` takes a few turns for each i.
     """
-    if not loop.rank or any(axes_of(w) for w in cotangents) or loop.axes or _is_of_several(loop):
+    if any(axes_of(w) for w in cotangents) or loop.axes or _is_of_several(loop):
+        return True
+    if not loop.rank and not all(_is_small(w) for w in cotangents):
         return True
     lanes = loop.cond.out_avals[0].shape
     found = [jnp.any(w != 0, axis=(*range(many), *range(many + len(lanes), w.ndim))) for w in cotangents]
     return functools.reduce(jnp.logical_or, found, jnp.zeros(lanes, bool))
+
+
+def _is_small(array: Any) -> bool:
+    return all(isinstance(length, int) for length in array.shape) and array.size <= _FEW_ELEMENTS
 
 
 def _is_of_several(loop: Loop | None) -> bool:

@@ -15,16 +15,15 @@ from typing import Any
 import jax
 import numpy as np
 from jax.core import Tracer
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr
 
 from autograph_jax.loops.building import is_variable
 from autograph_jax.loops.by_itself import by_itself
-from autograph_jax.loops.evaluation import bound
-from autograph_jax.loops.inner_loops import reads_before_loops
+from autograph_jax.loops.evaluation import WRITES, bound
+from autograph_jax.loops.inner_loops import in_order, reads_before_loops
 from autograph_jax.loops.rereads import reads_first
 
 _BLOCKS = ("cond", "scan", "while", "turn", "jit", "pjit", "closed_call")
-_WRITES = ("scatter", "scatter-add", "scatter_add", "dynamic_update_slice")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,8 +38,11 @@ class _Plan:
 
 
 def writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
-    """A function that computes what a closed jaxpr computes, with the writes of its array inputs at the end."""
-    return _moved(closed) or reads_before_loops(closed) or jaxpr_as_fun(closed)
+    """A function that computes what a closed jaxpr computes, with the writes of its array inputs at the end.
+
+    Where something else is to be done after these, or there are none, reads come before the loops that write.
+    """
+    return _moved(closed) or in_order(closed)
 
 
 def _moved(closed: ClosedJaxpr) -> Callable[..., list[Any]] | None:
@@ -50,7 +52,7 @@ def _moved(closed: ClosedJaxpr) -> Callable[..., list[Any]] | None:
     if plan is None:
         return None
 
-    compute = reads_before_loops(plan.compute) or jaxpr_as_fun(plan.compute)
+    compute = in_order(plan.compute)
 
     @by_itself
     def computed(arguments: Sequence[Any], held: Sequence[Any]) -> tuple[Any, Any]:
@@ -129,7 +131,7 @@ def _chain(output: Any, makers: dict[Any, Any], readers: dict[Any, int], inputs:
 
 
 def _is_write(equation: Any) -> bool:
-    return equation.primitive.name in _WRITES
+    return equation.primitive.name in WRITES
 
 
 def _is_alone(jaxpr: Any, writes: Sequence[Any]) -> bool:

@@ -1,11 +1,13 @@
 """Branches with loops over arrays, and turns with loops and reads of one array: as in Python, and no turn copies an array."""
 
+import contextlib
 import re
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import export
 
 import autograph_jax as ag
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE
@@ -263,3 +265,87 @@ def test_nothing_is_kept_of_an_array_that_the_derivative_does_not_read():
     gradient = jax.jit(jax.grad(loss(ag.autograph(the_other)), (0, 1)))
     size = gradient.lower(*map(jnp.asarray, DATA)).compile().memory_analysis().temp_size_in_bytes
     assert size < SIZE * SIZE * 8 / 2
+
+
+def test_what_is_seen_elsewhere_keeps_its_order(capfd):
+    """A reference is read after it has been written, and what is printed between loops is, too."""
+
+    def kept(x, y):
+        seen, total = jax.new_ref(jnp.zeros(())), 0.0
+        for i in range(2, 5):
+            k = x[i]
+            for j in range(i):
+                x[j] += 0.1
+            seen[...] = x[0]
+            total += seen[...]
+            y[i] = k
+        return total
+
+    def told(x, y):
+        for i in range(2, 4):
+            k = x[i]
+            for j in range(i):
+                x[j] += 0.1 * k
+            print("first", x[0])
+            print("second", i)
+            y[i] = k
+        return x
+
+    np.testing.assert_allclose(ag.jit(kept)(jnp.zeros(7), jnp.zeros(7)), 0.6, rtol=1e-12)
+    jax.block_until_ready(ag.jit(told)(jnp.ones(7), jnp.ones(7)))
+    assert [line.split()[0] for line in capfd.readouterr().out.splitlines()] == ["first", "second"] * 2
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, jax.vmap], ids=["alone", "lanes"])
+def test_nothing_comes_of_a_path_that_is_not_taken(transform):
+    """A loop whose result is not used there has an infinite derivative."""
+
+    def total(x):
+        total = 0.0
+        for i in range(3):
+            r = x[i]
+            for _ in range(i + 1):
+                r = jnp.sqrt(r)
+            if x[i] > 0:
+                total += r
+        return total
+
+    found = jax.jit(transform(jax.grad(ag.autograph(total))))(jnp.zeros((3,) if transform is not jax.vmap else (2, 3)))
+    np.testing.assert_array_equal(found, np.zeros(found.shape))
+
+
+def test_lengths_that_are_symbols():
+    def run(x, y, m):
+        for i in range(m):
+            k = x[i]
+            for j in range(i):
+                x[j] = x[j] * x[i - j]
+            y[i] = k
+        return x, y
+
+    (n,) = export.symbolic_shape("n", constraints=("n<=1000",))
+    given = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in (((n,), float), ((n,), float), ((), int))]
+    exported = export.export(jax.jit(ag.autograph(run)))(*given)
+    values = np.linspace(0.5, 1.5, 9)
+    expected = run(values.copy(), values.copy(), 9)
+    found = exported.call(jnp.asarray(values), jnp.asarray(values), 9)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-12), tuple(found), expected)
+
+
+def test_a_constant_that_a_loop_begins_with():
+    constant = jnp.arange(7.0)
+
+    def run(x):
+        for i in range(2, 7):
+            z = constant
+            k = z[i] + x[i]
+            for j in range(i):
+                z = z.at[j].add(x[j])
+            x[i] = k + z[0]
+        return x
+
+    expected = ag.jit(run)(jnp.ones(7))
+    with (
+        jax.use_simplified_jaxpr_constants(True) if hasattr(jax, "use_simplified_jaxpr_constants") else contextlib.nullcontext()
+    ):
+        np.testing.assert_allclose(ag.jit(lambda x: run(x))(jnp.ones(7)), expected)
