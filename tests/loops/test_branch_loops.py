@@ -1,6 +1,5 @@
 """Branches with loops over arrays, and turns with loops and reads of one array: as in Python, and no turn copies an array."""
 
-import contextlib
 import re
 
 import jax
@@ -345,7 +344,10 @@ def test_a_constant_that_a_loop_begins_with():
         return x
 
     expected = ag.jit(run)(jnp.ones(7))
-    with (
-        jax.use_simplified_jaxpr_constants(True) if hasattr(jax, "use_simplified_jaxpr_constants") else contextlib.nullcontext()
-    ):
+    flag = "jax_use_simplified_jaxpr_constants"
+    before = jax.config.values[flag]
+    try:
+        jax.config.update(flag, True)
         np.testing.assert_allclose(ag.jit(lambda x: run(x))(jnp.ones(7)), expected)
+    finally:
+        jax.config.update(flag, before)
