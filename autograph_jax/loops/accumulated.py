@@ -1,4 +1,4 @@
-"""Cotangents that a loop adds up are added to what is there already: `a + (the sum of a loop, from zeros on)` begins with `a`.
+"""Cotangents that a loop adds up, in a branch perhaps, are added to what is there: `a + (a sum from zeros on)` begins with `a`.
 
 The cotangent of an array that an inner loop reads would else be, in each turn of the loop around, an array of zeros, filled by
 the inner one and added. The gradient of a product of a matrix and a vector by two loops took the size of the matrix per row.
@@ -9,8 +9,10 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Primitive
+from jax.interpreters.ad import add_jaxvals
 
 from autograph_jax.loops.building import Builder, is_variable, with_programs_in_place
 from autograph_jax.loops.evaluation import called, is_call
@@ -19,10 +21,11 @@ from autograph_jax.loops.guards import parts_of_scan
 INTO: dict[Primitive, Primitive] = {}  # module state: of a sweep, the same from sums on that are given as its last operands
 _SUMS = ("add_any", "add")
 _SWEEPS = ("while_cotangent",)
+_UPDATES = ("dynamic_update_slice", "scatter-add", "scatter_add")  # of zeros
 
 
 def accumulated(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """The program where loops begin with what their sums would be added to."""
+    """The program where loops, and branches with loops in them, begin with what their sums would be added to."""
     if not any(equation.primitive.name in _SUMS for equation in closed.jaxpr.eqns):
         return closed
     program = _Program(closed)
@@ -73,12 +76,25 @@ class _Program:
         """Is this result a sum from zeros on?"""
         if loop.primitive in INTO:
             return number < sum(loop.params["masks"][0])
+        if loop.primitive.name in _UPDATES:
+            return _is_zeros(self._makers.get(_variable(loop.invars[0])))
+        if loop.primitive.name == "cond":
+            return all(_Program(branch).is_sum(branch.jaxpr.outvars[number]) for branch in loop.params["branches"])
         if loop.primitive.name != "scan":
             return False
         first, last = parts_of_scan(loop.params, loop.invars)
         if number >= last - first or not _is_zeros(self._makers.get(_variable(loop.invars[first + number]))):
             return False
         return _adds_up(loop.params["jaxpr"].jaxpr, first + number, number)
+
+    def is_sum(self, atom: Any) -> bool:
+        """Is it zeros, or a sum from zeros on that nobody else has?"""
+        maker = self._makers.get(_variable(atom))
+        if maker is None or _is_zeros(maker):
+            return maker is not None
+        return self._uses[atom] == 1 and self._begins_with_zeros(
+            maker, next(n for n, v in enumerate(maker.outvars) if v is atom)
+        )
 
     def _needs(self, atom: Any, loop: Any) -> bool:
         """Does the loop come before this value?"""
@@ -123,16 +139,40 @@ class _Program:
 
 
 def _begun(builder: Builder, loop: Any, operands: list[Any], starts: dict[int, Any]) -> list[Any]:
-    """The loop, from these on."""
+    """The loop, or the branch or update, from these on."""
     if loop.primitive.name == "scan":
         first, _ = parts_of_scan(loop.params, operands)
         for number, start in starts.items():
             operands[first + number] = start
         return builder.again(loop, operands)
+    if loop.primitive.name == "cond":
+        branches = tuple(_branch_begun(branch, list(starts)) for branch in loop.params["branches"])
+        return builder.again(loop, [*operands, *starts.values()], loop.params | {"branches": branches})
+    if loop.primitive.name == "dynamic_update_slice":
+        return builder.of(_added_to_slice, [starts[0], *operands[1:]], loop)
+    if loop.primitive.name in _UPDATES:
+        return builder.again(loop, [starts[0], *operands[1:]])
     for number, variable in enumerate(loop.outvars[: sum(loop.params["masks"][0])]):
         zeros = functools.partial(jnp.zeros, variable.aval.shape, variable.aval.dtype)
         operands.append(starts[number] if number in starts else builder.of(zeros, [], loop)[0])
     return builder.again(loop.replace(primitive=INTO[loop.primitive]), operands)
+
+
+def _added_to_slice(array: jax.Array, update: jax.Array, *starts: Any) -> jax.Array:
+    own = jax.lax.dynamic_slice(array, starts, update.shape)
+    return jax.lax.dynamic_update_slice(array, own + update, starts)
+
+
+def _branch_begun(branch: ClosedJaxpr, numbers: list[int]) -> ClosedJaxpr:
+    """A branch that takes, behind its operands, what these of its results begin with."""
+    builder = Builder([*branch.in_avals, *(branch.out_avals[number] for number in numbers)])
+    count, equations = len(branch.in_avals), branch.jaxpr.eqns
+    makers = {v: equation for equation in equations for v in equation.outvars}
+    out = builder.of_program(branch, builder.inputs[:count])
+    for number, start in zip(numbers, builder.inputs[count:], strict=True):
+        is_nothing = _is_zeros(makers.get(_variable(branch.jaxpr.outvars[number])))
+        out[number] = start if is_nothing else builder.of(add_jaxvals, [start, out[number]], equations[-1])[0]
+    return accumulated(with_sums_in_sight(builder.program(branch.jaxpr, out)))
 
 
 def _adds_up(jaxpr: Any, number: int, output: int) -> bool:

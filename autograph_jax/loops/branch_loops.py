@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr
 
 from autograph_jax.loops.in_place import Places, has_loops
-from autograph_jax.loops.inner_loops import in_order
+from autograph_jax.loops.writes import writes_last
 
 Run = Callable[..., Sequence[Any]]
 
@@ -55,7 +55,7 @@ def _step(branch: ClosedJaxpr, places: Sequence[int | None]) -> Callable[..., tu
 
     It reads what is in the place of an operand, which no other branch has written where this one is taken.
     """
-    function = in_order(branch)
+    function = writes_last(branch)
 
     def step(operands: Sequence[Any], state: tuple[Any, Sequence[Any]]) -> tuple[Any, Sequence[Any]]:
         index, results = state

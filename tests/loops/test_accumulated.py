@@ -82,7 +82,33 @@ def until_small(a, x):
     return y
 
 
-PROGRAMS = [product, substituted, filtered, spread_out, twice_over, until_small]
+def in_a_branch(a, x):
+    y = x * 0.5
+    for i in range(4, SIZE - 4):
+        if y[i] > 0.25:
+            for j in range(3):
+                y[i + j] += 0.3 * a[i, j]
+        else:
+            y[i] = a[i, 0]
+    return y
+
+
+def in_branches_of_a_branch(a, x):
+    y = x * 0.5
+    for i in range(4, SIZE - 4):
+        if y[i] > 0.15:
+            j = 0
+            while j < 3 and y[i] > -1:
+                y[i + j] += 0.3 * a[i, j] * x[j]
+                j += 1
+        elif y[i] > 0.1:
+            y[i] = a[i, 0] * a[0, i]
+        else:
+            y[0] = y[i]
+    return y
+
+
+PROGRAMS = [product, substituted, filtered, spread_out, twice_over, until_small, in_a_branch, in_branches_of_a_branch]
 
 
 def loss(function):
@@ -110,7 +136,7 @@ def test_derivatives(program):
 
 
 @needs_cpu
-@pytest.mark.parametrize("program", [product, substituted, twice_over, until_small], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("program", [product, substituted, twice_over, until_small, in_a_branch], ids=lambda f: f.__name__)
 def test_no_turn_takes_the_size_of_the_matrix(program):
     compiled = gradient_of(program).lower(jnp.asarray(MATRIX), jnp.asarray(VECTOR)).compile()
     computations = compiled.as_text().split("\n\n")
