@@ -19,7 +19,7 @@ from autograph_jax.loops.evaluation import called, is_call
 from autograph_jax.loops.guards import parts_of_scan
 
 INTO: dict[Primitive, Primitive] = {}  # module state: of a sweep, the same from sums on that are given as its last operands
-_SUMS = ("add_any", "add")
+_SUMS = ("add_any", "add")  # the first is that of transposes
 _SWEEPS = ("while_cotangent",)
 _UPDATES = ("dynamic_update_slice", "scatter-add", "scatter_add")  # of zeros
 
@@ -40,10 +40,16 @@ def with_sums_in_sight(closed: ClosedJaxpr) -> ClosedJaxpr:
 
     So it is in the transpose of a turn whose arithmetic is done by itself (`by_itself.py`).
     """
-    added = {atom for e in closed.jaxpr.eqns if e.primitive.name in _SUMS for atom in e.invars if is_variable(atom)}
-    calls = [e for e in closed.jaxpr.eqns if is_call(e) and not e.effects and not added.isdisjoint(e.outvars)]
-    ids = {id(e) for e in calls if any(inner.primitive.name in ("scan", *_SWEEPS) for inner in called(e).jaxpr.eqns)}
+    ids = {id(e) for e in closed.jaxpr.eqns if is_call(e) and not e.effects and _may_be_added(closed.jaxpr, e)}
     return with_programs_in_place(closed, lambda e: called(e) if id(e) in ids else None) if ids else closed
+
+
+def _may_be_added(jaxpr: Any, call: Any) -> bool:
+    """Is what a call gives, with a loop in it, added to something? To whatever, if it is a sweep, else in a transpose alone."""
+    inside = {equation.primitive.name for equation in called(call).jaxpr.eqns}
+    names = _SUMS if not inside.isdisjoint(_SWEEPS) else _SUMS[:1] if "scan" in inside else ()
+    sums = [equation for equation in jaxpr.eqns if equation.primitive.name in names]
+    return any(atom is v for equation in sums for atom in equation.invars for v in call.outvars)
 
 
 class _Program:
