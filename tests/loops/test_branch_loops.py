@@ -1,6 +1,6 @@
 """Branches with loops over arrays, and turns with loops and reads of one array: as in Python, and no turn copies an array."""
 
-import re
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from jax import export
 
 import autograph_jax as ag
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE
+from tests.copies import array_copies
 from tests.platforms import needs_cpu
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -206,11 +207,7 @@ PROGRAMS = [
 COPIED_IN_REVERSE = [the_same_array, read_for_a_branch, a_loop_or_a_write]
 
 
-def copies(program, *operands, size=SIZE):
-    """The lines of what XLA makes of it, but for those before and after its loops, that copy an array."""
-    computations = program.lower(*operands).compile().as_text().split("\n\n")
-    lines = [line for one in computations if "ENTRY" not in one for line in one.splitlines()]
-    return [line for line in lines if re.search(rf"= f64\[{size}\]\S* copy\(", line)]
+copies = functools.partial(array_copies, size=SIZE)
 
 
 @pytest.mark.parametrize("optimize", WAYS, ids=["all", "everywhere", "none"])

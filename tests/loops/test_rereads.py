@@ -1,7 +1,7 @@
 """What a turn reads of an array that it has written: the same numbers, and no copy of the array, forward and in reverse."""
 
+import functools
 import itertools
-import re
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +14,7 @@ from jax.extend.core import jaxpr_as_fun
 import autograph_jax as ag
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE
 from autograph_jax.loops.rereads import reads_first
+from tests.copies import array_copies
 from tests.platforms import needs_cpu
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -116,11 +117,7 @@ IN_NUMPY = {counted_by_while: counted_by_while_in_numpy}
 WAYS = [True, sorted(ALL - ON_CPU_ALONE), False]
 
 
-def copies(program, *operands):
-    """The lines of what XLA makes of it, but for those before and after its loops, that copy an array."""
-    computations = program.lower(*operands).compile().as_text().split("\n\n")
-    lines = [line for one in computations if "ENTRY" not in one for line in one.splitlines()]
-    return [line for line in lines if re.search(rf"= f64\[{SIZE}\]\S* copy\(", line)]
+copies = functools.partial(array_copies, size=SIZE)
 
 
 @pytest.mark.parametrize("optimize", WAYS, ids=["all", "everywhere", "none"])
