@@ -17,6 +17,7 @@ from autograph_jax.loops.by_itself import by_itself
 from autograph_jax.loops.evaluation import bound
 from autograph_jax.loops.in_place import Places, has_loops
 
+_LOOPS = ("while", "scan")
 _MOST_HELD = 64  # elements
 
 Run = Callable[..., list[Any]]
@@ -138,7 +139,9 @@ def _stage(number: int, ready: list[Any], step: Any, written: dict[Any, int], la
             read |= set(equation.outvars)
     made = [v for equation in ready for v in equation.outvars]
     given = [v for v in made if v in taken or last.get(v, -1) > number]
-    return _Stage(ready, given, any(last.get(v, -1) > number for v in read), step)
+    there = taken if step is not None and step.primitive.name in _LOOPS else set()  # what a loop takes is there before it
+    is_read_late = any(last.get(v, -1) > number and v not in there for v in read)
+    return _Stage(ready, given, is_read_late, step)
 
 
 def _program(closed: ClosedJaxpr, stage: _Stage) -> ClosedJaxpr:
