@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Primitive
+from jax.extend.core.primitives import scan_p
 from jax.interpreters.ad import add_jaxvals
 
 from autograph_jax.loops.building import Builder, is_variable, with_programs_in_place
@@ -20,7 +21,6 @@ from autograph_jax.loops.guards import parts_of_scan
 
 INTO: dict[Primitive, Primitive] = {}  # module state: of a sweep, the same from sums on that are given as its last operands
 _SUMS = ("add_any", "add")  # the first is that of transposes
-_SWEEPS = ("while_cotangent",)
 _UPDATES = ("dynamic_update_slice", "scatter-add", "scatter_add")  # of zeros
 
 
@@ -46,8 +46,8 @@ def with_sums_in_sight(closed: ClosedJaxpr) -> ClosedJaxpr:
 
 def _may_be_added(jaxpr: Any, call: Any) -> bool:
     """Is what a call gives, with a loop in it, added to something? To whatever, if it is a sweep, else in a transpose alone."""
-    inside = {equation.primitive.name for equation in called(call).jaxpr.eqns}
-    names = _SUMS if not inside.isdisjoint(_SWEEPS) else _SUMS[:1] if "scan" in inside else ()
+    inside = {equation.primitive for equation in called(call).jaxpr.eqns}
+    names = _SUMS if not inside.isdisjoint(INTO) else _SUMS[:1] if scan_p in inside else ()
     sums = [equation for equation in jaxpr.eqns if equation.primitive.name in names]
     return any(atom is v for equation in sums for atom in equation.invars for v in call.outvars)
 
@@ -165,8 +165,8 @@ def _begun(builder: Builder, loop: Any, operands: list[Any], starts: dict[int, A
 
 
 def _added_to_slice(array: jax.Array, update: jax.Array, *starts: Any) -> jax.Array:
-    own = jax.lax.dynamic_slice(array, starts, update.shape)
-    return jax.lax.dynamic_update_slice(array, own + update, starts)
+    own = jax.lax.dynamic_slice(array, starts, update.shape, allow_negative_indices=False)
+    return jax.lax.dynamic_update_slice(array, own + update, starts, allow_negative_indices=False)
 
 
 def _branch_begun(branch: ClosedJaxpr, numbers: list[int]) -> ClosedJaxpr:
@@ -209,11 +209,8 @@ def _sum_of(equation: Any, position: int) -> Any:
         found = [n for n in range(len(equation.outvars)) if all(_adds_up(branch, position - 1, n) for branch in branches)]
     elif name == "scan":
         first, last = parts_of_scan(params, equation.invars)
-        found = (
-            [position - first]
-            if first <= position < last and _adds_up(params["jaxpr"].jaxpr, position, position - first)
-            else []
-        )
+        if first <= position < last and _adds_up(params["jaxpr"].jaxpr, position, position - first):
+            found = [position - first]
     return equation.outvars[found[0]] if len(found) == 1 else None
 
 

@@ -1,7 +1,8 @@
 """A program of loops as it is compiled, with the optimisations that were chosen (`optimizations.py`).
 
 This is done where a loop is lowered, after every transform: derivatives, checks and explanations see what was staged. The
-values are the same to the bit, but for what docs/optimizations.md says of `kernel` and `factors`.
+values are the same to the bit, but for what docs/optimizations.md says of `kernel` and `factors`, and for the order in which
+derivatives are summed up (`accumulated.py`).
 """
 
 from __future__ import annotations
@@ -165,7 +166,7 @@ class _Run:
             return given[:1]
         if is_for_another_platform(equation):
             return self._builder.of(functools.partial(behind_a_barrier, equation), given, equation)
-        if name in _MARKED:  # others are written out
+        if name in _MARKED and _has_sweeps(called(equation).jaxpr):
             return self._builder.again(
                 equation, given, equation.params | {"jaxpr": compiled(called(equation), known, self._chosen)}
             )

@@ -178,6 +178,21 @@ def test_only_sums_are_begun_elsewhere(is_sum):
     np.testing.assert_allclose(jaxpr_as_fun(found)(*given)[0], transposed(is_sum)(*given)[0])
 
 
+@pytest.mark.parametrize("start", [-1, 0, 2, 9])
+def test_an_update_stays_where_it_was(start):
+    """Also one out of bounds, which lax moves to the nearest place, and does not count from the end."""
+
+    def run(array, update, start):
+        zeros = jnp.zeros(4)
+        return [add_jaxvals(array, jax.lax.dynamic_update_slice(zeros, update, (start,), allow_negative_indices=False))]
+
+    given = jnp.arange(4.0), jnp.ones(1), jnp.int32(start)
+    closed = traced(run, list(map(jax.typeof, given)))
+    found = accumulated(closed)
+    assert found is not closed
+    np.testing.assert_array_equal(jaxpr_as_fun(found)(*given)[0], run(*given)[0])
+
+
 def test_a_users_sum_keeps_its_order():
     def run(start, xs):
         return [start + jax.lax.scan(lambda carry, x: (carry.at[0].add(x), None), jnp.zeros(3), xs)[0]]
