@@ -12,7 +12,7 @@ from jax.extend.core.primitives import while_p
 from jax.interpreters import batching
 
 from autograph_jax.loops import blocks, by_lane, kernels
-from autograph_jax.loops.loop import Axis, Loop, batched_aval, chosen, lanes, loop_of, merged, split
+from autograph_jax.loops.loop import Axis, Loop, batched_aval, chosen, is_nameless, lanes, loop_of, merged, split
 from autograph_jax.loops.sweep import plan_of, run_again, saved_avals
 from autograph_jax.loops.tracing import traced
 
@@ -28,7 +28,8 @@ def batch_of(loop: Loop, data: Any, dims: Sequence[Dim]) -> tuple[Loop, list[Dim
 
 def _batch_of(loop: Loop, data: Any, dims: Sequence[Dim]) -> tuple[Loop, list[Dim]]:
     first, second = loop.counts
-    if loop.rank == 0 and not (_is_nameless(data) and by_lane.decides(loop, [dim is not None for dim in dims])):
+    is_joint = by_lane.has_joint_branch(loop.body.jaxpr, data.name)
+    if not is_joint and loop.rank == 0 and not (is_nameless(data) and by_lane.decides(loop, [d is not None for d in dims])):
         new, out = _as_lax_does(loop, data, dims)
         if new.rank == 0:
             return new, out
@@ -42,11 +43,6 @@ def _batch_of(loop: Loop, data: Any, dims: Sequence[Dim]) -> tuple[Loop, list[Di
 def _may_wait(loop: Loop) -> bool:
     """May the programs of all lanes be traced when they are compiled? Nothing in them tells of a mesh or a named axis, then."""
     return "blocks" in loop.optimize and not loop.effects and kernels.knows([loop.cond.jaxpr, loop.body.jaxpr])
-
-
-def _is_nameless(data: Any) -> bool:
-    """Has the axis no name, by which collectives may make one value of all lanes'? What JAX has for none is a bare object."""
-    return type(data.name) is object
 
 
 def _as_lax_does(loop: Loop, data: Any, dims: Sequence[Dim]) -> tuple[Loop, list[Dim]]:
@@ -106,7 +102,11 @@ def _saved_places(loop: Loop, new: Loop, masks: Any, carry_dims: Sequence[Dim], 
     """Where what a loop saves has the new axis in what its batch saves; None where that is something else, as with fewer
     checkpoints, since those of many lanes take more memory.
     """
-    if bool(plan_of(loop, masks).kept) != bool(plan_of(new, masks).kept) or run_again(loop, masks) != run_again(new, masks):
+    if (
+        by_lane.meet(new)
+        or bool(plan_of(loop, masks).kept) != bool(plan_of(new, masks).kept)
+        or run_again(loop, masks) != run_again(new, masks)
+    ):
         return None
     saved, batch = saved_avals(loop, masks), saved_avals(new, masks)
     if len(saved) != len(batch):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from jax.extend import source_info_util
-from jax.extend.core import ClosedJaxpr, Var
+from jax.extend.core import ClosedJaxpr, Literal, Var
 
 from autograph_jax.loops.tracing import traced
 
@@ -71,6 +71,11 @@ class Builder:
             self._names[id(value)] = Var(like.aval)
             self._consts[self._names[id(value)]] = value
         return self._names[id(value)]
+
+    def number(self, atom: Atom) -> Atom:
+        """A literal for the variable of a constant that is a number, any other atom as it is."""
+        is_number = is_variable(atom) and atom in self._consts and not atom.aval.shape
+        return Literal(self._consts[atom], atom.aval) if is_number else atom
 
     @contextlib.contextmanager
     def inside(self, equation: Any) -> Iterator[None]:

@@ -36,6 +36,7 @@ from autograph_jax.loops.bodies import replaces
 from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
 from autograph_jax.loops.by_itself import are_by_a_call, behind_a_barrier, is_for_another_platform
 from autograph_jax.loops.evaluation import IDENTITIES, called, is_written_out, programs_of
+from autograph_jax.loops.kernel_calls import as_one_kernel
 from autograph_jax.loops.loop import is_inexact, unread
 from autograph_jax.loops.noted import left_by
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, Chosen
@@ -224,6 +225,8 @@ class _Run:
         if isinstance(other, ClosedJaxpr):
             with self._builder.inside(equation):
                 return self._builder.of_program(other, given)
+        if isinstance(other, nests.Kernel):
+            return as_one_kernel(other.equation, given, self._builder)
         return self._builder.of(other, given, equation) if callable(other) else self._builder.again(other, given)
 
     def _needed(self, equation: Any, given: list[Atom]) -> list[Atom]:

@@ -17,8 +17,8 @@ from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Primitive, jaxpr_as_fun
 from jax.interpreters import mlir
 
-from autograph_jax.loops.building import with_consts_given
-from autograph_jax.loops.evaluation import as_function
+from autograph_jax.loops.building import Atom, Builder, is_variable, with_consts_given
+from autograph_jax.loops.evaluation import programs_of
 from autograph_jax.loops.tracing import traced
 
 ir: Any
@@ -51,8 +51,19 @@ def in_one_kernel(bind: Callable[..., Any], operands: Sequence[Any]) -> Any:
     return kernel_p.bind(*closed.consts, *given, jaxpr=with_consts_given(closed))
 
 
+def as_one_kernel(loop: Any, operands: Sequence[Atom], builder: Builder) -> list[Atom]:
+    """What an equation gives, compiled as a whole: the same as `in_one_kernel`, and nothing is traced for it."""
+    operands = [builder.number(atom) for atom in operands]
+    variables = list(dict.fromkeys(filter(is_variable, operands)))
+    inner = Builder([variable.aval for variable in variables])
+    inside = dict(zip(variables, inner.inputs, strict=True))
+    outputs = inner.again(loop, [inside[atom] if is_variable(atom) else atom for atom in operands])
+    closed = inner.program(next(iter(programs_of(loop.params))), outputs)
+    return builder.again(loop.replace(primitive=kernel_p, params={"jaxpr": closed}), variables)
+
+
 def _lowered(lowering: Any, *operands: Any, jaxpr: ClosedJaxpr) -> Any:
-    plain = mlir.lower_fun(jax.jit(as_function(jaxpr)), multiple_results=True)(lowering, *operands)
+    plain = mlir.core_call_lowering(lowering, *operands, name="kernel", call_jaxpr=jaxpr)
     call = plain[0].owner
     if call.name != "func.call":  # where types say how arrays are split, more stands behind it
         return plain

@@ -13,6 +13,7 @@ from jax.interpreters import partial_eval
 from autograph_jax.errors import RuleError, user_location
 from autograph_jax.loops.axes import axes_of_type, struct, vary
 from autograph_jax.loops.branches import seen_through
+from autograph_jax.loops.by_lane import knows_lanes, meet
 from autograph_jax.loops.evaluation import inlined
 from autograph_jax.loops.loop import (
     Axis,
@@ -32,7 +33,8 @@ from autograph_jax.loops.writes import writes_last
 
 
 class Linearized:
-    """The derivative of a loop's body by the constants and the part of the carry that the masks choose.
+    """The derivative of a loop's body by the constants and the part of the carry that the masks choose: of all lanes at once,
+    where these read each other.
 
     Its coefficients are `invariants`, which the constants alone decide, and `residuals` of a turn.
     """
@@ -103,8 +105,10 @@ class Linearized:
         """Which axes of lanes each invariant has, from the outermost on: none."""
         return [() for _ in self._invariant_program.out_avals]
 
-    def invariants_depend(self, const_mask: Sequence[bool]) -> list[bool]:
-        """Which invariants depend on these constants?"""
+    def invariants_depend(self, const_mask: Sequence[bool], name: Any) -> list[bool]:
+        """Which invariants depend on these constants, or on the number of the lane along an axis?"""
+        if knows_lanes(self._invariant_program.jaxpr, name):
+            return [True for _ in self._invariant_program.out_avals]
         return depends(self._invariant_program.jaxpr, [*const_mask, *(False for _ in self._loop.carry_avals)])
 
     def push(
@@ -144,7 +148,7 @@ class LinearizedLanes:
     def __init__(self, inner: Linearized | LinearizedLanes, axis: Axis, const_mask: Mask) -> None:
         self._inner, self._axis, self._const_mask, self.has_rules = inner, axis, const_mask, inner.has_rules
         self.residual_avals = [a.update(shape=(axis.size, *a.shape), weak_type=False) for a in inner.residual_avals]
-        depend = inner.invariants_depend([dim is not None for dim in axis.const_dims])
+        depend = inner.invariants_depend([dim is not None for dim in axis.const_dims], axis.data.name)
         self._invariant_dims = [0 if batched else None for batched in depend]
 
     def forward(self, consts: Sequence[Any], carry: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -166,8 +170,8 @@ class LinearizedLanes:
         inner = self._inner.invariant_lanes()
         return [(dim is not None, *lanes) for dim, lanes in zip(self._invariant_dims, inner, strict=True)]
 
-    def invariants_depend(self, const_mask: Sequence[bool]) -> list[bool]:
-        inner = self._inner.invariants_depend(const_mask)
+    def invariants_depend(self, const_mask: Sequence[bool], name: Any) -> list[bool]:
+        inner = self._inner.invariants_depend(const_mask, name)
         return [own or dim is not None for own, dim in zip(inner, self._invariant_dims, strict=True)]
 
     def push(
@@ -193,8 +197,9 @@ def linearized(loop: Loop, const_mask: Mask, carry_mask: Mask) -> Linearized | L
     """A loop's turn, linearized once for these masks."""
 
     def make() -> Linearized | LinearizedLanes:
-        if loop.inner is not None and loop.axis is not None:
-            return LinearizedLanes(linearized(loop.inner, const_mask, carry_mask), loop.axis, const_mask)
+        if loop.inner is not None and loop.axis is not None and not meet(loop):
+            inner = loop.axis.called(functools.partial(linearized, loop.inner, const_mask, carry_mask))
+            return LinearizedLanes(inner, loop.axis, const_mask)
         return Linearized(loop, const_mask, carry_mask)
 
     return loop.derived(("linearized", const_mask, carry_mask), make)

@@ -236,7 +236,7 @@ class Loop:
 
     def _with_tangents(self, const_mask: Mask, carry_mask: Mask) -> Loop:
         if self.inner is not None and self.axis is not None and not holds_custom_vjp(self.body.jaxpr):
-            inner = self.inner.with_tangents(const_mask, carry_mask)
+            inner = self.axis.called(functools.partial(self.inner.with_tangents, const_mask, carry_mask))
             dims = self.axis.const_dims
             return lanes(inner, self.axis.with_dims(self.axis.cond_dims, (*dims, *chosen(dims, const_mask))))
         consts, carry = self.const_avals, self.carry_avals
@@ -282,8 +282,26 @@ class Axis:
     def map(self, function: Callable[..., Any], in_axes: Sequence[Any], out_axes: Any = 0) -> Callable[..., Any]:
         return mapped(self.data, function, in_axes, out_axes)
 
+    def called(self, make: Callable[[], Any]) -> Any:
+        """What a function gives that traces programs of one lane: called where the axis is known by its name."""
+        found: list[Any] = []
+
+        def lane(_: Any) -> jax.Array:
+            found.append(make())
+            return jnp.zeros(())
+
+        if is_nameless(self.data):
+            return make()
+        jax.eval_shape(self.map(lane, [0]), jax.ShapeDtypeStruct((self.size,), jnp.float32))
+        return found[0]
+
     def map_program(self, closed: ClosedJaxpr, in_axes: Sequence[Any]) -> Callable[..., Any]:
         return self.map(over_lanes(closed), in_axes)
+
+
+def is_nameless(data: Any) -> bool:
+    """Has the axis no name, by which collectives may make one value of all lanes'? What JAX has for none is a bare object."""
+    return type(data.name) is object
 
 
 def mapped(data: Any, function: Callable[..., Any], in_axes: Sequence[Any], out_axes: Any = 0) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,7 +22,14 @@ from autograph_jax.loops.writes import with_writes_last
 
 Compile = Callable[[ClosedJaxpr, Ranges, Chosen], ClosedJaxpr]  # how the programs inside are compiled
 Run = Callable[..., Sequence[Any]]
-Instead = Any  # of the same operands as an equation, and giving what it gives: a Run, another equation, or a program
+Instead = Any  # of the same operands as an equation, and giving what it gives: a Run, an equation, a program, or a Kernel
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    """An equation that is compiled as a whole."""
+
+    equation: Any
 
 
 def scan(equation: Any, known: Ranges, chosen: Chosen, compiled: Compile) -> Instead:
@@ -43,7 +51,7 @@ def scan(equation: Any, known: Ranges, chosen: Chosen, compiled: Compile) -> Ins
             told.tell(equation, "rows", "of a table, only the rows that the loop needs are in it")
             return lambda *given: rows.in_rows(whole, given, tables, turn)
 
-    def kernel(params: dict[str, Any], chosen: Chosen) -> Run:
+    def kernel(params: dict[str, Any], chosen: Chosen) -> Run | Kernel:
         count = kernels.turns_at_once(params) if "unroll" in chosen else 1
         if count == 1 and {"unroll", "forwarding"} <= chosen and kernels.may_be_unrolled(params):
             plain = compiled(forwarding.with_turns_in_place(equation.params["jaxpr"]), before, chosen - {"kernel"})
@@ -56,7 +64,7 @@ def scan(equation: Any, known: Ranges, chosen: Chosen, compiled: Compile) -> Ins
         if count > 1:
             told.tell(equation, "unroll", f"{count} turns stand one after the other")
             params = params | {"unroll": count}
-        return lambda *given: in_one_kernel(functools.partial(equation.primitive.bind, **params), given)
+        return Kernel(equation.replace(params=params))
 
     return _loop(equation, made, chosen, kernel)
 
@@ -77,10 +85,12 @@ def while_(equation: Any, known: Ranges, chosen: Chosen, compiled: Compile) -> I
         }
         return params | programs
 
-    def kernel(params: dict[str, Any], chosen: Chosen) -> Run:
-        return lambda *given: in_one_kernel(functools.partial(while_p.bind, **params), given)
+    as_while = equation.replace(primitive=while_p)
 
-    return _loop(equation.replace(primitive=while_p), made, chosen, kernel)
+    def kernel(params: dict[str, Any], chosen: Chosen) -> Kernel:
+        return Kernel(as_while.replace(params=params))
+
+    return _loop(as_while, made, chosen, kernel)
 
 
 def in_blocks(loop: Loop, primitive: Any, chosen: Chosen, compiled: Compile) -> ClosedJaxpr | None:
@@ -120,7 +130,7 @@ def _is_kernels(jaxpr: Any) -> bool:
 
 
 def _loop(
-    equation: Any, made: Callable[[Chosen], dict[str, Any]], chosen: Chosen, kernel: Callable[[dict[str, Any], Chosen], Run]
+    equation: Any, made: Callable[[Chosen], dict[str, Any]], chosen: Chosen, kernel: Callable[[dict[str, Any], Chosen], Instead]
 ) -> Instead:
     """A loop as one kernel, where it can be; otherwise the loops in it may be."""
     chosen = _of_its_own(equation, chosen)

@@ -12,6 +12,7 @@ from jax import lax
 
 from autograph_jax.loops.axes import axes_of, axes_of_type, vary
 from autograph_jax.loops.branches import seen_through
+from autograph_jax.loops.by_lane import meet
 from autograph_jax.loops.linearized import Linearized, LinearizedLanes, transposed
 from autograph_jax.loops.loop import Loop, Mask, chosen, is_inexact
 from autograph_jax.loops.sums import adding_in_place
@@ -69,9 +70,12 @@ class Pull:
             return self._transposed(self._invariants, residuals, cotangents)
         active, *residuals = residuals
         zeros = [lax.full_like(c, 0) for c in cotangents]
+        given = self._loop.choose(active, cotangents, zeros)
+        if meet(self._loop):  # what others have read of a lane that is over comes back to it
+            sums, new = self._transposed(self._invariants, residuals, given)
+            return sums, self._loop.choose(active, new, [lax.add(c, n) for c, n in zip(cotangents, new, strict=True)])
         lanes = self._turn.invariant_lanes()
         invariants = [_harmless_invariant(active, v, own) for v, own in zip(self._invariants, lanes, strict=True)]
-        given = self._loop.choose(active, cotangents, zeros)
         if self._turn.has_rules:
             sums, new = self._turn.pull(active, invariants, residuals, given)
         else:

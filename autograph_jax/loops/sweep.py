@@ -21,6 +21,7 @@ from jax import lax
 from jax.extend.core import jaxpr_as_fun
 
 from autograph_jax.loops.axes import axes_of, axes_of_type, vary
+from autograph_jax.loops.by_lane import has_collective, meet
 from autograph_jax.loops.linearized import Linearized, LinearizedLanes, linearized
 from autograph_jax.loops.loop import Loop, Mask, chosen, is_inexact, split
 from autograph_jax.loops.pull import Arrays, Pull
@@ -287,8 +288,9 @@ def _is_small(array: Any) -> bool:
 
 
 def _is_of_several(loop: Loop | None) -> bool:
-    """Does what one lane or device takes back go into that of others, by a collective? JAX counts these among the effects."""
-    return loop is not None and (bool(loop.effects) or _is_of_several(loop.inner))
+    """Does what one lane or device takes back go into that of others, by a collective?"""
+    programs = () if loop is None else (loop.cond.jaxpr, loop.body.jaxpr)
+    return loop is not None and (any(map(has_collective, programs)) or bool(loop.effects) or _is_of_several(loop.inner))
 
 
 def _sweep_kept(pulled: Any, saved: Saved, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
@@ -367,6 +369,11 @@ def _at(array: Any, index: Any) -> Any:
 
 
 def _harmless(loop: Loop, active: jax.Array, residuals: Arrays) -> Arrays:
-    """In lanes that are over, a turn runs on values that nobody meant it for: its derivative may be infinite there."""
+    """In lanes that are over, a turn runs on values that nobody meant it for: its derivative may be infinite there.
+
+    Where lanes read each other, these are values that somebody reads.
+    """
+    if meet(loop):
+        return residuals
     ones = [lax.full_like(r, 1) if is_inexact(r) else r for r in residuals]
     return loop.choose(active, residuals, ones)

@@ -24,11 +24,16 @@ def traced(function: Callable[..., Any], avals: Sequence[Any]) -> ClosedJaxpr:
     def leaves(*operands: Any) -> list[Any]:
         return jax.tree.leaves(function(*operands))
 
-    about = debug_info("jit", function, (), {}, signature=_NO_SIGNATURE).with_unknown_names()
     jaxpr, _, consts = partial_eval.trace_to_jaxpr_dynamic(
-        linear_util.wrap_init(leaves, debug_info=about), [*map(_as_aval, avals)]
+        linear_util.wrap_init(leaves, debug_info=_about()), [*map(_as_aval, avals)]
     )
     return ClosedJaxpr(jaxpr, consts)
+
+
+@functools.cache
+def _about() -> Any:
+    """What JAX is told of each of these functions, and looks at in its own errors alone: nothing of where it is written."""
+    return debug_info("jit", traced, (), {}, signature=_NO_SIGNATURE).with_unknown_names()
 
 
 def _as_aval(aval: Any) -> Any:

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
+from autograph_jax.loops.by_lane import has_collective, is_of_axis
 from autograph_jax.loops.evaluation import bound, evaluated
 from autograph_jax.loops.mapped import is_mapped
 
@@ -28,18 +29,28 @@ def over_lanes(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
 
 
 def _each(equation: Any, given: list[Any]) -> Sequence[Any]:
-    if equation.primitive.name == "cond" and not equation.effects and is_mapped(given[0]):
+    if equation.primitive.name == "cond" and is_mapped(given[0]) and may_be_for_all(equation.params["branches"]):
         return branches_over_lanes(equation.params["branches"], given)
     return bound(equation, given)
 
 
+def may_be_for_all(branches: Sequence[ClosedJaxpr]) -> bool:
+    """May branches run for lanes that do not take them? Not if they print, say; a collective is read by others."""
+    return all(map(is_of_axis, frozenset().union(*(branch.effects for branch in branches))))
+
+
 def branches_over_lanes(branches: Sequence[ClosedJaxpr], given: Sequence[Any]) -> list[Any]:
-    """What lax.cond gives under a jax.vmap, of an index that differs from lane to lane and of operands."""
+    """What lax.cond gives under a jax.vmap, of an index that differs from lane to lane and of operands.
+
+    A collective in a branch reads all lanes, also those that do not take it: so do the derivatives.
+    """
+    is_joint = any(has_collective(branch.jaxpr) for branch in branches)
     index, *operands = given
     taken, outputs = index, []
     for number, branch in enumerate(branches):
         taken = jax.lax.eq(index, np.asarray(number, index.dtype))
-        outputs.append(evaluated(branch, [_kept_where(taken, value) for value in operands], _each))
+        values = operands if is_joint else [_kept_where(taken, value) for value in operands]
+        outputs.append(evaluated(branch, values, _each))
     which = taken if len(branches) == 2 else index
     return [jax.lax.select_n(which, *values) for values in zip(*outputs, strict=True)]
 

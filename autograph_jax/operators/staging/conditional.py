@@ -12,7 +12,7 @@ from jax.extend.core.primitives import cond_p
 
 from autograph_jax.loops.mapped import is_mapped
 from autograph_jax.loops.tracing import traced
-from autograph_jax.loops.written_out import branches_over_lanes
+from autograph_jax.loops.written_out import branches_over_lanes, may_be_for_all
 
 
 def conditional(predicate: jax.Array, then: ClosedJaxpr, otherwise: ClosedJaxpr) -> list[jax.Array]:
@@ -30,7 +30,7 @@ def conditional(predicate: jax.Array, then: ClosedJaxpr, otherwise: ClosedJaxpr)
     avals = [jax.typeof(const) for const in consts]
     programs = tuple(_with_operands(b, avals, known, wanted, effects) for b, known in zip(branches, given, strict=True))
     index = jax.lax.convert_element_type(predicate, jnp.int32)
-    if is_mapped(predicate) and not effects:
+    if is_mapped(predicate) and may_be_for_all(programs):
         computed = iter(branches_over_lanes(programs, [index, *consts]))
     else:
         computed = iter(cond_p.bind(index, *consts, branches=programs))
