@@ -42,7 +42,7 @@ def second_text(tree: gast.AST) -> str | None:
     return astunparse.unparse(gast.gast_to_ast(tree))
 
 
-@pytest.mark.filterwarnings("ignore:ast:DeprecationWarning")  # astunparse asks for ast.Num
+@pytest.mark.filterwarnings("ignore:ast:DeprecationWarning", "ignore:Attribute n:DeprecationWarning")  # of astunparse: ast.Num
 @pytest.mark.parametrize("table", TABLES)
 def test_a_second_printer_gives_the_same_tree(table: str):
     printed = 0
