@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core.primitives import scan_p, while_p
 
+from autograph_jax.loops import references
 from autograph_jax.loops.axes import axes_of, axes_of_type, vary
 from autograph_jax.loops.loop import Given, loop_of
 from autograph_jax.loops.lowering import unroll
@@ -100,9 +101,7 @@ def _evaluate(jaxpr: Any, consts: list[Any], arguments: list[Any], given: Given)
     for equation in jaxpr.eqns:
         operands, params = [read(v) for v in equation.invars], equation.params
         if equation.primitive is while_p:
-            counts = params["cond_nconsts"], params["body_nconsts"]
-            loop = loop_of(params["cond_jaxpr"], with_nested_loops(params["body_jaxpr"]), counts, given)
-            out = bind_loop(loop, *operands)
+            out = _bound(equation, operands, given)
         elif equation.primitive is scan_p and given.optimize:
             out = scan_p.bind(*operands, **params | {"unroll": unroll(given.optimize)})
         else:
@@ -110,3 +109,17 @@ def _evaluate(jaxpr: Any, consts: list[Any], arguments: list[Any], given: Given)
         out = out if equation.primitive.multiple_results else [out]
         values.update(zip(equation.outvars, out, strict=True))
     return [read(v) for v in jaxpr.outvars]
+
+
+def _bound(equation: Any, operands: list[Any], given: Given) -> list[Any]:
+    """What a while loop of lax's gives, as ours."""
+    params = equation.params
+
+    def bind(programs: references.Programs, operands: list[Any]) -> list[Any]:
+        cond, body, counts = programs
+        return bind_loop(loop_of(cond, with_nested_loops(body), counts, given), *operands)
+
+    programs = params["cond_jaxpr"], params["body_jaxpr"], (params["cond_nconsts"], params["body_nconsts"])
+    if not references.are_in(programs):
+        return bind(programs, operands)
+    return references.carried(programs, operands, bind) if references.are_known else while_p.bind(*operands, **params)

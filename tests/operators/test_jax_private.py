@@ -9,7 +9,7 @@ from jax._src.checkify import error_checks
 from jax._src.interpreters import batching, partial_eval
 from jax._src.lax import lax
 
-from autograph_jax.loops import checked, kernel_calls, lowering
+from autograph_jax.loops import checked, kernel_calls, lowering, references
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.values.traced import is_traced
 
@@ -20,13 +20,13 @@ def test_none_has_moved():
     assert jax_private._STAGING == (partial_eval.DynamicJaxprTrace, batching.BatchTrace, shard_map.ShardMapTrace)
     assert callable(core.to_concrete_value) and hasattr(core.trace_ctx, "trace")
     assert checked._rules is error_checks
-    assert callable(lowering._scan_of_lax) and kernel_calls.is_known
+    assert callable(lowering._scan_of_lax) and kernel_calls.is_known and references.are_known
     assert callable(callback._callback_op_sharding) and callable(callback.emit_python_callback)
     assert callable(lax._convert_element_type) and callable(traceback_util.register_exclusion)
 
 
 def test_there_are_no_others():
-    """Each use of `jax._src` stands behind a guard, in one of five files."""
+    """Each use of `jax._src` stands behind a guard, in one of six files."""
     import pathlib
 
     import autograph_jax
@@ -37,6 +37,7 @@ def test_there_are_no_others():
         "loops/checked.py",
         "loops/lowering.py",
         "loops/mapped.py",
+        "loops/references.py",
         "operators/jax_private.py",
         "runtime/frames.py",
     }

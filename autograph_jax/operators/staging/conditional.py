@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Var, jaxpr_as_fun
 from jax.extend.core.primitives import cond_p
 
+from autograph_jax.loops import references
 from autograph_jax.loops.mapped import is_mapped
 from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.written_out import branches_over_lanes, may_be_for_all
@@ -19,6 +20,8 @@ def conditional(predicate: jax.Array, then: ClosedJaxpr, otherwise: ClosedJaxpr)
     """What one of two programs without inputs gives. What both give of what was there before stays that."""
     branches = otherwise, then
     effects = frozenset().union(*(branch.effects for branch in branches))
+    if references.are_known and any(map(_has_references, branches)):
+        return references.chosen(predicate, then, otherwise)
     if any(map(_has_references, branches)) or any(map(_has_constants_twice, branches)):
         return list(jax.lax.cond(predicate, jaxpr_as_fun(then), jaxpr_as_fun(otherwise)))
     consts = list({id(const): const for branch in branches for const in branch.consts}.values())
