@@ -185,18 +185,38 @@ def of_sweep_tangent(primitive: Primitive) -> Batcher:
     return batch
 
 
-def of_loop_with_tangents(bind: Callable[..., list[Any]]) -> Batcher:
-    """What carries tangents is a loop as well: where they alone are a batch, the values are computed once."""
+def of_loop_with_tangents(primitive: Primitive, bind: Callable[..., list[Any]]) -> Batcher:
+    """What carries tangents is a loop as well: where they alone are a batch, the values are computed once. Otherwise it stays
+    what it is, which jax.checkpoint can still split.
+    """
 
     def batch(data: Any, operands: Sequence[Any], dims: Sequence[Dim], *, loop: Loop, masks: Any) -> Any:
+        if any(dim is not None for dim in dims[: len(loop.in_avals)]):
+            return both(data, operands, dims, loop, masks)
         parts = [*loop.counts, len(loop.carry_avals), sum(masks[0])]
         sorted_operands, sorted_dims = [_tangents_beside(values, parts) for values in (operands, dims)]
         out, out_dims = of_loop(bind)(data, sorted_operands, sorted_dims, loop=loop.with_tangents(*masks))
-        if any(dim is not None for dim in dims[: len(loop.in_avals)]):
-            return out, out_dims
         count = len(loop.carry_avals)  # values of which each lane has the same: jax.jacfwd wants them once
         once = [x if d is None else jax.lax.index_in_dim(x, 0, d, keepdims=False) for x, d in zip(out, out_dims, strict=True)]
         return [*once[:count], *out[count:]], [*(None for _ in once[:count]), *out_dims[count:]]
+
+    def both(data: Any, operands: Sequence[Any], dims: Sequence[Dim], loop: Loop, masks: Any) -> Any:
+        def moved_to(pairs: Sequence[Any], places: Sequence[Dim]) -> list[Any]:
+            return [(_to(x, d, place, data.size), place) for (x, d), place in zip(pairs, places, strict=True)]
+
+        pairs = list(zip(operands, dims, strict=True))
+        cond_consts, consts, carry, const_tangents, carry_tangents = loop.split_with_tangents(masks, pairs)
+        moving = chosen(consts, masks[0])
+        own = zip(moving, const_tangents, strict=True)
+        const_places = [0 if dim is None and own is not None else dim for (_, dim), (_, own) in own]
+        consts = merged(consts, moved_to(moving, const_places), masks[0])
+        carry = merged(carry, moved_to(chosen(carry, masks[1]), [0] * sum(masks[1])), masks[1])
+        primals, primal_dims = map(list, zip(*cond_consts, *consts, *carry, strict=True))
+        new, carry_dims = batch_of(loop, data, primal_dims)
+        carried = chosen(carry_dims, masks[1])
+        tangents = moved_to([*const_tangents, *carry_tangents], [*const_places, *carried])
+        primals = _carry_moved(loop, data, primals, primal_dims, carry_dims)
+        return primitive.bind(*primals, *(x for x, _ in tangents), loop=new, masks=masks), [*carry_dims, *carried]
 
     return batch
 

@@ -144,6 +144,10 @@ class Loop:
         first, second = self.counts[0], self.consts
         return list(operands[:first]), list(operands[first:second]), list(operands[second:])
 
+    def split_with_tangents(self, masks: tuple[Mask, Mask], operands: Sequence[Any]) -> list[list[Any]]:
+        """These, and of those that the masks choose, of the constants and of the carry, the tangents."""
+        return split(operands, *self.counts, len(self.carry_avals), sum(masks[0]))
+
     def run(self, *operands: Any) -> list[Any]:
         """The loop itself: exactly what lax.while_loop binds."""
         return while_p.bind(*operands, **self.params)

@@ -104,7 +104,7 @@ ad.primitive_jvps[while_loop_p] = _while_jvp
 
 
 def _run_with_tangents(*operands: Any, loop: Loop, masks: Masks) -> list[Any]:
-    cond_consts, consts, carry, const_tangents, carry_tangents = _parts(loop, masks, operands)
+    cond_consts, consts, carry, const_tangents, carry_tangents = loop.split_with_tangents(masks, operands)
     joint = loop.with_tangents(*masks)
     return bind_loop(joint, *cond_consts, *consts, *const_tangents, *carry, *carry_tangents)
 
@@ -385,7 +385,7 @@ partial.register(cotangent_and_tangent_p, _known_of_sweep, _split_sweep, _keep_s
 
 
 batched.register(while_loop_p, batched.of_loop(bind_loop))
-batched.register(while_and_tangent_p, batched.of_loop_with_tangents(bind_loop))
+batched.register(while_and_tangent_p, batched.of_loop_with_tangents(while_and_tangent_p, bind_loop))
 batched.register(while_saving_p, batched.of_saving(while_saving_p, bind_loop))
 batched.register(while_tangent_p, batched.of_linear(while_tangent_p))
 batched.register(while_cotangent_p, batched.of_linear(while_cotangent_p))
@@ -394,11 +394,6 @@ batched.register(sweep_tangent_p, batched.of_sweep_tangent(sweep_tangent_p))
 
 
 # Helpers
-
-
-def _parts(loop: Loop, masks: Masks, operands: Sequence[Any]) -> list[list[Any]]:
-    first, second = loop.counts
-    return split(operands, first, second, len(loop.carry_avals), sum(masks[0]))
 
 
 def _while_avals_of(loop: Loop) -> Any:

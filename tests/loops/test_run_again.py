@@ -378,3 +378,43 @@ PARTS = {
 @pytest.mark.parametrize("body, part", PARTS.values(), ids=PARTS)
 def test_which_part(body, part):
     assert masked(body, COUNT, NUMBER, NUMBER) == part
+
+
+def settled(y, n):
+    i = 0
+    while i < n:
+        y = jnp.sin(y) * 1.1
+        i += 1
+    return y
+
+
+def with_a_checkpoint(x, n):
+    y, k = x, 0
+    while k < n:
+        y = jax.checkpoint(settled)(y, n)
+        k += 1
+    return y
+
+
+def in_a_checkpoint(x, n):
+    @jax.checkpoint
+    def outer(y):
+        k = 0
+        while k < n:
+            y = settled(y, n)
+            k += 1
+        return y
+
+    return outer(x)
+
+
+@pytest.mark.parametrize("function", [with_a_checkpoint, in_a_checkpoint])
+def test_a_checkpoint_around_a_loop_of_lanes_with_their_own_turns(function):
+    x, n, one = jnp.array([0.3, 0.5, 0.7]), jnp.array([1, 3, 2]), ag.autograph(function)
+    every = jax.vmap(one)
+    want = (every(x + 1e-6, n) - every(x - 1e-6, n)) / 2e-6
+    np.testing.assert_allclose(jax.vmap(jax.grad(one))(x, n), want, rtol=1e-6)
+    np.testing.assert_allclose(jax.grad(lambda x: every(x, n).sum())(x), want, rtol=1e-6)
+    np.testing.assert_allclose(jax.vmap(jax.jacfwd(one))(x, n), want, rtol=1e-6)
+    second = (jax.vmap(jax.grad(one))(x + 1e-5, n) - jax.vmap(jax.grad(one))(x - 1e-5, n)) / 2e-5
+    np.testing.assert_allclose(jax.vmap(jax.hessian(one))(x, n), second, rtol=1e-5, atol=1e-8)
