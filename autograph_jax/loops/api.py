@@ -120,6 +120,6 @@ def _bound(equation: Any, operands: list[Any], given: Given) -> list[Any]:
         return bind_loop(loop_of(cond, with_nested_loops(body), counts, given), *operands)
 
     programs = params["cond_jaxpr"], params["body_jaxpr"], (params["cond_nconsts"], params["body_nconsts"])
-    if not references.are_in(programs):
+    if not references.are_in(*programs[:2]):
         return bind(programs, operands)
     return references.carried(programs, operands, bind) if references.are_known else while_p.bind(*operands, **params)

@@ -24,9 +24,9 @@ except ImportError:  # pragma: no cover - a JAX that has moved it: such a loop i
 Programs = tuple[ClosedJaxpr, ClosedJaxpr, tuple[int, int]]  # of a loop: the test, the turn, and how many constants each has
 
 
-def are_in(programs: Programs) -> bool:
-    """Do the programs of a loop read, write or make references?"""
-    effects = (*programs[0].effects, *programs[1].effects)
+def are_in(*programs: ClosedJaxpr) -> bool:
+    """Do programs read, write or make references?"""
+    effects = frozenset().union(*(program.effects for program in programs))
     return any(hasattr(effect, "input") or type(effect).__name__ == "InternalMutableArrayEffect" for effect in effects)
 
 

@@ -20,9 +20,10 @@ def conditional(predicate: jax.Array, then: ClosedJaxpr, otherwise: ClosedJaxpr)
     """What one of two programs without inputs gives. What both give of what was there before stays that."""
     branches = otherwise, then
     effects = frozenset().union(*(branch.effects for branch in branches))
-    if references.are_known and any(map(_has_references, branches)):
+    has_references = references.are_in(*branches)
+    if has_references and references.are_known:
         return references.chosen(predicate, then, otherwise)
-    if any(map(_has_references, branches)) or any(map(_has_constants_twice, branches)):
+    if has_references or any(map(_has_constants_twice, branches)):
         return list(jax.lax.cond(predicate, jaxpr_as_fun(then), jaxpr_as_fun(otherwise)))
     consts = list({id(const): const for branch in branches for const in branch.consts}.values())
     numbers = {id(const): number for number, const in enumerate(consts)}
@@ -38,11 +39,6 @@ def conditional(predicate: jax.Array, then: ClosedJaxpr, otherwise: ClosedJaxpr)
     else:
         computed = iter(cond_p.bind(index, *consts, branches=programs))
     return [next(computed) if common is None else jnp.asarray(consts[common]) for common in handed_on]
-
-
-def _has_references(branch: ClosedJaxpr) -> bool:
-    """JAX counts the effects of references by the inputs of a program, and has to do that anew for other inputs."""
-    return any(hasattr(effect, "input") for effect in branch.effects)
 
 
 def _has_constants_twice(branch: ClosedJaxpr) -> bool:
