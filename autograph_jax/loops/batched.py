@@ -207,8 +207,8 @@ def of_loop_with_tangents(primitive: Primitive, bind: Callable[..., list[Any]]) 
         pairs = list(zip(operands, dims, strict=True))
         cond_consts, consts, carry, const_tangents, carry_tangents = loop.split_with_tangents(masks, pairs)
         moving = chosen(consts, masks[0])
-        own = zip(moving, const_tangents, strict=True)
-        const_places = [0 if dim is None and own is not None else dim for (_, dim), (_, own) in own]
+        both_dims = [(dim, of_tangent) for (_, dim), (_, of_tangent) in zip(moving, const_tangents, strict=True)]
+        const_places = [0 if dim is None and of_tangent is not None else dim for dim, of_tangent in both_dims]
         consts = merged(consts, moved_to(moving, const_places), masks[0])
         carry = merged(carry, moved_to(chosen(carry, masks[1]), [0] * sum(masks[1])), masks[1])
         primals, primal_dims = map(list, zip(*cond_consts, *consts, *carry, strict=True))
