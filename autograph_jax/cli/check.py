@@ -60,12 +60,11 @@ class _Function(NamedTuple):
 
 
 def _unconvertible(file: targets.File) -> Iterator[reports.Finding]:
-    import gast
-
     from autograph_jax.converters.unsupported import WAY_OUT, reason_to_leave
+    from autograph_jax.syntax.translation import to_gast
 
     for function in _functions(file.tree):
-        if (reason := reason_to_leave(gast.ast_to_gast(function.node))) is not None:
+        if (reason := reason_to_leave(to_gast(function.node))) is not None:
             why, node = reason
             what = f"`{function.name}` stays as it is: {why}"
             yield _finding(file, node, UnconvertibleError.code, what, WAY_OUT)
@@ -82,17 +81,16 @@ _LEFT_TO_PYTHON = {
 
 
 def _decided_by_python(file: targets.File) -> Iterator[reports.Finding]:
-    import gast
-
     from autograph_jax.converters import convert_tree
     from autograph_jax.converters.unsupported import reason_to_leave
+    from autograph_jax.syntax.translation import to_ast, to_gast
 
     for function in _functions(file.tree):
-        tree = gast.ast_to_gast(function.node)
+        tree = to_gast(function.node)
         if not function.is_outermost or reason_to_leave(tree) is not None:
             continue
         converted = convert_tree(tree, function.class_name)
-        for node in ast.walk(gast.gast_to_ast(converted.tree)):
+        for node in ast.walk(to_ast(converted.tree)):
             match node:
                 case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attribute)) if (
                     name == converted.names.operators and attribute in _LEFT_TO_PYTHON

@@ -90,17 +90,16 @@ def converted(file: File, definition: Definition) -> tuple[text.Text, str]:
 
     Raises UnconvertibleError with the reason why it stays as it is.
     """
-    import gast
-
     from autograph_jax.converters import convert_tree
     from autograph_jax.converters.unsupported import WAY_OUT, reason_to_leave
     from autograph_jax.syntax import emit
+    from autograph_jax.syntax.translation import to_ast, to_gast
 
-    tree = gast.ast_to_gast(definition.node)
+    tree = to_gast(definition.node)
     reason = reason_to_leave(tree)
     if reason is None:
         converted = convert_tree(tree, definition.class_name)
-        return text.Text(emit.to_text(converted.tree), gast.gast_to_ast(converted.tree)), converted.names.operators
+        return text.Text(emit.to_text(converted.tree), to_ast(converted.tree)), converted.names.operators
     why, node = reason
     raise UnconvertibleError(
         f"`{definition.name}` cannot be converted: {why}",

@@ -11,7 +11,7 @@ from typing import Any
 
 import gast
 
-from autograph_jax.syntax.walk import Rewriter
+from autograph_jax.syntax.translation import to_ast
 
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 _LAMBDA = "<lambda>"
@@ -19,7 +19,7 @@ _LAMBDA = "<lambda>"
 
 def to_text(tree: gast.AST) -> str:
     """The tree as Python text, one statement a line."""
-    return ast.unparse(ast.fix_missing_locations(gast.gast_to_ast(tree)))
+    return ast.unparse(to_ast(tree))
 
 
 def to_code(
@@ -30,8 +30,7 @@ def to_code(
     Its free variables are the original's: what the tree names `namespace` is a constant, `operators`. Functions named in
     `blocks` are pieces of the user's function: they take its name, so that a traceback reads as before.
     """
-    factory = _NamespaceAsConstant(namespace).visit(_factory(tree, original.co_freevars))
-    ast.fix_missing_locations(factory)
+    factory = _factory(to_ast(tree, {namespace: _PLACE}), original.co_freevars)
     flags = original.co_flags & _FUTURE
     module = compile(factory, original.co_filename, "exec", flags=flags, dont_inherit=True)
     outer = _find(module, "factory")
@@ -47,14 +46,6 @@ def to_code(
 _PLACE: Any = frozenset({"ag__ of autograph_jax"})
 
 
-class _NamespaceAsConstant(Rewriter):
-    def __init__(self, namespace: str) -> None:
-        self._namespace = namespace
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return ast.copy_location(ast.Constant(_PLACE), node) if node.id == self._namespace else node
-
-
 def _with_constant(code: types.CodeType, operators: object) -> types.CodeType:
     inner = [_with_constant(c, operators) if isinstance(c, types.CodeType) else c for c in code.co_consts]
     return code.replace(co_consts=tuple(operators if constant == _PLACE else constant for constant in inner))
@@ -65,9 +56,8 @@ def uses(code: types.CodeType, operators: object) -> bool:
     return any(constant is operators for inner in (code, *_inside(code)) for constant in inner.co_consts)
 
 
-def _factory(tree: gast.AST, free: Sequence[str]) -> ast.Module:
+def _factory(node: Any, free: Sequence[str]) -> ast.Module:
     """`def factory(a, b): def f(...): ...`: the free names are parameters, so that the compiler makes cells."""
-    node = gast.gast_to_ast(tree)
     node.args.defaults = []
     node.args.kw_defaults = [None] * len(node.args.kwonlyargs)
     for argument in ast.walk(node.args):
@@ -82,10 +72,12 @@ def _factory(tree: gast.AST, free: Sequence[str]) -> ast.Module:
     module = ast.parse("def factory(): pass")
     definition = module.body[0]
     assert isinstance(definition, ast.FunctionDef)
-    definition.args.args = [ast.arg(name) for name in free]
+    definition.args.args = [ast.copy_location(ast.arg(name), definition) for name in free]
     # Without this, `def power(x, n): return x * power(x, n - 1)` would find itself in the factory, not among the globals.
-    own: list[ast.stmt] = [ast.Global([node.name])] if isinstance(node, ast.FunctionDef) and node.name not in free else []
-    definition.body = [*own, body]
+    if isinstance(node, ast.FunctionDef) and node.name not in free:
+        definition.body = [ast.copy_location(ast.Global([node.name]), definition), body]
+    else:
+        definition.body = [body]
     return module
 
 

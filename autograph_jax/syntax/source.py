@@ -18,6 +18,7 @@ import types
 import gast
 
 from autograph_jax.errors import Location, SourceError
+from autograph_jax.syntax.translation import to_gast
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FunctionTree = gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda
@@ -55,7 +56,7 @@ def source_of(function: types.FunctionType) -> Source:
     first = code.co_firstlineno
     assert node.end_lineno is not None
     text = "".join(lines[first - 1 : node.end_lineno])
-    return Source(gast.ast_to_gast(node), text, code.co_filename, first, _class_name(code.co_qualname))
+    return Source(to_gast(node), text, code.co_filename, first, _class_name(code.co_qualname))
 
 
 def _lines(filename: str, module_globals: dict[str, object]) -> list[str]:

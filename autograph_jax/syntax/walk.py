@@ -28,6 +28,11 @@ class _Fields(dict[type, tuple[str, ...]]):
 _FIELDS = _Fields()
 
 
+def fields_below(kind: type[gast.AST]) -> tuple[str, ...]:
+    """The fields of a class of nodes that may hold nodes, which are more than a context or an operator."""
+    return _FIELDS[kind]
+
+
 def children(node: gast.AST) -> list[Any]:
     """The nodes directly below, in the order of the source."""
     found: list[Any] = []
