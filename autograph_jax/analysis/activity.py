@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 import gast
 
-from autograph_jax.analysis.collect import bound_by, scope_by_node, scopes_in
+from autograph_jax.analysis.collect import bound_by, read_by, scope_by_node, scopes_in
 
 
 def writes(nodes: gast.AST | Iterable[gast.AST]) -> frozenset[str]:
@@ -28,7 +28,11 @@ def writes(nodes: gast.AST | Iterable[gast.AST]) -> frozenset[str]:
 
 def reads(nodes: gast.AST | Iterable[gast.AST]) -> frozenset[str]:
     """The names that these nodes load: x for `y = x`, `x += 1`, `x[i] = 1`, `def f(): return x`; not for `del x`."""
-    piece = scopes_in(nodes)
+    roots = [nodes] if isinstance(nodes, gast.AST) else list(nodes)
+    names = read_by(roots)  # which is all that most of them need
+    if names is not None:
+        return names
+    piece = scopes_in(roots)
     return frozenset(piece.reads).union(*(scope.read_outside for scope in piece.nested))
 
 

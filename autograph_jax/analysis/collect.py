@@ -60,6 +60,24 @@ def bound_by(nodes: Iterable[gast.AST]) -> frozenset[str] | None:
     return frozenset(found)
 
 
+def read_by(nodes: Iterable[gast.AST]) -> frozenset[str] | None:
+    """What `scopes_in(nodes)` says is read, told without scopes; None where it takes these."""
+    pending: list[Any] = list(nodes)
+    found: set[str] = set()
+    for node in pending:  # which grows
+        kind = type(node)
+        if kind is gast.Name:
+            if isinstance(node.ctx, gast.Load):
+                found.add(node.id)
+        elif kind in _ENTER and kind not in _BIND_BY_NAMES:
+            return None
+        else:
+            if kind is gast.AugAssign and isinstance(node.target, gast.Name):
+                found.add(node.target.id)
+            pending += children(node)
+    return frozenset(found)
+
+
 def scope_by_node(piece: Scope) -> Mapping[gast.AST, Scope]:
     """Each node that opens a scope, with that scope."""
     found: dict[gast.AST, Scope] = {}

@@ -70,7 +70,8 @@ def convert_tree(
     names = Names(tree)
     has = _Kinds(tree)
     hide_operators(tree, names)
-    tree = plain.convert(tree, class_name)
+    if class_name is not None or has.any(gast.AnnAssign) or names.is_users("super"):
+        tree = plain.convert(tree, class_name)
     if any(map(names.is_users, LOCAL_VARIABLES)):
         tree = local_variables.convert(tree, free)
     lists = list_operands.names_of_lists(tree) if ported else frozenset[str]()

@@ -16,23 +16,26 @@ LOCAL_VARIABLES = frozenset({"locals", "vars"})  # without an argument; `local_v
 
 WAY_OUT = "move its control flow into a function of its own, and decorate that"
 
+_WITH_A_SCOPE = frozenset({gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef})
 _WITH_A_FRAME = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+_AWAITING = (gast.Await, gast.AsyncFor, gast.AsyncWith)
+_MAY_BE_A_REASON = frozenset({gast.Call, *_WITH_A_FRAME, *_AWAITING})  # where nothing is yielded
 
 
 def reason_to_leave(function: FunctionTree) -> tuple[str, gast.AST] | None:
     """Why a function cannot be converted without being noticed, and where; None where it can."""
     if isinstance(function, gast.AsyncFunctionDef):
         return "it is an async function", function
-    nodes = list(own_nodes(function))
+    nodes = own_nodes(function)
     has_yields = any(isinstance(node, gast.Yield | gast.YieldFrom) for node in nodes)
     if isinstance(function, gast.Lambda) and has_yields:
         return "it is a generator", function
     if isinstance(function, gast.Lambda) and (looking := next(filter(looks_at_variables, nodes), None)):
         return "it is a lambda that asks for its variables", looking
-    for node in nodes:
+    for node in nodes if has_yields else [node for node in nodes if type(node) in _MAY_BE_A_REASON]:
         if has_yields and (yielding := next(filter(yields, _evaluated_later(node)), None)):
             return "it yields inside an expression", yielding
-        if isinstance(node, gast.Await | gast.AsyncFor | gast.AsyncWith):
+        if isinstance(node, _AWAITING):
             return "it awaits", node
         if isinstance(node, gast.Call) and (name := _called(node)) in _FRAME_READERS:
             if name not in _NEED_ARGUMENTS or not node.args:
@@ -64,7 +67,7 @@ def deletes_first(function: FunctionTree) -> bool:
     return first is not None and any(node.id == first.id for node in deleted)
 
 
-def own_nodes(function: FunctionTree) -> Iterator[gast.AST]:
+def own_nodes(function: FunctionTree) -> list[gast.AST]:
     """Every node of a function that is not inside a nested function or class."""
     return _outside_of_functions(function.body if isinstance(function.body, list) else [function.body])
 
@@ -96,13 +99,12 @@ def _evaluated_later(node: gast.AST) -> Sequence[gast.AST]:
     return []
 
 
-def _outside_of_functions(nodes: Sequence[gast.AST]) -> Iterator[gast.AST]:
-    pending = list(nodes)
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda | gast.ClassDef):
-            pending.extend(children(node))
+def _outside_of_functions(nodes: Sequence[gast.AST]) -> list[gast.AST]:
+    found = list(nodes)
+    for node in found:  # which grows meanwhile
+        if type(node) not in _WITH_A_SCOPE:
+            found += children(node)
+    return found
 
 
 def _called(node: gast.Call) -> str | None:

@@ -260,9 +260,12 @@ def item_written(function: gast.AST, aliases: Mapping[str, frozenset[str]], *, v
 
     `views_too`: and those that are views of these.
     """
-    subscripts = [n for n in walk(function) if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
+    nodes = walk(function)
+    subscripts = [n for n in nodes if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)]
     names = {root.id for n in subscripts if isinstance(root := path_of(n)[0], gast.Name)}
-    assigned = [n for n in walk(function) if isinstance(n, gast.Assign)]
+    if not names:
+        return frozenset()
+    assigned = [n for n in nodes if isinstance(n, gast.Assign)]
     views = [
         (target.id, _root(base))
         for node in assigned

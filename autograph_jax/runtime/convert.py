@@ -16,6 +16,7 @@ from typing import Any
 import gast
 
 from autograph_jax.converters import convert_tree
+from autograph_jax.converters.base import surely_converted
 from autograph_jax.converters.unsupported import WAY_OUT, reason_to_leave
 from autograph_jax.errors import Location, SourceError, UnconvertibleError, node_location
 from autograph_jax.runtime.debuggers import is_debugged
@@ -170,6 +171,7 @@ def _convert(function: types.FunctionType) -> Conversion:
         if is_logged(logging.INFO):
             log.info("%s stays as it is: %s", function.__qualname__, text)
         return Conversion(None, source=source, reason=text, location=location)
+    surely_converted(source.tree)
     with deep_recursion():
         return _converted_code(function, source)
 
