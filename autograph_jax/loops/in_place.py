@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from autograph_jax.loops.building import is_variable
@@ -12,9 +13,16 @@ _DERIVATIVES = ("while_saving", "while_and_tangent", "while_tangent", "while_cot
 _CALLS = ("jit", "pjit", "closed_call", "kernel")  # where programs are compiled; turns are written out there
 
 
+# Module state: of programs met, whether they have loops that carry arrays. Every loop around asks anew.
+_have_loops: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
+
+
 def has_loops(jaxpr: Any) -> bool:
     """Is an array carried by a loop in it?"""
-    return any(map(is_loop, jaxpr.eqns))
+    found = _have_loops.get(jaxpr)
+    if found is None:
+        found = _have_loops[jaxpr] = any(map(is_loop, jaxpr.eqns))
+    return found
 
 
 def is_loop(equation: Any) -> bool:

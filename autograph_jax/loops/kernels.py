@@ -34,6 +34,7 @@ _MOST_UNROLLED_OF_WRITES = 96  # the same, where XLA makes a function of each re
 _MOST_TURNS_AT_ONCE = 8
 _FEW_ELEMENTS = 16
 _MANY_TURNS = 64  # of an inner loop: then it is the one that counts
+_MANY = "a loop in it has many turns, and is compiled for itself"
 
 _TYPES = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128"
@@ -79,6 +80,8 @@ def surely_not(programs: Sequence[Any], lanes: int = 1) -> str | None:
 
     Only what is computed counts: what is moved may become less.
     """
+    if any(map(_has_many_turns, programs)):
+        return _MANY
     work = _work(tuple(programs))
     if work.largest * lanes > _MOST_ELEMENTS:
         return f"it computes {work.largest * lanes:,} numbers at once"
@@ -86,6 +89,14 @@ def surely_not(programs: Sequence[Any], lanes: int = 1) -> str | None:
         return f"it has more than {_MOST_EQUATIONS:,} operations"
     written = work.bytes_of_arrays * lanes + (work.bytes_of_numbers * lanes if lanes > 1 else 0)
     return f"a turn computes {written:,} bytes" if written > 2 * _MOST_BYTES else None  # some of it twice, perhaps
+
+
+def _has_many_turns(jaxpr: Any) -> bool:
+    return any(_is_long(e) or any(map(_has_many_turns, programs_of(e.params))) for e in jaxpr.eqns)
+
+
+def _is_long(equation: Any) -> bool:
+    return equation.primitive.name == "scan" and equation.params["length"] >= _MANY_TURNS
 
 
 def knows(programs: Sequence[Any]) -> bool:
@@ -218,8 +229,8 @@ class _Measure:
         if equation.effects or any(axes_of_type(v.aval) for v in equation.outvars):
             raise _TooMuchError(f"`{name}` has effects, or differs between devices")
         if name in _PROGRAMS:
-            if name == "scan" and equation.params["length"] >= _MANY_TURNS:
-                raise _TooMuchError("a loop in it has many turns, and is compiled for itself")
+            if _is_long(equation):
+                raise _TooMuchError(_MANY)
             for inner in programs_of(equation.params):
                 self.look(inner)
             return

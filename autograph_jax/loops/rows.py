@@ -51,7 +51,11 @@ def may_have_tables(params: dict[str, Any], avals: Sequence[Any]) -> bool:
     """May a scan of such operands need some rows of a table only? Not of one that the devices of a mesh have a part of each."""
     carried = avals[slice(*parts_of_scan(params, avals))]
     is_whole = not any(axes_of_type(aval) or is_split(aval) for aval in avals)
-    return params["length"] >= _LEAST_TURNS and is_whole and any(aval.ndim > 1 for aval in carried)
+    return params["length"] >= _LEAST_TURNS and is_whole and any(map(_may_be_table, carried))
+
+
+def _may_be_table(aval: Any) -> bool:
+    return aval.ndim > 1 and jnp.issubdtype(aval.dtype, jnp.integer)
 
 
 def of_scan(params: dict[str, Any], avals: Sequence[Any], inside: Ranges) -> list[Rows]:
@@ -160,7 +164,7 @@ class _Tables:
         aval = self._body.jaxpr.invars[number].aval
         used = self._body.accesses(number, output)
         writes = [id(equation) for equation in used if is_write(equation)]
-        if not writes or not jnp.issubdtype(aval.dtype, jnp.integer):
+        if not writes or not _may_be_table(aval):
             return None
         places = {id(equation): self._place(equation) for equation in used}
         fixed = min(map(len, places.values()))
