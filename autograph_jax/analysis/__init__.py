@@ -7,4 +7,6 @@ from autograph_jax.analysis.activity import reads as reads
 from autograph_jax.analysis.activity import writes as writes
 from autograph_jax.analysis.deciding import deciding_names as deciding_names
 from autograph_jax.analysis.facts import Facts as Facts
+from autograph_jax.analysis.facts import NameFacts as NameFacts
 from autograph_jax.analysis.facts import analyse as analyse
+from autograph_jax.analysis.facts import analyse_names as analyse_names

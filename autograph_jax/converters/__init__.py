@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import gast
 
-from autograph_jax.analysis import Facts, analyse, deciding_names
+from autograph_jax.analysis import Facts, analyse, analyse_names, deciding_names
 from autograph_jax.converters import (
     attempts,
     blocks,
@@ -81,18 +81,18 @@ def convert_tree(
         tree = matches.convert(tree, names)
     if has.any(gast.Yield):
         tree = yielding.convert(tree, names)
-    facts = analyse(tree)
-    is_other = has.any(gast.For) and live_loops.convert(tree, facts)
+    of_names = analyse_names(tree)
+    is_other = has.any(gast.For) and live_loops.convert(tree, of_names)
     if has.any(gast.Try, gast.TryStar):
         tree, is_other = attempts.convert(tree, names, ported=ported), True
     if is_other:
-        facts = analyse(tree)
+        of_names = analyse_names(tree)
     if has.any(gast.Tuple, gast.List):
-        tree = unpacking.convert(tree, facts, names)
+        tree = unpacking.convert(tree, of_names, names)
     if not ported and has.any(gast.Subscript):
         tree = masks.convert(tree)
-    tree = views.convert(tree, facts)
-    tree = stores.convert(tree, facts, names, ported=ported)
+    tree = views.convert(tree, of_names)
+    tree = stores.convert(tree, of_names, names, ported=ported)
     if has.any(gast.Yield, gast.YieldFrom):
         tree = generators.convert(tree)
     facts = analyse(tree)

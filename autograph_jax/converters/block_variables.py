@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import gast
 
@@ -22,13 +24,14 @@ class Variables:
     def __init__(self, function: gast.FunctionDef, facts: Facts, unsure: frozenset[str]) -> None:
         """`unsure` are variables of a function around that may have no value yet."""
         self._facts, self._unsure = facts, unsure
-        self._occurrences = collections.Counter(occurrences(function.body))
+        self._statements = _Statements()
+        self._occurrences = self._statements.names(function.body)
 
     def sure_names(self, node: gast.stmt, rest: list[gast.stmt]) -> list[gast.expr]:
         """Variables that a statement may leave unbound where it leaves early, but never where the rest is reached."""
         facts = self._facts
-        unsure = (facts.unbound_before[node] & self.written([node]) | _deleted([node])) - facts.unbound_before[rest[0]]
-        unsure &= facts.live_before[rest[0]]
+        unsure = facts.unbound_before[node] & self.written([node]) | self._statements.deleted([node])
+        unsure = (unsure - facts.unbound_before[rest[0]]) & facts.live_before[rest[0]]
         read = unsure & reads(rest) if unsure else unsure  # `def g(y): ...` there has a y of its own
         return [template.constant(name, at=rest[0]) for name in sorted(read)]
 
@@ -50,7 +53,7 @@ class Variables:
         names = self.written(nodes) & (live_out | self._facts.escaping)
         unbound = self._facts.unbound_after[at] | self._unsure
         if exiting:  # by a path that ends elsewhere
-            unbound |= self._facts.unbound_before[at] | _deleted(nodes)
+            unbound |= self._facts.unbound_before[at] | self._statements.deleted(nodes)
         return [template.constant(self._state_name(name, unbound), at=at) for name in sorted(names)]
 
     def _state_name(self, name: str, unbound: frozenset[str]) -> str:
@@ -60,7 +63,7 @@ class Variables:
 
     def written(self, nodes: Sequence[gast.AST]) -> frozenset[str]:
         own = self._facts.bound | self._facts.declared_global | self._facts.declared_nonlocal
-        return writes(nodes) & own
+        return self._statements.written(nodes) & own
 
     def local(self, names: frozenset[str], statements: Sequence[gast.AST], live_in: frozenset[str]) -> frozenset[str]:
         """Of names that are written the temporaries of this block: those that occur nowhere else and start without a value."""
@@ -68,17 +71,80 @@ class Variables:
         own = names - facts.escaping - facts.parameters - facts.declared_nonlocal - live_in
         if not own:
             return own
-        here = collections.Counter(name for name in occurrences(statements) if name in own)
+        here = self._statements.names(statements)
         return frozenset(name for name in own if here[name] == self._occurrences[name])
 
     def live_before(self, statements: list[gast.stmt], otherwise: frozenset[str]) -> frozenset[str]:
         return self._facts.live_before[statements[0]] if statements else otherwise
 
 
-def _deleted(nodes: Sequence[gast.AST]) -> frozenset[str]:
-    """The variables that these statements take away."""
-    deletions = (node for root in nodes for node in walk(root) if isinstance(node, gast.Delete))
-    return frozenset(target.id for node in deletions for target in node.targets if isinstance(target, gast.Name))
+class _Statements:
+    """What statements do, as they stood in the function. Each is looked at once: all blocks around it ask."""
+
+    def __init__(self) -> None:
+        self._known: dict[gast.AST, _Statement] = {}
+
+    def written(self, nodes: Sequence[gast.AST]) -> frozenset[str]:
+        return frozenset().union(*(self._of(node).written for node in nodes))
+
+    def deleted(self, nodes: Sequence[gast.AST]) -> frozenset[str]:
+        """The variables that these statements take away."""
+        return frozenset().union(*(self._of(node).deleted for node in nodes))
+
+    def names(self, nodes: Sequence[gast.AST]) -> collections.Counter[str]:
+        """How often each name occurs, nested functions included."""
+        return _sum(self._of(node).names for node in nodes)
+
+    def _of(self, node: gast.AST) -> _Statement:
+        if node not in self._known:
+            parts = [] if isinstance(node, _DEFINITIONS) else children(node)
+            inner = [part for part in parts if isinstance(part, _STATEMENTS)]
+            self._known[node] = self._of_several(parts, inner) if inner else _statement(node)
+        return self._known[node]
+
+    def _of_several(self, parts: Sequence[gast.AST], inner: Sequence[gast.AST]) -> _Statement:
+        header = [part for part in parts if not isinstance(part, _STATEMENTS)]
+        names = _sum([_names(header), *(self._of(part).names for part in inner)])
+        return _Statement(writes(header) | self.written(inner), self.deleted(inner), names)
+
+
+class _Statement(NamedTuple):
+    written: frozenset[str]
+    deleted: frozenset[str]
+    names: collections.Counter[str]
+
+
+_STATEMENTS = (gast.stmt, gast.excepthandler, gast.match_case)
+_DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
+
+
+def _statement(node: gast.AST) -> _Statement:
+    deletions = [inner for inner in walk(node) if isinstance(inner, gast.Delete)]
+    deleted = frozenset(target.id for inner in deletions for target in inner.targets if isinstance(target, gast.Name))
+    return _Statement(writes([node]), deleted, _names([node]))
+
+
+def _sum(counts: Iterable[collections.Counter[str]]) -> collections.Counter[str]:
+    total = collections.Counter[str]()
+    for one in counts:
+        total.update(one)
+    return total
+
+
+def _names(nodes: Sequence[gast.AST]) -> collections.Counter[str]:
+    found: list[str] = []
+    for node in itertools.chain.from_iterable(map(walk, nodes)):
+        kind = type(node)
+        if kind is gast.Name:
+            found.append(node.id)
+        elif kind is gast.alias:
+            found.append((node.asname or node.name).partition(".")[0])
+        elif kind in _WITH_A_NAME and node.name:
+            found.append(node.name)
+    return collections.Counter(found)
+
+
+_WITH_A_NAME = frozenset({gast.FunctionDef, gast.ClassDef, gast.MatchAs, gast.MatchStar})
 
 
 def is_docstring(statement: gast.stmt) -> bool:
@@ -105,15 +171,3 @@ def _taken_by(node: gast.FunctionDef) -> frozenset[str]:
     bound = {s.target.id for s in node.body if isinstance(s, gast.AnnAssign) and isinstance(s.target, gast.Name)}
     bound |= {parameter.id for parameter in parameters(node)}
     return frozenset(own) | (_from_around(node.body) - bound - (writes(node.body) - own))
-
-
-def occurrences(nodes: Sequence[gast.AST]) -> Iterator[str]:
-    """Each occurrence of a name, nested functions included."""
-    for root in nodes:
-        for node in walk(root):
-            if isinstance(node, gast.Name):
-                yield node.id
-            elif isinstance(node, gast.FunctionDef | gast.ClassDef | gast.MatchAs | gast.MatchStar) and node.name:
-                yield node.name
-            elif isinstance(node, gast.alias):
-                yield (node.asname or node.name).partition(".")[0]

@@ -11,9 +11,11 @@ After:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import gast
 
-from autograph_jax.analysis import Facts, reads, writes
+from autograph_jax.analysis import NameFacts, reads, writes
 from autograph_jax.converters.base import Pass
 from autograph_jax.syntax import template
 from autograph_jax.syntax.template import Template
@@ -23,7 +25,7 @@ _LIVE = Template("ag__.live(VALUE, READ)")
 _OVER_SEVERAL = frozenset({"enumerate", "zip", "reversed"})
 
 
-def convert(tree: gast.AST, facts: dict[gast.AST, Facts]) -> bool:
+def convert(tree: gast.AST, facts: Mapping[gast.AST, NameFacts]) -> bool:
     """Mark these loops in a tree, in place. Gives whether there were any."""
     marker = _LiveLoops(facts)
     marker.visit(tree)
@@ -31,9 +33,9 @@ def convert(tree: gast.AST, facts: dict[gast.AST, Facts]) -> bool:
 
 
 class _LiveLoops(Pass):
-    def __init__(self, facts: dict[gast.AST, Facts]) -> None:
+    def __init__(self, facts: Mapping[gast.AST, NameFacts]) -> None:
         self._facts = facts
-        self._scopes: list[Facts] = []
+        self._scopes: list[NameFacts] = []
         self._inner: list[list[gast.Subscript]] = []  # for each function around: what the functions in it write
         self.found = False
 

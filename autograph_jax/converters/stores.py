@@ -27,10 +27,11 @@ has failed before.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 
 import gast
 
-from autograph_jax.analysis import Facts, reads, writes
+from autograph_jax.analysis import Facts, NameFacts, analyse, reads, writes
 from autograph_jax.converters.base import Pass
 from autograph_jax.converters.places import (
     Place,
@@ -52,6 +53,7 @@ from autograph_jax.converters.views import item_written, views_in
 from autograph_jax.syntax import template
 from autograph_jax.syntax.names import Names
 from autograph_jax.syntax.template import Template
+from autograph_jax.syntax.walk import walk
 
 _SET_ATTR = Template("ag__.set_attr(VALUE, OBJECT, ATTRIBUTE)")
 _SET_ITEM = Template("ag__.set_item(VALUE, OBJECT, INDEX, ALIASES)")
@@ -69,15 +71,27 @@ _UPDATE_PATH = Template("ag__.UPDATE(OBJECT, SYMBOL, VALUE, STEPS)")
 _ASSIGNED = Template("ag__.assigned(VALUE, NAME_)")
 
 
-def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names, *, ported: bool = False) -> gast.AST:
+def convert(tree: gast.AST, facts: Mapping[gast.AST, NameFacts], names: Names, *, ported: bool = False) -> gast.AST:
     """In `ported` code arrays of NumPy's are ours, which show what is written."""
+    if any(_writes_shared(function, of_names) for function, of_names in facts.items()):
+        facts = analyse(tree)  # of variables that show a write, those count that are read later
     return _Stores(facts, names, not ported).visit(tree)
 
 
+def _writes_shared(function: gast.AST, facts: NameFacts) -> bool:
+    """May a function write what several variables hold?"""
+    nodes = walk(function)
+    places = [n for n in nodes if isinstance(n, gast.Subscript | gast.Attribute) and isinstance(n.ctx, gast.Store)]
+    places += [node.target for node in nodes if isinstance(node, gast.AugAssign)]
+    roots = {root.id for place in places if isinstance(root := path_of(place)[0], gast.Name)}
+    of_views = {name for pair in views_in(function) for name in pair} if roots else set[str]()
+    return any(name in of_views or facts.aliases.get(name) for name in roots)
+
+
 class _Stores(Pass):
-    def __init__(self, facts: dict[gast.AST, Facts], names: Names, watches: bool) -> None:
+    def __init__(self, facts: Mapping[gast.AST, NameFacts], names: Names, watches: bool) -> None:
         self._facts, self._names, self._watches = facts, names, watches
-        self._scopes: list[Facts] = []
+        self._scopes: list[NameFacts] = []
         self._views: list[list[tuple[str, str]]] = []  # per function: variables of which the first takes a view of the second's
         self._item_written: list[frozenset[str]] = []  # per function: variables of arrays that it writes by items
         self._unshared: list[frozenset[str]] = []  # per function: variables whose object nothing else holds
@@ -296,10 +310,13 @@ class _Stores(Pass):
         """Other variables that may hold the array that is written, or a view of it, and are read later."""
         if not self._scopes or not isinstance(root, gast.Name):
             return []
-        facts = self._scopes[-1]
+        facts, sharing = self._scopes[-1], self._sharing(root.id) - {root.id}
+        if not sharing:
+            return []
+        assert isinstance(facts, Facts), "variables share what is written, which was not foreseen"
         later = facts.live_after.get(node, facts.bound) | facts.escaping
         bound = facts.bound - facts.unbound_before.get(node, frozenset())
-        return sorted((self._sharing(root.id) - {root.id}) & later & bound)
+        return sorted(sharing & later & bound)
 
     def _sharing(self, name: str) -> set[str]:
         names, aliases = {name}, self._scopes[-1].aliases

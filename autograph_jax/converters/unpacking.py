@@ -16,9 +16,11 @@ After:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import gast
 
-from autograph_jax.analysis import Facts
+from autograph_jax.analysis import NameFacts
 from autograph_jax.converters.base import Pass
 from autograph_jax.converters.views import item_written, may_keep
 from autograph_jax.syntax import template
@@ -31,12 +33,12 @@ _TAKE = Template("TARGET = VALUE")
 _SEQUENCES = (gast.Tuple, gast.List)
 
 
-def convert(tree: gast.AST, facts: dict[gast.AST, Facts], names: Names) -> gast.AST:
+def convert(tree: gast.AST, facts: Mapping[gast.AST, NameFacts], names: Names) -> gast.AST:
     return _Unpacking(facts, names).visit(tree)
 
 
 class _Unpacking(Pass):
-    def __init__(self, facts: dict[gast.AST, Facts], names: Names) -> None:
+    def __init__(self, facts: Mapping[gast.AST, NameFacts], names: Names) -> None:
         self._facts, self._names = facts, names
         self._functions: list[tuple[list[gast.stmt], frozenset[str]]] = []  # each with the names that it writes by items
         self._elements = 0  # variables made for what loops take

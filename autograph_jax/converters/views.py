@@ -20,7 +20,7 @@ from typing import Any
 
 import gast
 
-from autograph_jax.analysis import Facts
+from autograph_jax.analysis import NameFacts
 from autograph_jax.converters.base import Pass
 from autograph_jax.converters.places import as_load, index_of, is_pure, is_pure_value, path_of
 from autograph_jax.syntax.names import is_operator
@@ -39,12 +39,12 @@ _LOAD = gast.Load()
 VIEWS = frozenset("T mT real imag conj conjugate reshape ravel transpose swapaxes squeeze view diagonal".split())
 
 
-def convert(tree: gast.AST, facts: dict[gast.AST, Facts]) -> gast.AST:
+def convert(tree: gast.AST, facts: Mapping[gast.AST, NameFacts]) -> gast.AST:
     return _Kept().visit(_Views(facts).visit(tree))
 
 
 class _Views(Pass):
-    def __init__(self, facts: dict[gast.AST, Facts]) -> None:
+    def __init__(self, facts: Mapping[gast.AST, NameFacts]) -> None:
         self._facts = facts
         self._item_written: list[frozenset[str]] = []  # per function: names of arrays that it writes by items
 
@@ -246,7 +246,7 @@ def _index(value: gast.expr, base: gast.expr) -> list[gast.expr]:
     return [] if of_dict else [index_of(copy.deepcopy(value.slice))]
 
 
-def views_in(function: gast.FunctionDef) -> Iterator[tuple[str, str]]:
+def views_in(function: gast.AST) -> Iterator[tuple[str, str]]:
     """Of the views whose index is known: the variable that takes one, and that of the array."""
     for node in walk(function):
         if isinstance(node, gast.Assign) and isinstance(node.value, gast.Call) and is_operator(node.value.func, "view"):

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import gast
 import pytest
 
-from autograph_jax.analysis import analyse
+from autograph_jax.analysis import analyse, analyse_names
 from autograph_jax.converters import (
     attempts,
     blocks,
@@ -110,15 +110,15 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
             case "attempts":
                 tree = attempts.convert(tree, names)
             case "live_loops":
-                live_loops.convert(tree, analyse(tree))
+                live_loops.convert(tree, analyse_names(tree))
             case "unpacking":
-                tree = unpacking.convert(tree, analyse(tree), names)
+                tree = unpacking.convert(tree, analyse_names(tree), names)
             case "views":
-                tree = views.convert(tree, analyse(tree))
+                tree = views.convert(tree, analyse_names(tree))
             case "masks":
                 tree = masks.convert(tree)
             case "stores":
-                tree = stores.convert(tree, analyse(tree), names, ported=last in ("list_operands", "products"))
+                tree = stores.convert(tree, analyse_names(tree), names, ported=last in ("list_operands", "products"))
             case "generators":
                 tree = generators.convert(tree)
             case "blocks":
