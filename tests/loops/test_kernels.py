@@ -8,6 +8,7 @@ from jax import lax
 
 import autograph_jax as ag
 from autograph_jax.loops import kernels
+from autograph_jax.loops.evaluation import programs_of
 from autograph_jax.loops.kernel_calls import in_one_kernel
 from tests.platforms import needs_cpu
 
@@ -279,6 +280,18 @@ def test_of_nested_loops_the_one_that_turns():
     text = jax.jit(ag.autograph(f)).lower(jnp.ones(300)).as_text()
     assert text.count("xla_cpu_small_call") == 1
     assert text.index("stablehlo.while") < text.index("xla_cpu_small_call")
+
+
+def test_a_nest_around_a_loop_of_many_turns_is_none_before_it_is_compiled():
+    def f(x):
+        for _ in range(3):
+            for _ in range(100):
+                x = jnp.sin(x)
+        return x
+
+    (loop,) = jax.make_jaxpr(ag.autograph(f))(1.0).jaxpr.eqns
+    told = kernels.surely_not(programs_of(loop.params))
+    assert told == kernels.why_not(loop, loop.params) == "a loop in it has many turns, and is compiled for itself"
 
 
 def test_gradients_are_kernels_too():
