@@ -69,6 +69,8 @@ def convert_tree(
     """
     names = Names(tree)
     has = _Kinds(tree)
+    if has.arithmetic_alone and class_name is None and not ported and not is_debugged:
+        return Converted(tree, names, analyse(tree), {})
     hide_operators(tree, names)
     if class_name is not None or has.any(gast.AnnAssign) or names.is_users("super"):
         tree = plain.convert(tree, class_name)
@@ -121,12 +123,26 @@ class _Kinds:
     """The kinds of nodes in a tree: a pass that would find nothing is not run."""
 
     def __init__(self, tree: gast.AST) -> None:
-        nodes = walk(tree)
-        self._kinds = {type(node) for node in nodes}
-        self._kinds |= {type(node.op) for node in nodes if isinstance(node, gast.BinOp | gast.AugAssign)}
+        self._nodes = walk(tree)
+        self._kinds = {type(node) for node in self._nodes}
+        self._kinds |= {type(node.op) for node in self._nodes if isinstance(node, gast.BinOp | gast.UnaryOp | gast.AugAssign)}
 
     def any(self, *kinds: type) -> bool:
         return not self._kinds.isdisjoint(kinds)
+
+    @property
+    def arithmetic_alone(self) -> bool:
+        """Is it a function of what no pass changes: numbers, variables, arithmetic with these, and tuples of it?"""
+        if not self._kinds <= _ARITHMETIC:
+            return False
+        functions = [node for node in self._nodes if isinstance(node, gast.FunctionDef | gast.Lambda)]
+        return len(functions) == 1 and not any(isinstance(n, gast.Tuple) and isinstance(n.ctx, gast.Store) for n in self._nodes)
+
+
+_ARITHMETIC = frozenset({
+    gast.FunctionDef, gast.Lambda, gast.arguments, gast.Name, gast.Constant, gast.Tuple, gast.Assign, gast.Return, gast.Expr,
+    gast.BinOp, gast.Add, gast.Sub, gast.Mult, gast.Div, gast.UnaryOp, gast.USub, gast.UAdd,
+})  # fmt: skip
 
 
 def _position(node: gast.expr) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
@@ -42,13 +43,34 @@ def with_aliases(
             new[key] = leaders.setdefault(pair, new[key])
     together = [{key: {*branch.kin_of(places[key])} for key in new} for branch in (first, second)]
     atoms = {key: [_leaves_atom(branch, key, places[key]) for branch in (first, second)] for key in new}
-    for key, pair in identities.items():
-        for other, other_pair in identities.items():
-            one = any(a == b and not atom for a, b, atom in zip(pair, other_pair, atoms[key], strict=True))
-            if key is not other and (one or any(map(_related, (first, second), together, (key,) * 2, (other,) * 2))):
-                _doubt_parts(new[key], list(reach.arrays(new[other])))
-                aliasing.doubt_buffers(new[key], new[other])
+    for key, others in _that_may_share((first, second), identities, together, atoms).items():
+        for other in others:
+            _doubt_parts(new[key], list(reach.arrays(new[other])))
+            aliasing.doubt_buffers(new[key], new[other])
     return new
+
+
+def _that_may_share(
+    branches: tuple[Traced, Traced],
+    identities: dict[Any, tuple[int, ...]],
+    kin: Sequence[dict[Any, set[int]]],
+    atoms: dict[Any, list[bool]],
+) -> dict[Any, list[Any]]:
+    """By place, the others that have the same object after a branch, or may have one array with it; most have none."""
+    found: dict[Any, set[Any]] = {key: set() for key in identities}
+    for number, branch in enumerate(branches):
+        holders, relatives = collections.defaultdict[int, list[Any]](list), collections.defaultdict[int, list[Any]](list)
+        for key, pair in identities.items():
+            holders[pair[number]].append(key)
+            for array in kin[number][key]:
+                relatives[array].append(key)
+        for key, pair in identities.items():
+            if not atoms[key][number]:
+                found[key].update(holders[pair[number]])
+            near = {other for array in kin[number][key] for other in relatives[array]} - found[key]
+            found[key].update(other for other in near if _related(branch, kin[number], key, other))
+            found[key].discard(key)
+    return {key: [other for other in identities if other in others] for key, others in found.items() if others}
 
 
 def _leaves_atom(branch: Traced, key: Any, place: Place) -> bool:
