@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from autograph_jax.loops import guards, ranges
-from autograph_jax.loops.evaluation import called, is_call
+from autograph_jax.loops.evaluation import called, is_call, programs_of
 from autograph_jax.loops.noted import left_by
 from autograph_jax.loops.ranges import Range, Ranges
 
@@ -23,10 +23,20 @@ def overflowing(closed: Any, known: Sequence[Range | None], *, in_branches: bool
 
     Without `in_branches`, none of those that stand in a branch, or are selected: not all turns take them.
     """
+    if not _has_integers_of_python(closed.jaxpr):
+        return None
     found = _found(closed, known)
     certain = [one for one in found if not isinstance(one, _InBranch)]
     equation = _first(found if in_branches else certain)
     return equation.equation if isinstance(equation, _InBranch) else equation
+
+
+def _has_integers_of_python(jaxpr: Any) -> bool:
+    return any(_is_of_python(e.outvars) or any(map(_has_integers_of_python, programs_of(e.params))) for e in jaxpr.eqns)
+
+
+def _is_of_python(variables: Sequence[Any]) -> bool:
+    return any(v.aval.weak_type and v.aval.dtype.kind in "iu" for v in variables if hasattr(v.aval, "weak_type"))
 
 
 class _InBranch(NamedTuple):

@@ -50,6 +50,9 @@ class Names:
 def _every_name(tree: gast.AST) -> set[str]:
     names: set[str] = set()
     for node in walk(tree):
+        if type(node) is gast.Name:  # as most are
+            names.add(node.id)
+            continue
         for value in vars(node).values():
             if isinstance(value, str):
                 names.add(value)
