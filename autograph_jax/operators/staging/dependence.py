@@ -11,6 +11,8 @@ import jax.numpy as jnp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from autograph_jax.loops.evaluation import programs_of
+
 _index = Primitive("index_of_element")  # an identity
 _index.def_impl(lambda index, **_: index)
 _index.def_abstract_eval(lambda index, **_: index)
@@ -51,14 +53,12 @@ def _has_plain_index(jaxpr: Any, tainted_inputs: list[bool], of_numpys: bool) ->
         taints = [_is_variable(v) and v in tainted for v in equation.invars]
         if equation.primitive is _index and not any(taints) and (of_numpys or not equation.params["of_numpys"]):
             return True
-        for parameter in jax.tree.leaves(list(equation.params.values()), is_leaf=lambda p: hasattr(p, "jaxpr")):
-            inner = getattr(parameter, "jaxpr", parameter)
-            if hasattr(inner, "eqns"):
-                # The inputs of a branch are the last of lax.cond's; of other primitives', where not all are.
-                count = len(inner.invars)
-                inside = taints[-count:] if count <= len(taints) and count else [any(taints)] * count
-                if _has_plain_index(inner, inside, of_numpys):
-                    return True
+        for inner in programs_of(equation.params):
+            # The inputs of a branch are the last of lax.cond's; of other primitives', where not all are.
+            count = len(inner.invars)
+            inside = taints[-count:] if count <= len(taints) and count else [any(taints)] * count
+            if _has_plain_index(inner, inside, of_numpys):
+                return True
         if any(taints):
             tainted.update(equation.outvars)
     return False
