@@ -488,6 +488,22 @@ ROWS = {
           help: return the new array and use that, or make a copy first: `y = x.copy()`
         """,
     ),
+    "an array that a loop has yet to take": Row(
+        """
+        def f(x):
+            for y in (x, x):
+                y[0] = 1.0
+            return x
+        """,
+        "jit(f)(x3)",
+        """
+        AliasError: an array is written in place, and what a loop around has yet to take would have to show the write  [AG0301]
+          model.py:3, in f
+            y[0] = 1.0
+            ^^^^
+          help: loop over indices, or over copies: `for a in (x.copy(), y.copy()): ...`
+        """,
+    ),
     "an array in a tuple": Row(
         """
         def f(x):

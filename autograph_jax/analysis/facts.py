@@ -105,9 +105,9 @@ def _name_facts(scope: Scope) -> dict[str, Any]:
 
 
 def _facts(scope: Scope, scopes: Mapping[gast.AST, Scope]) -> Facts:
-    of_names = _name_facts(scope)
+    own = _name_facts(scope)
     flow = flow_of(cast(FunctionNode, scope.node), scopes)
-    names = sorted(scope.bound | of_names["declared_global"] | of_names["declared_nonlocal"])
+    names = sorted(scope.bound | own["declared_global"] | own["declared_nonlocal"])
     bits = _bits(names)
     at_statements = functools.partial(_at_statements, reachable=frozenset(flow.reachable()), decode=_Decoder(names))
     before, after, head = at_statements(live_at(flow, bits), [flow.before, flow.after, flow.head])
@@ -118,7 +118,7 @@ def _facts(scope: Scope, scopes: Mapping[gast.AST, Scope]) -> Facts:
     unbound = unbound_reads(unbound_blocks, bits, fickle=fickle)
     reads = frozenset(name for name in unbound if isinstance(name.ctx, gast.Load))
     return Facts(
-        **of_names,
+        **own,
         live_before=before,
         live_after=after,
         live_head=head,

@@ -72,7 +72,7 @@ def convert_tree(
     if has.arithmetic_alone and class_name is None and not ported and not is_debugged:
         return Converted(tree, names, analyse(tree), {})
     hide_operators(tree, names)
-    if class_name is not None or has.any(gast.AnnAssign) or names.is_users("super"):
+    if class_name is not None or has.any(gast.AnnAssign) or names.is_users("super"):  # the three that it writes out
         tree = plain.convert(tree, class_name)
     if any(map(names.is_users, LOCAL_VARIABLES)):
         tree = local_variables.convert(tree, free)
@@ -83,18 +83,18 @@ def convert_tree(
         tree = matches.convert(tree, names)
     if has.any(gast.Yield):
         tree = yielding.convert(tree, names)
-    of_names = analyse_names(tree)
-    is_other = has.any(gast.For) and live_loops.convert(tree, of_names)
+    name_facts = analyse_names(tree)
+    is_other = has.any(gast.For) and live_loops.convert(tree, name_facts)
     if has.any(gast.Try, gast.TryStar):
         tree, is_other = attempts.convert(tree, names, ported=ported), True
     if is_other:
-        of_names = analyse_names(tree)
+        name_facts = analyse_names(tree)
     if has.any(gast.Tuple, gast.List):
-        tree = unpacking.convert(tree, of_names, names)
+        tree = unpacking.convert(tree, name_facts, names)
     if not ported and has.any(gast.Subscript):
         tree = masks.convert(tree)
-    tree = views.convert(tree, of_names)
-    tree = stores.convert(tree, of_names, names, ported=ported)
+    tree = views.convert(tree, name_facts)
+    tree = stores.convert(tree, name_facts, names, ported=ported)
     if has.any(gast.Yield, gast.YieldFrom):
         tree = generators.convert(tree)
     facts = analyse(tree)
@@ -135,8 +135,10 @@ class _Kinds:
         """Is it a function of what no pass changes: numbers, variables, arithmetic with these, and tuples of it?"""
         if not self._kinds <= _ARITHMETIC:
             return False
-        functions = [node for node in self._nodes if isinstance(node, gast.FunctionDef | gast.Lambda)]
-        return len(functions) == 1 and not any(isinstance(n, gast.Tuple) and isinstance(n.ctx, gast.Store) for n in self._nodes)
+        function, *nodes = self._nodes
+        is_last = [node is function.body[-1] for node in nodes if isinstance(node, gast.Return)]
+        others = (node for node in nodes if isinstance(node, gast.FunctionDef | gast.Lambda | gast.Tuple))
+        return all(is_last) and all(isinstance(node, gast.Tuple) and isinstance(node.ctx, gast.Load) for node in others)
 
 
 _ARITHMETIC = frozenset({

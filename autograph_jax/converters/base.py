@@ -25,7 +25,7 @@ class Pass(Rewriter):
 
 
 def surely_converted(function: gast.AST) -> None:
-    """Of a function that a pass makes of parts of one that is converted, nobody need ask."""
+    """Nobody need ask of a function that has been asked about, or that a pass makes of parts of one that is converted."""
     function.__dict__["is_left"] = False
 
 

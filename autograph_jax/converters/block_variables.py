@@ -24,13 +24,13 @@ class Variables:
     def __init__(self, function: gast.FunctionDef, facts: Facts, unsure: frozenset[str]) -> None:
         """`unsure` are variables of a function around that may have no value yet."""
         self._facts, self._unsure = facts, unsure
-        self._statements = _Statements()
-        self._occurrences = self._statements.names(function.body)
+        self._effects = _Effects()
+        self._occurrences = self._effects.names(function.body)
 
     def sure_names(self, node: gast.stmt, rest: list[gast.stmt]) -> list[gast.expr]:
         """Variables that a statement may leave unbound where it leaves early, but never where the rest is reached."""
         facts = self._facts
-        unsure = facts.unbound_before[node] & self.written([node]) | self._statements.deleted([node])
+        unsure = facts.unbound_before[node] & self.written([node]) | self._effects.deleted([node])
         unsure = (unsure - facts.unbound_before[rest[0]]) & facts.live_before[rest[0]]
         read = unsure & reads(rest) if unsure else unsure  # `def g(y): ...` there has a y of its own
         return [template.constant(name, at=rest[0]) for name in sorted(read)]
@@ -53,7 +53,7 @@ class Variables:
         names = self.written(nodes) & (live_out | self._facts.escaping)
         unbound = self._facts.unbound_after[at] | self._unsure
         if exiting:  # by a path that ends elsewhere
-            unbound |= self._facts.unbound_before[at] | self._statements.deleted(nodes)
+            unbound |= self._facts.unbound_before[at] | self._effects.deleted(nodes)
         return [template.constant(self._state_name(name, unbound), at=at) for name in sorted(names)]
 
     def _state_name(self, name: str, unbound: frozenset[str]) -> str:
@@ -63,7 +63,7 @@ class Variables:
 
     def written(self, nodes: Sequence[gast.AST]) -> frozenset[str]:
         own = self._facts.bound | self._facts.declared_global | self._facts.declared_nonlocal
-        return self._statements.written(nodes) & own
+        return self._effects.written(nodes) & own
 
     def local(self, names: frozenset[str], statements: Sequence[gast.AST], live_in: frozenset[str]) -> frozenset[str]:
         """Of names that are written the temporaries of this block: those that occur nowhere else and start without a value."""
@@ -71,18 +71,21 @@ class Variables:
         own = names - facts.escaping - facts.parameters - facts.declared_nonlocal - live_in
         if not own:
             return own
-        here = self._statements.names(statements)
+        here = self._effects.names(statements)
         return frozenset(name for name in own if here[name] == self._occurrences[name])
 
     def live_before(self, statements: list[gast.stmt], otherwise: frozenset[str]) -> frozenset[str]:
         return self._facts.live_before[statements[0]] if statements else otherwise
 
 
-class _Statements:
-    """What statements do, as they stood in the function. Each is looked at once: all blocks around it ask."""
+class _Effects:
+    """What statements do. Each is looked at once, since all blocks around it ask.
+
+    The first who asks wants to know of the whole function, so that it is looked at before anything in it is converted.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[gast.AST, _Statement] = {}
+        self._known: dict[gast.AST, _Effect] = {}
 
     def written(self, nodes: Sequence[gast.AST]) -> frozenset[str]:
         return frozenset().union(*(self._of(node).written for node in nodes))
@@ -95,33 +98,33 @@ class _Statements:
         """How often each name occurs, nested functions included."""
         return _sum(self._of(node).names for node in nodes)
 
-    def _of(self, node: gast.AST) -> _Statement:
+    def _of(self, node: gast.AST) -> _Effect:
         if node not in self._known:
             parts = [] if isinstance(node, _DEFINITIONS) else children(node)
-            inner = [part for part in parts if isinstance(part, _STATEMENTS)]
-            self._known[node] = self._of_several(parts, inner) if inner else _statement(node)
+            inner = [part for part in parts if isinstance(part, _LOOKED_AT_APART)]
+            self._known[node] = self._with_suites(parts, inner) if inner else _effect(node)
         return self._known[node]
 
-    def _of_several(self, parts: Sequence[gast.AST], inner: Sequence[gast.AST]) -> _Statement:
-        header = [part for part in parts if not isinstance(part, _STATEMENTS)]
+    def _with_suites(self, parts: Sequence[gast.AST], inner: Sequence[gast.AST]) -> _Effect:
+        header = [part for part in parts if not isinstance(part, _LOOKED_AT_APART)]
         names = _sum([_names(header), *(self._of(part).names for part in inner)])
-        return _Statement(writes(header) | self.written(inner), self.deleted(inner), names)
+        return _Effect(writes(header) | self.written(inner), self.deleted(inner), names)
 
 
-class _Statement(NamedTuple):
+class _Effect(NamedTuple):
     written: frozenset[str]
     deleted: frozenset[str]
     names: collections.Counter[str]
 
 
-_STATEMENTS = (gast.stmt, gast.excepthandler, gast.match_case)
+_LOOKED_AT_APART = (gast.stmt, gast.excepthandler, gast.match_case)
 _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
 
 
-def _statement(node: gast.AST) -> _Statement:
+def _effect(node: gast.AST) -> _Effect:
     deletions = [inner for inner in walk(node) if isinstance(inner, gast.Delete)]
     deleted = frozenset(target.id for inner in deletions for target in inner.targets if isinstance(target, gast.Name))
-    return _Statement(writes([node]), deleted, _names([node]))
+    return _Effect(writes([node]), deleted, _names([node]))
 
 
 def _sum(counts: Iterable[collections.Counter[str]]) -> collections.Counter[str]:

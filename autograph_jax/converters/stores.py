@@ -27,7 +27,7 @@ has failed before.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import gast
 
@@ -72,10 +72,13 @@ _ASSIGNED = Template("ag__.assigned(VALUE, NAME_)")
 
 
 def convert(tree: gast.AST, facts: Mapping[gast.AST, NameFacts], names: Names, *, ported: bool = False) -> gast.AST:
-    """In `ported` code arrays of NumPy's are ours, which show what is written."""
-    if any(_writes_shared(function, of_names) for function, of_names in facts.items()):
-        facts = analyse(tree)  # of variables that show a write, those count that are read later
-    return _Stores(facts, names, not ported).visit(tree)
+    """In `ported` code arrays of NumPy's are ours, which show what is written.
+
+    The facts are from before views were marked, which hides what may be one object.
+    """
+    is_shared = any(itertools.starmap(_writes_shared, facts.items()))
+    paths = analyse(tree) if is_shared else {}  # of variables that show a write, those count that are read later
+    return _Stores(facts, paths, names, not ported).visit(tree)
 
 
 def _writes_shared(function: gast.AST, facts: NameFacts) -> bool:
@@ -84,13 +87,27 @@ def _writes_shared(function: gast.AST, facts: NameFacts) -> bool:
     places = [n for n in nodes if isinstance(n, gast.Subscript | gast.Attribute) and isinstance(n.ctx, gast.Store)]
     places += [node.target for node in nodes if isinstance(node, gast.AugAssign)]
     roots = {root.id for place in places if isinstance(root := path_of(place)[0], gast.Name)}
-    of_views = {name for pair in views_in(function) for name in pair} if roots else set[str]()
-    return any(name in of_views or facts.aliases.get(name) for name in roots)
+    views = list(views_in(function)) if roots else []
+    return any(_sharing(name, facts.aliases, views) for name in roots)
+
+
+def _sharing(name: str, aliases: Mapping[str, frozenset[str]], views: Sequence[tuple[str, str]]) -> set[str]:
+    """The other variables that may hold what this one does, or a view of it."""
+    names = {name}
+    while more := {other for pair in views if names & {*pair} for other in pair} - names | {
+        other for one in names for other in aliases.get(one, ()) if other not in names
+    }:
+        names |= more
+    return names - {name}
 
 
 class _Stores(Pass):
-    def __init__(self, facts: Mapping[gast.AST, NameFacts], names: Names, watches: bool) -> None:
-        self._facts, self._names, self._watches = facts, names, watches
+    def __init__(
+        self, facts: Mapping[gast.AST, NameFacts], paths: Mapping[gast.AST, Facts], names: Names, watches: bool
+    ) -> None:
+        """`paths` is empty where nothing is written that several variables hold."""
+        self._facts, self._paths, self._names, self._watches = facts, paths, names, watches
+        self._functions: list[gast.FunctionDef] = []
         self._scopes: list[NameFacts] = []
         self._views: list[list[tuple[str, str]]] = []  # per function: variables of which the first takes a view of the second's
         self._item_written: list[frozenset[str]] = []  # per function: variables of arrays that it writes by items
@@ -99,6 +116,7 @@ class _Stores(Pass):
         self._numbers = itertools.count(1)
 
     def function(self, node: gast.FunctionDef) -> gast.AST:
+        self._functions.append(node)
         self._scopes.append(self._facts[node])
         self._views.append(list(views_in(node)))
         self._item_written.append(item_written(node, self._facts[node].aliases, views_too=True))
@@ -109,6 +127,7 @@ class _Stores(Pass):
         if captured:
             # `def fill(): y[0] = 1` writes the array of the function around it.
             node.body.insert(0, gast.copy_location(gast.Nonlocal(sorted(captured)), node.body[0]))
+        self._functions.pop()
         self._scopes.pop()
         self._views.pop()
         self._item_written.pop()
@@ -310,21 +329,13 @@ class _Stores(Pass):
         """Other variables that may hold the array that is written, or a view of it, and are read later."""
         if not self._scopes or not isinstance(root, gast.Name):
             return []
-        facts, sharing = self._scopes[-1], self._sharing(root.id) - {root.id}
+        sharing = _sharing(root.id, self._scopes[-1].aliases, self._views[-1])
         if not sharing:
             return []
-        assert isinstance(facts, Facts), "variables share what is written, which was not foreseen"
+        facts = self._paths[self._functions[-1]]
         later = facts.live_after.get(node, facts.bound) | facts.escaping
         bound = facts.bound - facts.unbound_before.get(node, frozenset())
         return sorted(sharing & later & bound)
-
-    def _sharing(self, name: str) -> set[str]:
-        names, aliases = {name}, self._scopes[-1].aliases
-        while more := {other for pair in self._views[-1] if names & {*pair} for other in pair} - names | {
-            other for one in names for other in aliases.get(one, ()) if other not in names
-        }:
-            names |= more
-        return names
 
     def _rebinds(self, root: gast.expr, steps: list[Place]) -> bool:
         """Is the root a variable of this function (or of one around it) that takes the new array?"""

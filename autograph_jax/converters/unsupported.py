@@ -19,7 +19,7 @@ WAY_OUT = "move its control flow into a function of its own, and decorate that"
 _WITH_A_SCOPE = frozenset({gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef})
 _WITH_A_FRAME = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 _AWAITING = (gast.Await, gast.AsyncFor, gast.AsyncWith)
-_MAY_BE_A_REASON = frozenset({gast.Call, *_WITH_A_FRAME, *_AWAITING})  # where nothing is yielded
+_MAY_BE_A_REASON = frozenset({gast.Call, *_WITH_A_FRAME, *_AWAITING})  # what `reason_to_leave` asks about where nothing yields
 
 
 def reason_to_leave(function: FunctionTree) -> tuple[str, gast.AST] | None:
@@ -32,7 +32,9 @@ def reason_to_leave(function: FunctionTree) -> tuple[str, gast.AST] | None:
         return "it is a generator", function
     if isinstance(function, gast.Lambda) and (looking := next(filter(looks_at_variables, nodes), None)):
         return "it is a lambda that asks for its variables", looking
-    for node in nodes if has_yields else [node for node in nodes if type(node) in _MAY_BE_A_REASON]:
+    if not has_yields:
+        nodes = [node for node in nodes if type(node) in _MAY_BE_A_REASON]
+    for node in nodes:
         if has_yields and (yielding := next(filter(yields, _evaluated_later(node)), None)):
             return "it yields inside an expression", yielding
         if isinstance(node, _AWAITING):
@@ -94,6 +96,8 @@ def _evaluated_later(node: gast.AST) -> Sequence[gast.AST]:
             return [node.msg] if node.msg else []
         case gast.Assign():
             return node.targets
+        case gast.AnnAssign():
+            return [node.target]
         case gast.AugAssign():
             return [node.target] if isinstance(node.target, gast.Name) else [node.target, node.value]
     return []

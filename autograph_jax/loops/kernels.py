@@ -34,7 +34,7 @@ _MOST_UNROLLED_OF_WRITES = 96  # the same, where XLA makes a function of each re
 _MOST_TURNS_AT_ONCE = 8
 _FEW_ELEMENTS = 16
 _MANY_TURNS = 64  # of an inner loop: then it is the one that counts
-_MANY = "a loop in it has many turns, and is compiled for itself"
+_LONG_LOOP = "a loop in it has many turns, and is compiled for itself"
 
 _TYPES = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128"
@@ -78,10 +78,10 @@ def why_not(equation: Any, params: dict[str, Any]) -> str | None:
 def surely_not(programs: Sequence[Any], lanes: int = 1) -> str | None:
     """The same for programs before they are compiled, of which so many run side by side; None where it is not known yet.
 
-    Only what is computed counts: what is moved may become less.
+    Of operations only those that compute count: what is moved may become less.
     """
     if any(map(_has_many_turns, programs)):
-        return _MANY
+        return _LONG_LOOP
     work = _work(tuple(programs))
     if work.largest * lanes > _MOST_ELEMENTS:
         return f"it computes {work.largest * lanes:,} numbers at once"
@@ -230,7 +230,7 @@ class _Measure:
             raise _TooMuchError(f"`{name}` has effects, or differs between devices")
         if name in _PROGRAMS:
             if _is_long(equation):
-                raise _TooMuchError(_MANY)
+                raise _TooMuchError(_LONG_LOOP)
             for inner in programs_of(equation.params):
                 self.look(inner)
             return

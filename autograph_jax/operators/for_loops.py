@@ -33,7 +33,7 @@ from autograph_jax.operators.loops import (
 from autograph_jax.operators.sequences import bounded, iterables, lengthened, lists, overtaken, taking
 from autograph_jax.operators.sequences.rows import View, stacked
 from autograph_jax.operators.staged_for import FAILED, FEW, FROM_THE_SECOND, Loop, worth_staging
-from autograph_jax.operators.tracing import holders, impure, reach, state
+from autograph_jax.operators.tracing import holders, impure, reach, state, to_come
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.choices import Choice
@@ -58,10 +58,12 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
     with holders.in_use(arrays, _written_meanwhile) if arrays else _NOTHING:
         if not jax_private.tracing():
             # Python's own loop stands here, and not in a function of its own: deep recursion needs the frames.
-            for element in taking.taken(iterable):
-                exit = body(element)
-                if exit is not None and exit is not CONTINUE:
-                    return None if exit is BREAK else exit
+            elements = iter(taking.taken(iterable))
+            with to_come.taking(elements):
+                for element in elements:
+                    exit = body(element)
+                    if exit is not None and exit is not CONTINUE:
+                        return None if exit is BREAK else exit
             return orelse() if orelse is not None else None
         rows, exit = iterables.view(iterable), None
         if type(iterable) is itertools.count and not impure.is_held(iterable, references=_HELD_BY_CALL - 1):
@@ -164,7 +166,7 @@ def _python_for(
     loop: tuple[Any, ...] | None = None,
 ) -> Any:
     loop = loop or (object(), _hint(elements))
-    with lengthened.unrolling(*loop) if hooks.is_porting() else _NOTHING:
+    with to_come.taking(elements), lengthened.unrolling(*loop) if hooks.is_porting() else _NOTHING:
         return _turns_in_python(elements, body, names, orelse, turns, is_meant, loop)
 
 
@@ -210,7 +212,7 @@ def _again(elements: Iterator[Any]) -> Callable[[], Iterator[Any]]:
     if isinstance(elements, _Begun):
         return lambda: elements
     if not isinstance(elements, comprehensions.Kept):
-        kept = itertools.tee(elements, 1)[0]
+        kept = copy.copy(elements) if isinstance(elements, type(iter(()))) else itertools.tee(elements, 1)[0]
         return lambda: copy.copy(kept)
     times = itertools.count()
 

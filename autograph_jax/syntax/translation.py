@@ -1,7 +1,7 @@
 """Python's trees and gast's: a node of the one is copied to the class of the same name in the other.
 
-As gast's own translators do, with which tests compare, in a fraction of the time, which was a third of a conversion's. Where
-the two trees differ, the kinds of nodes are named here: in gast parameters and the names of caught exceptions are Names.
+gast's own translators give the same, as tests compare, and took a third of the time of a conversion. The kinds of nodes in
+which the two trees differ are named here: in gast parameters and the names of caught exceptions are Names.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ _POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
 class _Class(NamedTuple):
-    """What nodes of a class are copied to, and which fields hold nodes: those below, and the one of a context or operators."""
+    """What nodes of a class are copied to, and which fields hold nodes: those below, and the one of a context or operators.
+
+    These are `symbol`: they are told apart by their classes alone, so that one of each stands everywhere.
+    """
 
     other: Any  # a class of nodes
     fields: tuple[str, ...]
-    word: str | None
+    symbol: str | None
     has_position: bool
 
 
@@ -34,23 +37,22 @@ class _Classes(dict[type, _Class]):
     def __init__(self, to: types.ModuleType) -> None:
         super().__init__()
         self._to = to
-        self._words: dict[type, ast.AST] = {}
+        self._symbols: dict[type, ast.AST] = {}
 
     def __missing__(self, kind: type[ast.AST]) -> _Class:
-        word = next((name for name in ("ctx", "op", "ops") if name in kind._fields), None)
+        symbol = next((name for name in ("ctx", "op", "ops") if name in kind._fields), None)
         other = getattr(self._to, kind.__name__)
-        self[kind] = found = _Class(other, fields_below(kind), word, "lineno" in other._attributes)
+        self[kind] = found = _Class(other, fields_below(kind), symbol, "lineno" in other._attributes)
         return found
 
-    def word(self, node: ast.AST) -> ast.AST:
-        """A context or an operator. They are told apart by their classes alone, so one of each stands everywhere."""
-        found = self._words.get(type(node))
+    def symbols(self, given: Any) -> Any:
+        """A context, an operator, or the operators of a comparison."""
+        if type(given) is list:
+            return [self.symbols(one) for one in given]
+        found = self._symbols.get(type(given))
         if found is None:
-            found = self._words[type(node)] = getattr(self._to, type(node).__name__)()
+            found = self._symbols[type(given)] = getattr(self._to, type(given).__name__)()
         return found
-
-    def words(self, given: Any) -> Any:
-        return [self.word(one) for one in given] if type(given) is list else self.word(given)
 
 
 _TO_GAST, _TO_AST = _Classes(gast), _Classes(ast)
@@ -63,12 +65,12 @@ def to_gast(node: ast.AST) -> Any:
 
 
 def _copied_to_gast(node: ast.AST) -> Any:
-    kind, fields, word, _ = _TO_GAST[type(node)]
+    kind, fields, symbol, _ = _TO_GAST[type(node)]
     new = kind.__new__(kind)
     parts: dict[str, Any] = new.__dict__
     parts.update(node.__dict__)
-    if word is not None:
-        parts[word] = _TO_GAST.words(parts[word])
+    if symbol is not None:
+        parts[symbol] = _TO_GAST.symbols(parts[symbol])
     for name in fields:
         value = parts.get(name)
         if type(value) is list:
@@ -99,12 +101,12 @@ def _handler_to_gast(node: ast.ExceptHandler) -> Any:
 def _with_field(name: str, empty: Callable[[], Any]) -> Callable[[ast.AST], Any]:
     """Of nodes that have this field since Python 3.12 or 3.13, and in gast always."""
 
-    def copy(node: ast.AST) -> Any:
+    def with_field(node: ast.AST) -> Any:
         new = _copied_to_gast(node)
         new.__dict__.setdefault(name, empty())
         return new
 
-    return copy
+    return with_field
 
 
 _OF_PYTHON: dict[type, Callable[[Any], Any]] = {
@@ -126,7 +128,7 @@ def to_ast(tree: gast.AST, constants: Mapping[str, object] | None = None) -> Any
 
 
 class _ToAst:
-    """`around` are the attributes of the nearest node around that has a position."""
+    """`around` is the `__dict__` of the nearest node around that has a position."""
 
     def __init__(self, constants: Mapping[str, object]) -> None:
         self._constants = constants
@@ -135,7 +137,7 @@ class _ToAst:
         given = type(node)
         if given is gast.arguments:
             return self._arguments(node, around)
-        kind, fields, word, has_position = _TO_AST[given]
+        kind, fields, symbol, has_position = _TO_AST[given]
         new = kind.__new__(kind)
         parts: dict[str, Any] = new.__dict__
         parts.update(node.__dict__)
@@ -145,8 +147,8 @@ class _ToAst:
         if given is gast.Name and node.id in self._constants:
             constant: Any = self._constants[node.id]
             return ast.copy_location(ast.Constant(constant), new)
-        if word is not None:
-            parts[word] = _TO_AST.words(parts[word])
+        if symbol is not None:
+            parts[symbol] = _TO_AST.symbols(parts[symbol])
         if given is gast.ExceptHandler and node.name:
             parts["name"] = node.name.id
         for name in fields:

@@ -2292,6 +2292,120 @@ def row_of_reversed_that_a_function_may_write(x):
 row(row_of_reversed_that_a_function_may_write, [np.array([2.0, 7.0, 1.0, 5.0])], want="either")
 
 
+# ------------------------------------------------------------------ what a loop has yet to take
+Y = np.array([7.0, 8.0, 9.0])
+
+
+def array_that_comes_twice(x):
+    for a in (x, x):
+        a[0] += 1.0
+    return x
+
+
+row(array_that_comes_twice, [X], want="error")
+
+
+def array_of_a_later_turn(x, y):
+    for a in (x, y):
+        y[0] += a[0]
+    return y
+
+
+row(array_of_a_later_turn, [X, Y], want="error")
+
+
+def array_of_a_later_turn_where_the_loop_may_be_left(x, y):
+    for a in [x, y]:
+        if a[0] > 100.0:
+            break
+        y[0] += a[0]
+    return x, y
+
+
+row(array_of_a_later_turn_where_the_loop_may_be_left, [X, Y], want="error")
+
+
+def array_of_a_later_turn_around(x, y):
+    for a in (x, y):
+        for b in (x, y):
+            b[0] += a[1]
+        a[1] += 1.0
+    return x, y
+
+
+row(array_of_a_later_turn_around, [X, Y], want="error")
+
+
+def pairs_of_which_a_later_one_holds_what_is_written(x, y):
+    for a, b in ((x, y), (y, y)):
+        b[0] = a[1] + 1.0
+        if a[0] > 0.0:
+            a[1] = b[0] + 5.0
+    return x, y
+
+
+row(pairs_of_which_a_later_one_holds_what_is_written, [X, Y], want="error")
+
+
+def list_that_holds_an_array_twice(x):
+    rows, total = [x + 0.0] * 2, 0.0
+    for a in rows:
+        a[0] += 1.0
+        total += a[0]
+    return total
+
+
+row(list_that_holds_an_array_twice, [X], want="error")
+
+
+def view_of_what_comes_later(x, y):
+    for a in (y[:2], y[1:]):
+        a[1] += 1.0
+    return y
+
+
+either(view_of_what_comes_later, [X, Y])
+
+
+def arrays_one_after_the_other(x, y):
+    for a in (x, y):
+        a[0] += 1.0
+    return x, y
+
+
+row(arrays_one_after_the_other, [X, Y])
+
+
+def pairs_of_arrays_one_after_the_other(x, y, z, w):
+    for a, b in ((x, y), (z, w)):
+        a[0] = b[1]
+    return x, y, z, w
+
+
+row(pairs_of_arrays_one_after_the_other, [X, Y, X + 20.0, Y + 30.0])
+
+
+def array_that_was_taken_before(x, y):
+    for a in (x, y):
+        x[1] += a[0]
+    return x, y
+
+
+row(array_that_was_taken_before, [X, Y])
+
+
+def list_written_by_its_own_name(x, y):
+    rows = [x + 0.0, y + 0.0]
+    for k, r in enumerate(rows):
+        rows[1][k] = r[0]
+    for r in rows:
+        rows[1][0] += r[0]
+    return rows[0], rows[1]
+
+
+row(list_written_by_its_own_name, [X, Y])
+
+
 @table.each_way
 def test_aliases(row, way, record_property):
     check(row, way, record_property)

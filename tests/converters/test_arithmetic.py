@@ -26,6 +26,7 @@ NOT_ALONE = {
     "two functions": "def f(x):\n    return lambda: x",
     "annotated": "def f(x):\n    y: float = x\n    return y",
     "a branch": "def f(x):\n    return 1 if x else 2",
+    "never reached": "def f(x):\n    return x\n    y = x",
     "deleted": "def f(x):\n    del x",
     "a global": "def f(x):\n    global y\n    y = x",
 }

@@ -27,6 +27,8 @@ ROWS = {  # a function, the reason to leave it, and the line that it names
     ),
     "super, and another name is deleted": ("def f(self, x):\n    del x\n    super()", None, None),
     "super with arguments": ("def f(self, kind):\n    del self\n    super(kind, kind)", None, None),
+    "yields where an item is written": ("def f(o):\n    o[(yield 1)] = 3", "it yields inside an expression", 2),
+    "the same, annotated": ("def f(o):\n    o['a'][(yield 1)]: int = 3", "it yields inside an expression", 2),
     "frames of an inner function": ("def f(x):\n    def g():\n        return dir()\n    return g", None, None),
 }
 

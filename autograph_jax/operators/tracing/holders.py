@@ -6,6 +6,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import functools
 import gc
 import inspect
 import itertools
@@ -22,7 +23,7 @@ import numpy as np
 from autograph_jax.errors import AliasError, frame_location, is_user_frame, user_location
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.exits import Return
-from autograph_jax.operators.tracing import bytecode, constants, history, listed, outside, reach, standing
+from autograph_jax.operators.tracing import bytecode, constants, history, listed, outside, reach, standing, to_come
 from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with, may_share
 from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.operands import Operand, Result
@@ -56,6 +57,8 @@ def check_write(
     shares_one = standing.shares([array]) if isinstance(array, np.ndarray) else None
     if shares_one is not None and any(reach.holds(alias, shares_one, skip=_apart_from(place)) for alias in aliases):
         raise _held_too()
+    if to_come.holds(functools.partial(_shows, array), place[0] if place is not None else None):
+        raise _to_come()
     picked = place is not None and is_traced(place[1])  # of several, which all are written: as they were, or the new one
     if place is not None and picked:
         _check_apart(place[0])
@@ -75,6 +78,18 @@ def check_write(
     for other in doubted:
         if holder_of(other, place) is not None or any(part is other for alias in aliases for part in reach.arrays(alias)):
             raise doubtful_error()
+
+
+def _shows(array: Any, part: Any) -> bool:
+    return part is array or isinstance(part, jax.Array) and isinstance(array, jax.Array) and may_overlap(part, array)
+
+
+def _to_come() -> AliasError:
+    return AliasError(
+        "an array is written in place, and what a loop around has yet to take would have to show the write",
+        location=user_location(),
+        help="loop over indices, or over copies: `for a in (x.copy(), y.copy()): ...`",
+    )
 
 
 def _held_too() -> AliasError:
