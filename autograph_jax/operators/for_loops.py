@@ -134,19 +134,23 @@ def _written_meanwhile() -> AliasError:
 
 def _as_marked(marked: markers.Marked, body: Block, names: tuple[str, ...], orelse: Block | None) -> Any:
     """A loop over `ag.stage(xs)`, `ag.scan(xs)` or `ag.unroll(xs)`."""
-    if marked.how == "unroll" or not jax_private.tracing():
-        elements = taking.taken(marked.iterable) if isinstance(marked.iterable, jax.Array) else iter(marked)
-        decisions.left_to_python("it is marked: `ag.unroll`")
-        return _python_for(elements, body, names, orelse, is_meant=True)
-    rows = iterables.view(marked.iterable) if marked.how == "stage" or hasattr(marked.iterable, "shape") else None
-    if rows is None:
-        rows = stacked(list(marked.iterable) if marked.how == "stage" else marked.iterable)
-    loop = Loop(rows, body, names, orelse, marked.how, marked.options)
-    exit = loop.staged()
-    if exit is FROM_THE_SECOND:
-        return _from_the_second(loop)
-    rows.end(exit)
-    return run_else(exit, orelse, loop.functions, names)
+    arrays = _run_over(marked.iterable)
+    orelse = _when_over(orelse, arrays) if orelse is not None and arrays else orelse
+    with holders.in_use(arrays, _written_meanwhile) if arrays else _NOTHING:
+        if marked.how == "unroll" or not jax_private.tracing():
+            elements = taking.taken(marked.iterable) if isinstance(marked.iterable, jax.Array) else iter(marked)
+            decisions.left_to_python("it is marked: `ag.unroll`")
+            return _python_for(elements, body, names, orelse, is_meant=True)
+        rows = iterables.view(marked.iterable) if marked.how == "stage" or hasattr(marked.iterable, "shape") else None
+        values = list(marked.iterable) if marked.how == "stage" and rows is None else marked.iterable
+        rows = stacked(values) if rows is None else rows
+        loop = Loop(rows, body, names, orelse, marked.how, marked.options)
+        with to_come.taking(iter(values if isinstance(values, list) else ())):
+            exit = loop.staged()
+            if exit is FROM_THE_SECOND:
+                return _from_the_second(loop)
+        rows.end(exit)
+        return run_else(exit, orelse, loop.functions, names)
 
 
 def each(iterable: Any) -> Any:

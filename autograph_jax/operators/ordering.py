@@ -17,7 +17,7 @@ from autograph_jax.operators.comprehensions import Kept, each_there, is_there, k
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.outside_loops import marked
 from autograph_jax.operators.sequences import bounded, iterables
-from autograph_jax.operators.tracing import aliasing, same_containers, views
+from autograph_jax.operators.tracing import same_containers, views
 from autograph_jax.operators.values import joins, objects, selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced, truth
@@ -159,9 +159,7 @@ def _in_order(elements: list[Any], keys: list[Any], reverse: Any) -> list[Any]:
     columns = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves])[places], *elements)
     ordered = [jax.tree.map(lambda column, n=n: column[n], columns) for n in range(len(elements))]
     for element in ordered:
-        aliasing.doubt_arrays(element, elements)
-        for one in elements:
-            same_containers.doubt_container(element, one)
+        same_containers.doubt_all(element, elements)
     return ordered
 
 

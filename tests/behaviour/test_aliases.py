@@ -6,6 +6,8 @@ import types
 import jax.numpy as jnp
 import numpy as np
 
+import autograph_jax as ag
+
 from .harness import Table, check
 
 table = Table(__name__)
@@ -2404,6 +2406,84 @@ def list_written_by_its_own_name(x, y):
 
 
 row(list_written_by_its_own_name, [X, Y])
+
+
+def element_of_a_staged_loop(x, y):
+    for a in ag.stage([x, y]):
+        a[0] += 1.0
+    return x, y
+
+
+row(element_of_a_staged_loop, [X, Y], want="error")
+
+
+def array_of_a_later_turn_of_a_staged_loop(x, y):
+    total = 0.0
+    for a in ag.stage([x, y]):
+        total += a[0]
+        y[0] += a[1]
+    return total
+
+
+row(array_of_a_later_turn_of_a_staged_loop, [X, Y], want="error")
+
+
+def array_that_a_staged_loop_runs_over(x):
+    total = 0.0
+    for v in ag.stage(x):
+        x[2] = 5.0 * v
+        total += v
+    return total
+
+
+row(array_that_a_staged_loop_runs_over, [X], want="error")
+
+
+def arrays_that_a_staged_loop_runs_over(x, y):
+    total = 0.0
+    for v, w in ag.stage(zip(x, y, strict=False)):
+        total += v * w
+        y[2] = 1.0
+    return total
+
+
+row(arrays_that_a_staged_loop_runs_over, [X, Y], want="error")
+
+
+def dict_in_a_staged_loop(x, y):
+    first, second = {"v": x}, {"v": y}
+    for d in ag.stage([first, second]):
+        d["v"] = d["v"] + 1.0
+    return first["v"], second["v"]
+
+
+either(dict_in_a_staged_loop, [X, Y])
+
+
+def copies_in_a_staged_loop(x, y):
+    total = 0.0
+    for a in ag.stage([x * 1.0, y * 1.0]):
+        a[0] += 1.0
+        total += a.sum()
+    return total
+
+
+row(copies_in_a_staged_loop, [X, Y])
+
+
+def array_that_a_staged_loop_has_run_over(x, y):
+    total = 0.0
+    for a in ag.stage([x, y]):
+        total += a[0]
+    for v in ag.stage(x):
+        total += v
+    else:
+        x[1] = 5.0
+    x[0] = 7.0
+    return total, x
+
+
+row(array_that_a_staged_loop_has_run_over, [X, Y])
 
 
 @table.each_way

@@ -16,7 +16,7 @@ from autograph_jax.loops.axes import axes_of
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.sequences import bounded
 from autograph_jax.operators.sequences.several import Several
-from autograph_jax.operators.tracing import standing, views
+from autograph_jax.operators.tracing import same_containers, standing, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form
@@ -183,18 +183,20 @@ class Stacked(View):
 
     traced = traced_arrays = can_begin_late = True
 
-    def __init__(self, form: Form, columns: Sequence[jax.Array], length: int) -> None:
-        self._form, self.arrays, self.length = form, tuple(columns), length
+    def __init__(self, form: Form, columns: Sequence[jax.Array], length: int, elements: Sequence[Any] = ()) -> None:
+        self._form, self.arrays, self.length, self._elements = form, tuple(columns), length, elements
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
-        return unflatten(self._form, iter(slices))
+        element = unflatten(self._form, iter(slices))
+        same_containers.doubt_all(element, self._elements)
+        return element
 
 
 def stacked(values: Any) -> View:
     """A view of a list or tuple of elements that are alike; of any other pytree, the view of its arrays' rows."""
     if isinstance(values, list):
         form, columns = bounded.columns_of(values)
-        return Stacked(form, columns, len(values))
+        return Stacked(form, columns, len(values), values)
     leaves, tree = jax.tree.flatten(values)
     arrays = [jnp.asarray(leaf) for leaf in leaves]
     form, _ = flatten(jax.tree.unflatten(tree, [array[0] for array in arrays]))

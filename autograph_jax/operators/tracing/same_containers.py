@@ -12,12 +12,12 @@ import itertools
 import threading
 import types
 import weakref
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import jax_private
-from autograph_jax.operators.tracing import reach, state
+from autograph_jax.operators.tracing import aliasing, reach, state
 from autograph_jax.operators.tracing.holders import Uncounted, holder_of
 from autograph_jax.operators.tracing.places import Content, Place, drop, keep
 from autograph_jax.operators.values import branches
@@ -352,6 +352,13 @@ def _containers_in(value: Any) -> list[Any]:
 def doubt_container(new: Any, old: Any) -> None:
     """Remember that what a join has made anew may be, on some path, the object `old`."""
     Joining().doubt(new, old)
+
+
+def doubt_all(new: Any, elements: Sequence[Any]) -> None:
+    """Remember that a value is one of these elements, made anew: which of them, traced data decides."""
+    aliasing.doubt_arrays(new, elements)
+    for one in elements:
+        doubt_container(new, one)
 
 
 def positions(key: Any, value: Any, *, without: Container[int] = frozenset()) -> Iterator[tuple[Position, Any]]:
