@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
+
 from autograph_jax.operators.tracing import reach
 
 _OF_TUPLE, _OF_LIST = type(iter(())), type(iter([]))
@@ -26,13 +28,17 @@ _loops = _Loops()
 
 @contextlib.contextmanager
 def taking(elements: Iterator[Any]) -> Iterator[None]:
-    """Meanwhile a loop takes these."""
-    is_known = isinstance(elements, _OF_TUPLE | _OF_LIST)
-    _loops.elements += [elements] if is_known else []
+    """Meanwhile a loop takes these. It need not be asked if it begins with none that hold an array, as most do."""
+    is_asked = isinstance(elements, _OF_TUPLE | _OF_LIST) and any(map(_holds_array, copy.copy(elements)))
+    _loops.elements += [elements] if is_asked else []
     try:
         yield
     finally:
-        del _loops.elements[len(_loops.elements) - is_known :]
+        del _loops.elements[len(_loops.elements) - is_asked :]
+
+
+def _holds_array(element: Any) -> bool:
+    return type(element) not in reach.ATOMS and any(isinstance(part, jax.Array) for part in reach.everything(element))
 
 
 def holds(test: Callable[[Any], bool], written: Any = None) -> bool:
