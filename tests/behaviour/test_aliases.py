@@ -2294,6 +2294,46 @@ def row_of_reversed_that_a_function_may_write(x):
 row(row_of_reversed_that_a_function_may_write, [np.array([2.0, 7.0, 1.0, 5.0])], want="either")
 
 
+# ------------------------------------------------------------------ what is read after a test that writes
+def changes(v):
+    v[0] += 1.0
+    return True
+
+
+def branch_of_a_test_that_writes(x):
+    return x[0] if changes(x) else 0.0
+
+
+either(branch_of_a_test_that_writes, [X])
+
+
+def array_given_by_a_test_that_writes(x):
+    b = x * 1.0
+    b = b if changes(b) else x
+    return b
+
+
+either(array_given_by_a_test_that_writes, [X])
+
+
+def element_from_a_test_that_writes(x, y):
+    y[1] = x[0] if changes(x) else 0.0
+    return y
+
+
+either(element_from_a_test_that_writes, [X, X + 1.0])
+
+
+def reading_test(x):
+    b = x * 1.0
+    b[0] = b[1] if same(b[2] > 0.0) else b[2]
+    b[1] = changes(x * 1.0) if same(b[2] > 0.0) else 2.0
+    return b
+
+
+row(reading_test, [X])
+
+
 # ------------------------------------------------------------------ what a loop has yet to take
 Y = np.array([7.0, 8.0, 9.0])
 
@@ -2367,6 +2407,102 @@ def view_of_what_comes_later(x, y):
 
 
 either(view_of_what_comes_later, [X, Y])
+
+
+def value_of_a_dict_that_comes_later(x, y):
+    total = 0.0
+    for a in {"p": x, "q": y}.values():
+        y[0] += a[0]
+        total += a[0]
+    return total
+
+
+row(value_of_a_dict_that_comes_later, [X, Y], want="error")
+
+
+def item_of_a_dict_that_comes_later(x, y):
+    total = 0.0
+    for _, a in {"p": x, "q": y}.items():
+        y[0] += a[0]
+        total += a[0]
+    return total
+
+
+row(item_of_a_dict_that_comes_later, [X, Y], want="error")
+
+
+def array_that_enumerate_comes_to(x, y):
+    total = 0.0
+    for k, a in enumerate([x, y]):
+        y[0] += a[0] + k
+        total += a[0]
+    return total
+
+
+row(array_that_enumerate_comes_to, [X, Y], want="error")
+
+
+def array_that_zip_comes_to(x, y):
+    total = 0.0
+    for a, b in zip([x, y], (1.0, 2.0), strict=True):
+        y[0] += a[0] * b
+        total += a[0]
+    return total
+
+
+row(array_that_zip_comes_to, [X, Y], want="error")
+
+
+def array_that_a_map_or_a_generator_comes_to(x, y):
+    total = 0.0
+    for a in map(same, (x, y)):
+        y[0] += a[0]
+        total += a[0]
+    for a in (v for v in (x, y)):
+        y[0] += a[0]
+        total += a[0]
+    return total
+
+
+row(array_that_a_map_or_a_generator_comes_to, [X, Y], want="error")
+
+
+def array_that_reversed_comes_to(x, y):
+    total = 0.0
+    for a in reversed((y, x)):
+        y[0] += a[0]
+        total += a[0]
+    return total
+
+
+row(array_that_reversed_comes_to, [X, Y], want="error")
+
+
+def arrays_of_iterators_one_after_the_other(x, y):
+    total, p, q = 0.0, x * 1.0, y * 1.0
+    for k, a in enumerate([p, q]):
+        a[0] += k
+        total += a[0]
+    for a, b in zip([x * 1.0, y * 1.0], [y * 1.0, x * 1.0], strict=True):
+        a[0] += b[1]
+        total += a[0]
+    return total
+
+
+row(arrays_of_iterators_one_after_the_other, [X, Y])
+
+
+def dict_written_by_its_own_name(x, y):
+    total, d = 0.0, {"p": x * 1.0, "q": y * 1.0}
+    for k in d:
+        d[k][0] += 1.0
+        total += d[k][0]
+    for v in d.values():
+        d["q"][1] += v[0]
+    return total, d["q"]
+
+
+row(dict_written_by_its_own_name, [X, Y])
 
 
 def arrays_one_after_the_other(x, y):

@@ -1,13 +1,16 @@
 """What the loops that run have yet to take: in `for a in (x, x): a[0] += 1` the second turn sees what the first has written.
 
-The tuple holds the array as it was, and nobody can put another one there, so that such a write is refused.
+The tuple holds the array as it was, and nobody can put another one there, so that such a write is refused. Of Python's own
+iterators it is known what is left; what `itertools` makes tells nobody.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
+import gc
 import threading
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,7 +18,10 @@ import jax
 
 from autograph_jax.operators.tracing import reach
 
-_OF_TUPLE, _OF_LIST = type(iter(())), type(iter([]))
+_OF_CONTAINERS = tuple(
+    map(type, (iter(()), iter([]), reversed(()), reversed([]), iter({}), iter({}.values()), iter({}.items())))
+)
+_OF_ITERATORS = (enumerate, zip, map, filter)
 
 
 class _Loops(threading.local):
@@ -29,7 +35,7 @@ _loops = _Loops()
 @contextlib.contextmanager
 def taking(elements: Iterator[Any]) -> Iterator[None]:
     """Meanwhile a loop takes these. It need not be asked if it begins with none that hold an array, as most do."""
-    is_asked = isinstance(elements, _OF_TUPLE | _OF_LIST) and any(map(_holds_array, copy.copy(elements)))
+    is_asked = any(map(_holds_array, _left(elements, None)))
     _loops.elements += [elements] if is_asked else []
     try:
         yield
@@ -37,15 +43,28 @@ def taking(elements: Iterator[Any]) -> Iterator[None]:
         del _loops.elements[len(_loops.elements) - is_asked :]
 
 
+def holds(test: Callable[[Any], bool], written: Any = None) -> bool:
+    """Is there such a value in what is yet to be taken? Not in the list or dict that is `written` itself, which shows it."""
+    return any(reach.holds(element, test) for elements in _loops.elements for element in _left(elements, written))
+
+
 def _holds_array(element: Any) -> bool:
     return type(element) not in reach.ATOMS and any(isinstance(part, jax.Array) for part in reach.everything(element))
 
 
-def holds(test: Callable[[Any], bool], written: Any = None) -> bool:
-    """Is there such a value in what is yet to be taken? Not in the list that is `written` itself, which shows it."""
-    left = (elements for elements in _loops.elements if written is None or _source(elements) is not written)
-    return any(reach.holds(element, test) for elements in left for element in copy.copy(elements))
-
-
-def _source(elements: Any) -> Any:
-    return elements.__reduce__()[1][0]
+def _left(elements: Any, written: Any) -> Iterator[Any]:
+    """What iterators have yet to give, or to take themselves: of `map(f, xs)`, what is left of xs."""
+    if isinstance(elements, _OF_CONTAINERS):
+        if written is None or all(source is not written for source in gc.get_referents(elements)):
+            with contextlib.suppress(RuntimeError):  # a dict that has another size by now: its loop is about to say so
+                yield from list(copy.copy(elements))
+        return
+    if isinstance(elements, _OF_ITERATORS):
+        sources = elements.__reduce__()[1]
+    elif isinstance(elements, types.GeneratorType) and elements.gi_frame is not None:
+        sources = tuple(elements.gi_frame.f_locals.values())
+    else:
+        return
+    for source in sources:
+        if isinstance(source, Iterator) and source is not elements:
+            yield from _left(source, written)
