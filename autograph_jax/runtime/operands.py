@@ -8,14 +8,13 @@ return (x, y), o.n         x, y and o.n, while a `finally` runs
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import gast
 
 from autograph_jax.converters.views import VIEWS
 from autograph_jax.operators import hooks
-from autograph_jax.operators.tracing.bytecode import instructions
 from autograph_jax.operators.tracing.operands import ELEMENT, OF_ITS_OWN, SLICE, Attr, Item, Operand, Result, Step, Variable
 from autograph_jax.runtime.new_results import is_new
 from autograph_jax.runtime.position import extent_at, read_later
@@ -44,31 +43,18 @@ def unread(frame: types.FrameType) -> frozenset[str]:
     statements = span.statements if span is not None else ()
     if any(_extent(statement) == extent for statement in statements):
         return frozenset()
-    return _read_after(statements, extent, lambda: _is_followed(frame)) or frozenset()
+    return _read_after(statements, extent) or frozenset()
 
 
-def _is_followed(frame: types.FrameType) -> bool:
-    """Is another call still to come that stands at the place of this one: in `a if f(x) else b` that of our operator?"""
-    here = list(frame.f_code.co_positions())
-    later = (i for i in instructions(frame.f_code) if i.offset > frame.f_lasti and i.opname.startswith("CALL"))
-    return any(here[call.offset // 2] == here[frame.f_lasti // 2] for call in later)
-
-
-def _read_after(
-    nodes: Iterable[gast.AST], extent: _Extent, is_inner: Callable[[], bool] = lambda: False
-) -> frozenset[str] | None:
-    """Of parts in the order of their evaluation: what is read after the call at this extent, None if it is in none of them.
-
-    Where two calls stand at this extent, `is_inner` tells which of them it is.
-    """
+def _read_after(nodes: Iterable[gast.AST], extent: _Extent) -> frozenset[str] | None:
+    """Of parts in the order of their evaluation: what is read after the call at this extent, None if it is in none of them."""
     found: frozenset[str] | None = None
     for node in nodes:
         if found is not None:
             found |= _reads(node)
         elif extent in (_extent(node), _own_extent(node)):
-            inner = _read_after(_evaluated(node), extent, is_inner)
-            found = inner if inner is not None and is_inner() else frozenset()
-        elif (found := _read_after(_evaluated(node), extent, is_inner)) is not None and _is_repeated(node, extent):
+            found = frozenset()
+        elif (found := _read_after(_evaluated(node), extent)) is not None and _is_repeated(node, extent):
             found |= _reads(node)
     return found
 
