@@ -81,7 +81,7 @@ def check_write(
 
 
 def _shows(array: Any, part: Any) -> bool:
-    return part is array or isinstance(part, jax.Array) and isinstance(array, jax.Array) and may_overlap(part, array)
+    return part is array or to_come.is_array(part) and isinstance(array, jax.Array) and may_overlap(part, array)
 
 
 def _to_come() -> AliasError:

@@ -49,22 +49,27 @@ def holds(test: Callable[[Any], bool], written: Any = None) -> bool:
 
 
 def _holds_array(element: Any) -> bool:
-    return type(element) not in reach.ATOMS and any(isinstance(part, jax.Array) for part in reach.everything(element))
+    return type(element) not in reach.ATOMS and any(is_array(part) for part in reach.everything(element))
+
+
+def is_array(part: Any) -> bool:
+    """Is it an array? An object of a user's is not asked, which `isinstance` would."""
+    return reach.is_plain(part) and isinstance(part, jax.Array)
 
 
 def _left(elements: Any, written: Any) -> Iterator[Any]:
     """What iterators have yet to give, or to take themselves: of `map(f, xs)`, what is left of xs."""
-    if isinstance(elements, _OF_CONTAINERS):
+    if type(elements) in _OF_CONTAINERS:
         if written is None or all(source is not written for source in gc.get_referents(elements)):
             with contextlib.suppress(RuntimeError):  # a dict that has another size by now: its loop is about to say so
                 yield from list(copy.copy(elements))
         return
-    if isinstance(elements, _OF_ITERATORS):
+    if type(elements) in _OF_ITERATORS:
         sources = elements.__reduce__()[1]
-    elif isinstance(elements, types.GeneratorType) and elements.gi_frame is not None:
+    elif type(elements) is types.GeneratorType and elements.gi_frame is not None:
         sources = tuple(elements.gi_frame.f_locals.values())
     else:
         return
     for source in sources:
-        if isinstance(source, Iterator) and source is not elements:
+        if source is not elements:
             yield from _left(source, written)
