@@ -2466,6 +2466,49 @@ def dict_written_by_its_own_name(x, y):
 row(dict_written_by_its_own_name, [X, Y])
 
 
+def generators_that_hold_each_other(x):
+    def first():
+        for v in (1.0, 2.0):
+            yield v, two
+
+    def second():
+        for v in (1.0, 2.0):
+            yield v, one
+
+    one, two = first(), second()
+    total = next(one)[0] + next(two)[0]
+    for v, _ in one:
+        x[0] += v
+        total += x[0]
+    return total
+
+
+row(generators_that_hold_each_other, [X])
+
+
+class Counted:
+    def __init__(self, values):
+        self.values, self.asked = values, 0
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, number):
+        self.asked += 1
+        return self.values[number]
+
+
+def sequence_that_counts_what_it_gives(x):
+    counted, total = Counted([1.0, 2.0, 3.0]), 0.0
+    for v in reversed(counted):
+        x[0] += v
+        total += x[0]
+    return total, counted.asked
+
+
+row(sequence_that_counts_what_it_gives, [X])
+
+
 def arrays_one_after_the_other(x, y):
     for a in (x, y):
         a[0] += 1.0

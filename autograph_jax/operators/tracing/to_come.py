@@ -57,10 +57,15 @@ def is_array(part: Any) -> bool:
     return reach.is_plain(part) and isinstance(part, jax.Array)
 
 
-def _left(elements: Any, written: Any) -> Iterator[Any]:
-    """What iterators have yet to give, or to take themselves: of `map(f, xs)`, what is left of xs."""
+def _left(elements: Any, written: Any, around: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """What iterators have yet to give, or to take themselves: of `map(f, xs)`, what is left of xs.
+
+    `around` are those that have led here: generators may hold each other.
+    """
     if type(elements) in _OF_CONTAINERS:
-        if written is None or all(source is not written for source in gc.get_referents(elements)):
+        containers = gc.get_referents(elements)
+        is_users = type(elements) is reversed and any(type(one) is not tuple for one in containers)  # which would be asked
+        if not is_users and all(one is not written for one in containers):
             with contextlib.suppress(RuntimeError):  # a dict that has another size by now: its loop is about to say so
                 yield from list(copy.copy(elements))
         return
@@ -71,5 +76,5 @@ def _left(elements: Any, written: Any) -> Iterator[Any]:
     else:
         return
     for source in sources:
-        if source is not elements:
-            yield from _left(source, written)
+        if all(source is not one for one in (elements, *around)):
+            yield from _left(source, written, (elements, *around))
