@@ -96,7 +96,7 @@ def convert_tree(
     tree = views.convert(tree, name_facts)
     tree = stores.convert(tree, name_facts, names, ported=ported)
     if has.any(gast.Yield, gast.YieldFrom):
-        tree = generators.convert(tree)
+        tree = generators.convert(tree, names)
     facts = analyse(tree)
     deciding = {_position(loop.test): deciding_names(loop) for loop in walk(tree) if isinstance(loop, gast.While)}
     tree = blocks.convert(tree, facts, names, lambdas=not is_debugged)

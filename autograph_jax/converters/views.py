@@ -15,6 +15,7 @@ With the index, what is written to one of the two is followed to the other. View
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -35,6 +36,7 @@ _ROWS = Template("ag__.rows(BASE)")
 # Python's functions that give no array of what they get.
 KEEP_NOTHING = frozenset({"abs", "bool", "complex", "float", "int", "len", "print", "range", "repr", "round", "str"})
 _REDUCING = frozenset({"all", "any", "sum"})
+_NO_GENERATORS = frozenset("range sorted list tuple set dict keys values items".split())
 _LOAD = gast.Load()
 VIEWS = frozenset("T mT real imag conj conjugate reshape ravel transpose swapaxes squeeze view diagonal".split())
 
@@ -161,13 +163,11 @@ class _Kept(Pass):
         for number, generator in enumerate(generators):
             names = frozenset(name.id for name in walk(generator.target) if isinstance(name, gast.Name))
             used = [*elements, *(later.iter for later in generators[number + 1 :])]
-            is_place = (
-                isinstance(generator.iter, gast.Name | gast.Attribute | gast.Subscript)
-                or isinstance(generator.iter, gast.Call)
-                and is_operator(generator.iter.func)
-            )
-            kept = any(may_keep(e, names) for e in used) or any(may_keep(test, names, bare=False) for test in generator.ifs)
-            if is_place and kept:
+            of_call = _may_be_generator(generator.iter)
+            is_place = of_call or isinstance(generator.iter, gast.Name | gast.Attribute | gast.Subscript)
+            is_place |= isinstance(generator.iter, gast.Call) and is_operator(generator.iter.func)
+            kept = any(may_keep(element, names, parts=not of_call) for element in used)
+            if is_place and (kept or any(may_keep(test, names, bare=False) for test in generator.ifs)):
                 generator.iter = _ROWS.expression(at=generator.iter, BASE=generator.iter)
 
     def visit_For(self, node: Any) -> gast.AST:
@@ -208,24 +208,33 @@ class _Kept(Pass):
         return value
 
 
-def may_keep(node: Any, names: frozenset[str], *, bare: bool = True) -> bool:
-    """May something keep the value of one of these variables, or a part of it? `bare`: also where it stands alone."""
+def _may_be_generator(value: gast.expr) -> bool:
+    """Is it a call that may give a generator, or something with one in it? That may write what a comprehension keeps."""
+    if not isinstance(value, gast.Call) or is_operator(value.func):
+        return False
+    name = value.func.attr if isinstance(value.func, gast.Attribute) else getattr(value.func, "id", None)
+    return name not in _NO_GENERATORS
+
+
+def may_keep(node: Any, names: frozenset[str], *, bare: bool = True, parts: bool = True) -> bool:
+    """May something keep the value of one of these variables? `bare`: also where it stands alone; `parts`: or a part of it."""
+    keeps = functools.partial(may_keep, names=names, parts=parts)
     match node:
         case gast.Name():
             return bare and node.id in names and isinstance(node.ctx, gast.Load)
         case gast.BoolOp() | gast.IfExp() | gast.NamedExpr():
-            return any(may_keep(part, names, bare=bare) for part in children(node))
+            return any(keeps(part, bare=bare) for part in children(node))
         case gast.BinOp() | gast.UnaryOp() | gast.Compare():
-            return any(may_keep(part, names, bare=False) for part in children(node))
+            return any(keeps(part, bare=False) for part in children(node))
         case gast.Subscript():
-            return may_keep(node.value, names, bare=bare) or may_keep(node.slice, names, bare=False)
+            return keeps(node.value, bare=bare and parts) or keeps(node.slice, bare=False)
         case gast.Call():
             function = node.func.value if isinstance(node.func, gast.Attribute) else node.func
             gives_view = isinstance(node.func, gast.Attribute) and node.func.attr in VIEWS
-            keeps = not (isinstance(function, gast.Name) and function.id in KEEP_NOTHING)
-            given = any(may_keep(part, names, bare=keeps) for part in (*node.args, *node.keywords))
-            return given or may_keep(function, names, bare=gives_view and bare)
-    return any(may_keep(part, names) for part in children(node))
+            is_kept = not (isinstance(function, gast.Name) and function.id in KEEP_NOTHING)
+            given = any(keeps(part, bare=is_kept) for part in (*node.args, *node.keywords))
+            return given or keeps(function, bare=gives_view and bare)
+    return any(map(keeps, children(node)))
 
 
 def _is_known(value: gast.expr) -> bool:

@@ -23,8 +23,9 @@ from autograph_jax.operators.ordering import all_of
 from autograph_jax.operators.sequences import bounded, iterables, lists
 from autograph_jax.operators.sequences.deques import BoundedDeque
 from autograph_jax.operators.sequences.rows import View
+from autograph_jax.operators.sequences.taking import taken
 from autograph_jax.operators.staging import dependence
-from autograph_jax.operators.tracing import views
+from autograph_jax.operators.tracing import to_come, views
 from autograph_jax.operators.values import bools, objects, selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.joins import alike
@@ -312,35 +313,55 @@ def converting(builtin: Callable[..., Any]) -> Callable[..., Any]:
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
         if keywords.get("key") is not None:
-            keywords["key"] = hooks.call(keywords["key"])
-        elif arguments and builtin in _FUNCTION_FIRST and arguments[0] is not None:
-            arguments = hooks.call(arguments[0]), *arguments[1:]
+            elements, seen = _compared(arguments)
+            keywords["key"] = to_come.meanwhile(hooks.call(keywords["key"]), *seen)
+            return builtin(*elements, **keywords)
+        if arguments and builtin in _FUNCTION_FIRST and arguments[0] is not None:
+            function, *rest = arguments
+            count = 1 if builtin is functools.reduce else len(rest)  # it starts at its third
+            sources = [iter(taken(one)) for one in rest[:count]]
+            return builtin(to_come.meanwhile(hooks.call(function), *sources), *sources, *rest[count:], **keywords)
         return builtin(*_iterated(builtin, arguments), **keywords)
 
     apply.__name__ = apply.__qualname__ = builtin.__name__
     return apply
 
 
+def _compared(arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
+    """What is compared by a key: the arguments, the elements of the only one; and what shows all that the key writes."""
+    if len(arguments) != 1:
+        return arguments, [arguments]
+    elements = iter(taken(*arguments))
+    seen: list[Any] = []
+
+    def each() -> Iterator[Any]:
+        for element in elements:
+            seen.append(element)
+            yield element
+
+    return (each(),), [elements, seen]
+
+
 def _iterated(builtin: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments, with the rows of arrays that are iterated: `max(a, b)` compares two, `reduce` starts at its third."""
+    """The arguments, with the rows of arrays that are iterated: `max(a, b)` compares two."""
     if builtin in (builtins.max, builtins.min) and len(arguments) > 1:
         return arguments
-    count = 2 if builtin is functools.reduce else len(arguments)
-    return (*map(views.rows, arguments[:count]), *arguments[count:])
+    return tuple(map(views.rows, arguments))
 
 
 def reduce_(function: Callable[..., Any], iterable: Iterable[Any], *start: Any) -> Any:
     """`functools.reduce`, which would hide why something cannot be iterated."""
-    return functools.reduce(hooks.call(function), iter(views.rows(iterable)), *start)
+    elements = iter(taken(iterable))
+    return functools.reduce(to_come.meanwhile(hooks.call(function), elements), elements, *start)
 
 
 def map_(function: Callable[..., Any], *iterables: Any) -> Iterator[Any]:
     """`map`; of a list of open length what a generator expression gives."""
-    run = hooks.call(function)
     if len(iterables) == 1 and isinstance(iterables[0], bounded.Bounded | comprehensions.Kept):
-        each = comprehensions.each_there(iterables[0])
+        run, each = hooks.call(function), comprehensions.each_there(iterables[0])
         return comprehensions.kept_ones(comprehensions.kept_call(there, run, value) for there, value in each)
-    return builtins.map(run, *map(views.rows, iterables))
+    sources = [iter(taken(one)) for one in iterables]
+    return builtins.map(to_come.meanwhile(hooks.call(function), *sources), *sources)
 
 
 _FUNCTION_FIRST = (builtins.map, builtins.filter, functools.reduce)

@@ -12,7 +12,7 @@ from autograph_jax.operators import speculation
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.sequences import bounded, iterables
-from autograph_jax.operators.tracing import impure
+from autograph_jax.operators.tracing import impure, listed
 from autograph_jax.operators.values.choices import Choice, refusal
 from autograph_jax.porting.numbers import bound_of
 
@@ -50,7 +50,7 @@ def kept_list(values: Sequence[Any]) -> Any:
     if not any(map(is_open, values)):
         return values
     masks = list(map(is_there, values))
-    return bounded.of([only_kept(value) for value in values], masks, len(values))
+    return bounded.of([listed.note(only_kept(value)) for value in values], masks, len(values))
 
 
 def kept_ones(values: Iterable[Any]) -> Iterator[Any]:

@@ -30,7 +30,7 @@ def filter_(test: Any, values: Iterable[Any]) -> Any:
     test = hooks.call(test) if test is not None else lambda value: value
     if not jax_private.tracing():
         return builtins.filter(test, values)
-    return _those(values, test)
+    return _those(taken(values), test)
 
 
 def filterfalse(predicate: Any, iterable: Iterable[Any]) -> Any:

@@ -33,7 +33,7 @@ from autograph_jax.operators.loops import (
 from autograph_jax.operators.sequences import bounded, iterables, lengthened, lists, overtaken, taking
 from autograph_jax.operators.sequences.rows import View, stacked
 from autograph_jax.operators.staged_for import FAILED, FEW, FROM_THE_SECOND, Loop, worth_staging
-from autograph_jax.operators.tracing import holders, impure, reach, state, to_come
+from autograph_jax.operators.tracing import given, holders, impure, reach, state, to_come
 from autograph_jax.operators.tracing.cells import standing_for
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.choices import Choice
@@ -45,6 +45,7 @@ _NOTHING = contextlib.nullcontext()
 _SEQUENCES = (list, tuple, dict, range, str, set, frozenset, bounded.Bounded)
 
 
+@given.taker
 def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | None = None) -> Any:
     """Run a for loop; `body` takes the element. Gives how it left the block around it: None, or a Return."""
     body = body or nothing
@@ -178,6 +179,7 @@ def _hint(elements: Iterator[Any]) -> int:
     return operator.length_hint(elements, lengthened.UNKNOWN)
 
 
+@given.taker
 def _turns_in_python(
     elements: Iterator[Any],
     body: Block,
@@ -241,6 +243,7 @@ class _Begun:
         return next(self._iterator)
 
 
+@given.taker
 def _from_the_second(loop: Loop) -> Any:
     """The first turn in Python, the others staged.
 

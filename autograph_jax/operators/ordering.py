@@ -17,7 +17,7 @@ from autograph_jax.operators.comprehensions import Kept, each_there, is_there, k
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.outside_loops import marked
 from autograph_jax.operators.sequences import bounded, iterables
-from autograph_jax.operators.tracing import same_containers, views
+from autograph_jax.operators.tracing import same_containers, to_come, views
 from autograph_jax.operators.values import joins, objects, selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.traced import is_traced, truth
@@ -54,7 +54,7 @@ def _extreme(
     if isinstance(values, jax.Array) and key is None and values.ndim == 1 and values.size and is_traced(values):
         return extreme_of_array(values, reduce)
     elements = list(views.rows(values))
-    keys = _deciding(elements if key is None else [hooks.call(key)(element) for element in elements])
+    keys = _deciding(_keys(elements, key))
     if not any(map(is_compared_at_run_time, keys)):
         if not elements:
             return builtin(elements, **given)
@@ -139,12 +139,19 @@ def sorted_(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False
     if isinstance(iterable, bounded.Bounded) and iterable.has_elements and not is_traced(reverse):
         return bounded.in_order_of_keys(_with_keys(iterable, key), reverse=bool(reverse))
     elements = list(map(_in_one_piece, views.rows(iterable)))
-    keys = elements if key is None else [hooks.call(key)(element) for element in elements]
+    keys = _keys(elements, key)
     if not is_traced(reverse):
         return _in_order(elements, keys, reverse)
     ways = [_in_order(elements, keys, way) for way in (False, True)]
     taken = jnp.asarray(truth(reverse), jnp.int32)
     return [selection.pick(taken, pair) for pair in zip(*ways, strict=True)]
+
+
+def _keys(elements: list[Any], key: Any) -> list[Any]:
+    if key is None:
+        return elements
+    run = to_come.meanwhile(hooks.call(key), elements)  # all of them show what it writes
+    return list(map(run, elements))
 
 
 def _in_order(elements: list[Any], keys: list[Any], reverse: Any) -> list[Any]:

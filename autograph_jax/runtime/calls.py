@@ -105,7 +105,7 @@ _OVERRIDES: dict[Any, Function] = {
 _ALWAYS: dict[Any, Function] = {
     **operator_builtins.TAKING_FUNCTIONS,
     **taking.TAKING,
-    **{function: _OVERRIDES[function] for function in (enumerate, zip, reversed, iter, list, tuple, pow, warnings.warn)},
+    **{function: _OVERRIDES[function] for function in (enumerate, zip, reversed, iter, next, list, tuple, pow, warnings.warn)},
 }
 # Under an eager `jax.grad`, whose tracers have values: what they are shown as, and what keeps their derivatives.
 _OF_NUMBERS: dict[Any, Function] = {

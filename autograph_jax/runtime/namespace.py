@@ -21,7 +21,7 @@ from autograph_jax.operators import (
 from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators.effects import attempts, checks, finals, swallowed, texts
 from autograph_jax.operators.sequences import iterables, limits
-from autograph_jax.operators.tracing import views
+from autograph_jax.operators.tracing import given, views
 from autograph_jax.operators.values import selection
 
 _MODULES = (attributes, conditionals, while_loops, for_loops, expressions, paths, patterns, powers, subscripts)
@@ -50,7 +50,7 @@ def operators() -> Operators:
     exit_values = {"break_": exits.BREAK, "continue_": exits.CONTINUE, "Return": exits.Return, "failure": exits.FAILURE}
     names |= {"raised": checks.raised, "raised_here": checks.raised_here, "cause": checks.cause}
     names |= {"raised_anew": checks.raised_anew, "checked": checks.checked, "caught": checks.caught}
-    names |= {"Told": swallowed.Told, "ended": swallowed.ended}
+    names |= {"Given": given.Given, "give": given.give, "Told": swallowed.Told, "ended": swallowed.ended}
     names |= {
         name: getattr(attempts, name) for name in ("attempt", "failed", "handled", "noted", "error_of", "went_on", "unguarded")
     }

@@ -120,7 +120,7 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
             case "stores":
                 tree = stores.convert(tree, analyse_names(tree), names, ported=last in ("list_operands", "products"))
             case "generators":
-                tree = generators.convert(tree)
+                tree = generators.convert(tree, names)
             case "blocks":
                 facts = analyse(tree)
                 tree = blocks.convert(tree, facts, names, lambdas=last != "debugged")

@@ -1400,9 +1400,10 @@ ROWS = {
         def f(xs):
             x: ...
             def positive():
+                given = ag__.Given()
                 for x in ag__.each(xs):
                     if ag__.decided(x > 0):
-                        yield x
+                        yield ag__.give(given, x)
             total = 0
             def body(element):
                 nonlocal total, x

@@ -25,6 +25,7 @@ ROWS = {
         """
         def f(xs):
             def steps():
+                given = ag__.Given()
                 total = 0
                 for x in ag__.each(xs):
 
@@ -38,7 +39,7 @@ ROWS = {
                         total = ag__.augment_name(total, '-=', 3)
                         return ag__.if_stmt(total == 4, lambda: ag__.break_)
                     ag__.while_stmt(lambda: total > 5, body, 'total')
-                    yield ag__.if_expr(x, lambda: total, lambda: -1)
+                    yield ag__.give(given, ag__.if_expr(x, lambda: total, lambda: -1))
             return ag__.call(list)(ag__.call(steps)())
         """,
         [([1, -1, 9, 0],)],
@@ -71,6 +72,7 @@ ROWS = {
         """
         def f(xs, n):
             def some():
+                given = ag__.Given()
                 for k, x in ag__.each(ag__.call(enumerate)(xs)):
                     if ag__.decided(k == n):
                         return
@@ -78,20 +80,20 @@ ROWS = {
                         continue
                     try:
                         with ag__.Told():
-                            yield x
+                            yield ag__.give(given, x)
                     except Failure:
                         ag__.caught()
                         y = ag__.if_expr(x, lambda: 1, lambda: 2)
-                        yield y
+                        yield ag__.give(given, y)
                     finally:
                         ag__.call(say)(x)
                 while True:
-                    yield n
+                    yield ag__.give(given, n)
                     break
                 else:
                     ag__.call(say)(n)
                 if ag__.decided(ag__.or_(n, lambda: xs)):
-                    yield n
+                    yield ag__.give(given, n)
             return ag__.call(list)(ag__.call(some)())
         """,
         [([1, -1, 9, 0], 5), ([1, -1], 1), ([], 0)],

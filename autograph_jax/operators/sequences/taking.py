@@ -9,39 +9,43 @@ from __future__ import annotations
 import collections
 import itertools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 
 from autograph_jax.operators import hooks
-from autograph_jax.operators.tracing import views
+from autograph_jax.operators.tracing import to_come, views
 
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 
 
 def taken(iterable: Any) -> Any:
     """What Python takes the elements of an array from; anything else as it is."""
-    return _rows(iterable) if isinstance(iterable, jax.Array) and iterable.ndim > 0 else iterable
-
-
-def _rows(array: jax.Array) -> Iterator[Any]:
-    for row in array:
-        yield views.view(row, array)
+    return views.each_row(iterable) if isinstance(iterable, jax.Array) and iterable.ndim > 0 else iterable
 
 
 def _taking(function: Callable[..., Any]) -> Callable[..., Any]:
     """One of Python's own that runs over its arguments; functions among them are converted."""
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
-        named = {name: _given(value) for name, value in keywords.items()}
-        return function(*map(_given, arguments), **named)
+        if not any(type(value) in _FUNCTIONS for value in (*arguments, *keywords.values())):
+            return function(*map(taken, arguments), **{name: taken(value) for name, value in keywords.items()})
+        given, named = list(map(_begun, arguments)), {name: _begun(value) for name, value in keywords.items()}
+        sources = [value for value in (*given, *named.values()) if hasattr(type(value), "__next__")]
+        return function(*(_called(v, sources) for v in given), **{name: _called(v, sources) for name, v in named.items()})
 
     return apply
 
 
-def _given(value: Any) -> Any:
-    return hooks.call(value) if type(value) in _FUNCTIONS else taken(value)
+def _begun(value: Any) -> Any:
+    """An iterator over what is taken, of which is known how far it is."""
+    value = taken(value)
+    return iter(value) if hasattr(type(value), "__iter__") else value
+
+
+def _called(value: Any, sources: Sequence[Any]) -> Any:
+    return to_come.meanwhile(hooks.call(value), *sources) if type(value) in _FUNCTIONS else value
 
 
 def _from_iterable(iterables: Any) -> Any:

@@ -23,12 +23,12 @@ import numpy as np
 from autograph_jax.errors import AliasError, frame_location, is_user_frame, user_location
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.exits import Return
-from autograph_jax.operators.tracing import bytecode, constants, history, listed, outside, reach, standing, to_come
+from autograph_jax.operators.tracing import bytecode, constants, given, history, listed, outside, reach, standing, to_come
 from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with, may_share
 from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.operands import Operand, Result
 from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, Inside, Place
-from autograph_jax.operators.tracing.views import Renewed, may_overlap, related_to
+from autograph_jax.operators.tracing.views import Renewed, has_views, may_overlap, related_to
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.forms import Static
 from autograph_jax.operators.values.traced import is_traced
@@ -59,6 +59,8 @@ def check_write(
         raise _held_too()
     if to_come.holds(functools.partial(_shows, array), place[0] if place is not None else None):
         raise _to_come()
+    if given.is_any():
+        _check_given(functools.partial(_shows, array))
     picked = place is not None and is_traced(place[1])  # of several, which all are written: as they were, or the new one
     if place is not None and picked:
         _check_apart(place[0])
@@ -82,6 +84,14 @@ def check_write(
 
 def _shows(array: Any, part: Any) -> bool:
     return part is array or to_come.is_array(part) and isinstance(array, jax.Array) and may_overlap(part, array)
+
+
+def _check_given(shows: Callable[[Any], bool]) -> None:
+    """A generator that is running writes what it has given before."""
+    for running in running_functions(False):
+        for value in running.variables.values() if running.frames else ():
+            if type(value) is given.Given:
+                value.check_write(shows, has_views)
 
 
 def _to_come() -> AliasError:

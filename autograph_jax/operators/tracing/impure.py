@@ -19,12 +19,13 @@ import numpy as np
 
 from autograph_jax.errors import StagingError, is_user_frame, user_location
 from autograph_jax.operators import hooks
-from autograph_jax.operators.tracing import state
+from autograph_jax.operators.tracing import given, state
 from autograph_jax.operators.tracing.positions import Position, position
 
 GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 
 
+@given.taker
 def next_(iterator: Any, *default: Any) -> Any:
     check_iterator(iterator)
     return builtins.next(iterator, *default)

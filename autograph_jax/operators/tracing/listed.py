@@ -16,9 +16,12 @@ _listed: dict[int, weakref.ref[Any]] = {}
 
 
 def note(value: Any) -> Any:
-    """Remember that a list may hold the arrays in a value, and so shows parts of what they are views of; gives the value."""
+    """Remember that a list may hold the arrays in a value, and so shows parts of what they may be or are views of.
+
+    Gives the value.
+    """
     for part in aliasing.memory(value):
-        for own in (part, *views.bases(part)):
+        for own in (part, *views.bases(part), *aliasing.doubtful_with(part)):
             key = id(own)
             _listed[key] = weakref.ref(own, lambda _, key=key, known=_listed: known.pop(key, None))
     return value

@@ -35,12 +35,11 @@ def holder(
     What a trace computes only a cache keeps outside: if a function puts it anywhere else, that is noted.
     """
     is_computed = isinstance(array, jax.core.Tracer)
-    values = [] if is_computed else [(name, value, frames[0].f_code) for name, value in variables.items()]
+    values = [(name, value, frames[0].f_code) for name, value in variables.items()]
     for frame in frames:
         # A global outlives the call, and shows the write afterwards: it need not be read later in it.
         names = _read_later(frame) if is_computed else _named_after(frame.f_code, -1)
-        named = ((name, frame.f_globals[name]) for name in names if name in frame.f_globals)
-        values += [(name, value, frame.f_code) for name, value in named if not is_computed or isinstance(value, _CACHE)]
+        values += [(name, frame.f_globals[name], frame.f_code) for name in names if name in frame.f_globals]
     for name, value, code in values:
         if any(map(like, _everything(value, code, skip, named=True))):
             return name
@@ -179,7 +178,9 @@ def _of_object(value: Any, code: types.CodeType, named: bool) -> Iterable[tuple[
 _PARTS: dict[type, PartsSeen] = {
     types.ModuleType: _of_module,
     type: lambda value, code, named: _of_class(value),
-    types.BuiltinMethodType: lambda value, code, named: [("__self__", value.__self__)],
+    **dict.fromkeys(
+        (types.BuiltinMethodType, types.MethodWrapperType), lambda value, code, named: [("__self__", value.__self__)]
+    ),
     types.FunctionType: _of_function,
     _CACHE: lambda value, code, named: enumerate(gc.get_referents(value)),
 }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import collections
+import contextvars
 import enum
 import functools
 import gc
 import itertools
+import queue
 import types
 import weakref
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -239,12 +241,31 @@ def _parts_of(kind: type) -> Parts:
         return _nothing
     known = next((own for base, own in _PARTS.items() if issubclass(kind, base)), None)
     if known is not None:
-        return known
+        return _with_attributes(known) if issubclass(kind, _EXTENDED) and kind.__dictoffset__ else known
     return _nothing if kind.__dict__.get("is_record") is False else _of_object
 
 
 def _nothing(value: Any) -> Iterable[tuple[Any, Any]]:
     return ()
+
+
+def _with_attributes(parts_of: Parts) -> Parts:
+    """Of classes that a user derives from Python's: the elements, and attributes, whose keys are those of no element."""
+
+    def parts_and_attributes(value: Any) -> Iterator[tuple[Any, Any]]:
+        yield from parts_of(value)
+        yield from (((_ATTRIBUTE, name), part) for name, part in _of_object(value))
+
+    return parts_and_attributes
+
+
+def _of_error(value: BaseException) -> Iterator[tuple[Any, Any]]:
+    yield from enumerate(value.args)
+    yield from _of_object(value)
+
+
+def _of_context(value: contextvars.ContextVar[Any]) -> Iterable[tuple[Any, Any]]:
+    return [] if (held := value.get(_EMPTY)) is _EMPTY else [("value", held)]
 
 
 def _of_function(value: types.FunctionType) -> Iterator[tuple[Any, Any]]:
@@ -262,6 +283,8 @@ def _of_object(value: Any) -> Iterable[tuple[Any, Any]]:
     return ((name, part) for name, part in kept if part is not _EMPTY)
 
 
+_EXTENDED = (list, tuple, dict, set, frozenset, collections.deque, functools.partial)  # classes of users' may derive from these
+_ATTRIBUTE = "attribute"
 # What Python takes elements from one by one holds its source where only the garbage collector sees it.
 _ITERATORS = (
     *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
@@ -273,6 +296,8 @@ _PARTS: dict[type, Parts] = {
     **dict.fromkeys((list, tuple, set, frozenset, collections.deque), enumerate),
     dict: lambda value: list(value.items()),
     types.FunctionType: _of_function,
+    BaseException: _of_error,
+    contextvars.ContextVar: _of_context,
     types.MethodType: lambda value: (("__self__", value.__self__), ("__func__", value.__func__)),
     functools.partial: lambda value: enumerate([value.func, *value.args, *value.keywords.values()]),
     Choice: branches.options,
@@ -280,7 +305,8 @@ _PARTS: dict[type, Parts] = {
     Buffer: lambda value: (("value", value.value),),
     Picked: lambda value: (("index", value.index), *enumerate(value.arrays)),
     **dict.fromkeys(
-        (*_ITERATORS, *VIEWS, types.MappingProxyType, types.CellType), lambda value: enumerate(gc.get_referents(value))
+        (*_ITERATORS, *VIEWS, types.MappingProxyType, types.CellType, queue.SimpleQueue),
+        lambda value: enumerate(gc.get_referents(value)),
     ),
     np.flatiter: lambda value: (("base", value.base),),
     slice: lambda value: (("start", value.start), ("stop", value.stop), ("step", value.step)),

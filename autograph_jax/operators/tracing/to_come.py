@@ -1,27 +1,43 @@
 """What the loops that run have yet to take: in `for a in (x, x): a[0] += 1` the second turn sees what the first has written.
 
 The tuple holds the array as it was, and nobody can put another one there, so that such a write is refused. Of Python's own
-iterators it is known what is left; what `itertools` makes tells nobody.
+iterators it is known what is left, of `itertools` and of users' classes what they hold. A function that Python calls for
+each element, `sum(map(f, (x, x)))`, is asked while it runs.
 """
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import copy
+import functools
 import gc
+import itertools
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
-from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.tracing import reach, views
 
+_ORDERED = collections.OrderedDict[Any, Any]()
 _OF_CONTAINERS = tuple(
-    map(type, (iter(()), iter([]), reversed(()), reversed([]), iter({}), iter({}.values()), iter({}.items())))
+    map(type, (iter(()), iter([]), reversed(()), reversed([]), iter({}), iter({}.values()), iter({}.items()), iter(_ORDERED)))
 )
 _OF_ITERATORS = (enumerate, zip, map, filter)
+_OF_DEQUE = type(iter(collections.deque()))
+_OF_SEQUENCE = type(iter(np.zeros(1)))  # of whatever has `__getitem__`
+_OF_ITERTOOLS = frozenset(kind for kind in vars(itertools).values() if isinstance(kind, type))
+# Those that give again what they hold. The others have only iterators to take from, and what they have given last.
+_HOLDING = frozenset({
+    itertools.product, itertools.permutations, itertools.combinations, itertools.combinations_with_replacement,
+    itertools.cycle, itertools.repeat, itertools.groupby, itertools.accumulate, _OF_SEQUENCE,
+})  # fmt: skip
+_NEVER = frozenset({*reach.ATOMS, type(iter(range(0))), itertools.count})
+_DEEPEST = 20  # iterators of iterators
 
 
 class _Loops(threading.local):
@@ -33,14 +49,33 @@ _loops = _Loops()
 
 
 @contextlib.contextmanager
-def taking(elements: Iterator[Any]) -> Iterator[None]:
-    """Meanwhile a loop takes these. It need not be asked if it begins with none that hold an array, as most do."""
-    is_asked = any(map(_holds_array, _left(elements, None)))
-    _loops.elements += [elements] if is_asked else []
+def taking(*elements: Any) -> Iterator[None]:
+    """Meanwhile a loop takes these. They need not be asked if they hold no array, as most don't."""
+    asked = [one for one in elements if _may_hold(one)]
+    _loops.elements += asked
     try:
         yield
     finally:
-        del _loops.elements[len(_loops.elements) - is_asked :]
+        del _loops.elements[len(_loops.elements) - len(asked) :]
+
+
+def meanwhile(function: Callable[..., Any], *sources: Any) -> Callable[..., Any]:
+    """A function that Python calls for each element of these: while it runs, what is left of them is yet to be taken."""
+    asked = [one for one in sources if _may_hold(one)]
+    if not asked:
+        return function
+
+    @functools.wraps(function)
+    def run(*arguments: Any, **keywords: Any) -> Any:
+        with taking(*asked):
+            return function(*arguments, **keywords)
+
+    return run
+
+
+def _may_hold(elements: Any) -> bool:
+    kind = type(elements)
+    return any(map(_holds_array, _left(elements, None))) if kind in _OF_CONTAINERS else kind not in _NEVER
 
 
 def holds(test: Callable[[Any], bool], written: Any = None) -> bool:
@@ -62,19 +97,41 @@ def _left(elements: Any, written: Any, around: tuple[Any, ...] = ()) -> Iterator
 
     `around` are those that have led here: generators may hold each other.
     """
-    if type(elements) in _OF_CONTAINERS:
+    kind = type(elements)
+    if kind in _OF_CONTAINERS or kind is _OF_DEQUE:
         containers = gc.get_referents(elements)
-        is_users = type(elements) is reversed and any(type(one) is not tuple for one in containers)  # which would be asked
+        is_users = kind is reversed and any(type(one) is not tuple for one in containers)  # which would be asked
         if not is_users and all(one is not written for one in containers):
             with contextlib.suppress(RuntimeError):  # a dict that has another size by now: its loop is about to say so
                 yield from list(copy.copy(elements))
         return
-    if type(elements) in _OF_ITERATORS:
-        sources = elements.__reduce__()[1]
-    elif type(elements) is types.GeneratorType and elements.gi_frame is not None:
-        sources = tuple(elements.gi_frame.f_locals.values())
-    else:
+    if kind in (list, tuple):
+        yield from elements
         return
+    sources, holds_them = _sources(elements)
     for source in sources:
-        if all(source is not one for one in (elements, *around)):
-            yield from _left(source, written, (elements, *around))
+        if hasattr(type(source), "__next__"):
+            if len(around) < _DEEPEST and all(source is not one for one in (elements, *around)):
+                yield from _left(source, written, (elements, *around))
+        elif holds_them and source is not written:
+            yield source
+
+
+def _sources(elements: Any) -> tuple[Sequence[Any], bool]:
+    """What an iterator takes its elements of; and is it all yet to be taken, what is no iterator as well?"""
+    kind = type(elements)
+    if kind in _OF_ITERATORS:
+        return elements.__reduce__()[1], False
+    if kind is types.GeneratorType:
+        if elements.gi_frame is None:
+            return (), False
+        # Those of loops in it are where only the collector sees them, unless it is running.
+        held = (*elements.gi_frame.f_locals.values(), *gc.get_referents(elements))
+        return held, elements.gi_code is views.each_row.__code__
+    if kind is itertools.pairwise:
+        return gc.get_referents(elements)[:2], True  # the third is what it has given
+    if kind in _OF_ITERTOOLS or kind is _OF_SEQUENCE:
+        return gc.get_referents(elements), kind in _HOLDING
+    if kind.__module__ == "itertools":  # what `tee` keeps for others
+        return gc.get_referents(elements), False
+    return (elements,) if not hasattr(kind, "__next__") else [part for _, part in reach.parts(elements)], True

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from autograph_jax.operators.tracing import history, reach
+from autograph_jax.operators.tracing import given, history, reach
 from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.porting.replacing import replaced
 
@@ -189,6 +189,11 @@ def relate(value: Any, base: Any, *, whole_in: Turn | None) -> None:
         hand_over(value, base, whole_in)
 
 
+def has_views(array: Any) -> bool:
+    """Is there a view of this array, one that is alive?"""
+    return any(one is array for view in list(_views.values()) for one in view.bases if view.value() is not None)
+
+
 def bases(value: Any) -> list[jax.Array]:
     """The arrays that this one is a view of, and those that these are views of."""
     found: dict[int, jax.Array] = {}
@@ -290,6 +295,8 @@ Targets = tuple[Any, ...]  # of each part that an assignment takes: its own part
 
 def rows(base: Any, targets: Targets = ()) -> Any:
     """What is unpacked, with the rows of an array as views, and of parts that `targets` take apart; anything else as it is."""
+    if hasattr(type(base), "__next__"):
+        given.keep(base)
     taken = [view(row, base) for row in base] if isinstance(base, jax.Array) and base.ndim > 1 else base
     if not any(targets) or type(taken) not in (list, tuple):
         return taken
@@ -300,6 +307,12 @@ def rows(base: Any, targets: Targets = ()) -> Any:
         if type(inner) is tuple and -len(parts) <= place < len(parts):
             parts[place] = rows(parts[place], inner)
     return parts
+
+
+def each_row(array: jax.Array) -> Iterator[Any]:
+    """The rows one by one: the generator holds the array, in which NumPy sees what is written meanwhile."""
+    for row in array:
+        yield view(row, array)
 
 
 # Module state: by id, the views. An entry goes when the view goes.
