@@ -8,6 +8,8 @@ Before:
         x = 0
     with suppress(KeyError):
         f(x)
+    with saved(x):
+        f(x)
     raise ValueError('negative')
 
 After:
@@ -20,11 +22,15 @@ After:
     with suppress(KeyError), ag__.Told():
         f(x)
     ag__.ended()
+    with (manager := saved(x)), ag__.Told():
+        f(x)
+    ag__.ended()
     raise ag__.raised(ValueError('negative'))
 """
 
 from __future__ import annotations
 
+import builtins
 import copy
 import re
 
@@ -49,6 +55,7 @@ _CAUSE = Template("ag__.cause(ERROR)")
 _RAISED_ANEW = Template("ag__.raised_anew(CAUGHT)")
 _CAUGHT = Template("ag__.caught(OF_JAX)")
 _ENDED = Template("ag__.ended()")
+_HELD = Template("(NAME_ := VALUE)")
 _TOLD = Template("ag__.Told()")
 _OF_JAX = re.compile(r"Tracer|Concretization|JAX|jax")  # what a handler catches that knows of traced values
 _CHECKED = Template("ag__.checked(TEST, MESSAGE)")
@@ -64,12 +71,18 @@ def _names_errors_of_jax(handler: gast.ExceptHandler) -> bool:
     return any(_OF_JAX.search(str(getattr(part, "id", getattr(part, "attr", "")))) for part in parts)
 
 
+def _is_no_array(value: gast.expr) -> bool:
+    """Is it a constant, or one of Python's own: an exception that `suppress` ends?"""
+    return isinstance(value, gast.Constant) or isinstance(value, gast.Name) and hasattr(builtins, value.id)
+
+
 class _Raising(Pass):
     def __init__(self, names: Names) -> None:
         self._names = names
         # For each `try` around that may end an exception, innermost last: does a block begin between it and here?
         self._tries: list[bool] = []
         self._asserting: list[bool] = []  # the same for those that may end an AssertionError
+        self._managers = 0  # that stand in variables
 
     def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
         return node
@@ -114,9 +127,20 @@ class _Raising(Pass):
         node.body = self._suite(node.body)
         if self._names.attempt_of(node) is not None:
             return node
+        for item in node.items:
+            item.context_expr = self._held(item.context_expr)
         told = _TOLD.expression(at=node.items[-1].context_expr)
         node.items = [*node.items, gast.withitem(context_expr=told, optional_vars=None)]
         return [node, *_ENDED(at=node)]
+
+    def _held(self, manager: gast.expr) -> gast.expr:
+        """A manager that may have been given an array stands in a variable: its `__exit__` may read or write that."""
+        given = [*manager.args, *(keyword.value for keyword in manager.keywords)] if isinstance(manager, gast.Call) else []
+        if all(map(_is_no_array, given)):
+            return manager
+        self._managers += 1
+        wish = "manager" if self._managers == 1 else f"manager_{self._managers}"
+        return _HELD.expression(at=manager, NAME_=self._names.fresh(wish), VALUE=manager)
 
     def visit_Raise(self, node: gast.Raise) -> gast.AST | list[gast.AST]:
         """What is raised and caught inside one block is Python's; what leaves a block is raised at run time."""

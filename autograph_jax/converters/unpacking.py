@@ -78,7 +78,7 @@ class _Unpacking(Pass):
             if len(value.elts) == len(target.elts) and not any(isinstance(one, gast.Starred) for one in target.elts):
                 value.elts = list(map(self._unpacked, target.elts, value.elts))
             return value
-        if not isinstance(value, gast.Name | gast.Attribute | gast.Subscript):
+        if not isinstance(value, gast.Name | gast.Attribute | gast.Subscript | gast.IfExp | gast.BoolOp | gast.NamedExpr):
             return value
         body, written = self._functions[-1]
         names, of = _names_in(target), _names_in(value)

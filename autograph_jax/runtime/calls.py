@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import contextlib
 import copy
 import dataclasses
 import enum
@@ -469,6 +470,9 @@ def _is_plain_method(method: types.MethodType) -> bool:
     return type(method.__func__) is types.FunctionType
 
 
+_MANAGER_OF_GENERATOR = contextlib.contextmanager(lambda: iter(())).__code__
+
+
 def _function(function: types.FunctionType) -> Function:
     if not is_converted(function):
         if switched_off() or is_marked(function):
@@ -478,6 +482,8 @@ def _function(function: types.FunctionType) -> Function:
             if state.noting():
                 note_variables(inner)
             converted = convert_function(function)
+            if function.__code__ is _MANAGER_OF_GENERATOR:
+                return lambda *arguments, **keywords: holders.with_generator_in_view(converted(*arguments, **keywords))
             return handing_arrays(converted) if takes_arrays(function.__globals__.get("__name__")) else converted
         if is_left_alone(function.__module__) or is_left_alone(function.__globals__.get("__name__")):
             if gives_view(function):

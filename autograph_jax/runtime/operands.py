@@ -17,7 +17,7 @@ from autograph_jax.converters.views import VIEWS
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing.operands import ELEMENT, OF_ITS_OWN, SLICE, Attr, Item, Operand, Result, Step, Variable
 from autograph_jax.runtime.new_results import is_new
-from autograph_jax.runtime.position import extent_at, read_later
+from autograph_jax.runtime.position import calls_after, extent_at, read_later
 from autograph_jax.runtime.spans import Position
 from autograph_jax.syntax.names import is_operator
 from autograph_jax.syntax.walk import children, walk
@@ -43,7 +43,16 @@ def unread(frame: types.FrameType) -> frozenset[str]:
     statements = span.statements if span is not None else ()
     if any(_extent(statement) == extent for statement in statements):
         return frozenset()
+    if made := _staged_around(statements, extent, frame):
+        return frozenset().union(*(_reads(branch) for call in made for branch in call.args[1:]))
     return _read_after(statements, extent) or frozenset()
+
+
+def _staged_around(statements: Iterable[gast.AST], extent: _Extent, frame: types.FrameType) -> list[Any]:
+    """The `x[0] if f(x) else 0.0` whose test is the call that a frame is at: the operator stands there too, and comes later."""
+    calls = (node for statement in statements for node in walk(statement) if isinstance(node, gast.Call))
+    made = [call for call in calls if is_operator(call.func, "if_expr") and _own_extent(call) == extent]
+    return made if made and calls_after(frame) else []
 
 
 def _read_after(nodes: Iterable[gast.AST], extent: _Extent) -> frozenset[str] | None:

@@ -8,6 +8,7 @@ import keyword
 import types
 
 from autograph_jax.operators import hooks
+from autograph_jax.operators.tracing import bytecode
 from autograph_jax.runtime.convert import conversion_of_code
 from autograph_jax.runtime.spans import Position, Span
 
@@ -37,6 +38,13 @@ def extent_at(frame: types.FrameType) -> tuple[Position, Position]:
     positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
     line, last, column, end = next(positions)
     return (line or frame.f_lineno, column or 0), (last or frame.f_lineno, end or 0)
+
+
+def calls_after(frame: types.FrameType) -> bool:
+    """Is there another call at the same place, after the one that a frame is at?"""
+    here, *later = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
+    calls = {one.offset for one in bytecode.instructions(frame.f_code) if one.opname.startswith("CALL")}
+    return any(place == here and frame.f_lasti + 2 * n in calls for n, place in enumerate(later, start=1))
 
 
 def _is_block(code: types.CodeType) -> bool:

@@ -36,8 +36,13 @@ class Span:
 
 @dataclasses.dataclass(frozen=True)
 class Manager:
-    """What a `with` is given, `value` or `function(*arguments)`, as text; and the attempts in it that a statement stands in."""
+    """What a `with` is given, `value` or `function(*arguments)`, as text; and the attempts in it that a statement stands in.
 
+    `variable` has it, if one does; `target` has what it gives, an ExitStack itself.
+    """
+
+    variable: str = ""
+    target: str = ""
     value: str = ""
     function: str = ""
     arguments: tuple[str, ...] = ()
@@ -179,12 +184,23 @@ def _managers(node: gast.With, around: list[gast.With], attempts: Collection[str
         match item.context_expr:
             case gast.Call(func=function) if is_operator(function, "Told"):
                 continue
-            case gast.Call(func=gast.Call(func=function, args=[called])) as call if is_operator(function, "call"):
-                arguments = tuple(map(emit.to_text, call.args))
-                keywords = frozenset(k.arg for k in call.keywords if k.arg and getattr(k.value, "value", None) is not False)
-                yield Manager(function=emit.to_text(called), arguments=arguments, keywords=keywords, inside=inside)
+            case gast.NamedExpr(target=gast.Name(id=variable), value=value):
+                manager = dataclasses.replace(_manager(value), variable=variable)
             case value:
-                yield Manager(emit.to_text(value), inside=inside)
+                manager = _manager(value)
+        target = item.optional_vars.id if isinstance(item.optional_vars, gast.Name) else ""
+        yield dataclasses.replace(manager, target=target, inside=inside)
+
+
+def _manager(value: gast.expr) -> Manager:
+    match value:
+        case gast.Call(func=gast.Call(func=function, args=[called])) as call if is_operator(function, "call"):
+            arguments = tuple(map(emit.to_text, call.args))
+            keywords = frozenset(k.arg for k in call.keywords if k.arg and getattr(k.value, "value", None) is not False)
+            return Manager(function=emit.to_text(called), arguments=arguments, keywords=keywords)
+        case gast.Name(id=variable):
+            return Manager(variable, value=variable)
+    return Manager(value=emit.to_text(value))
 
 
 def _leaves(node: gast.AST) -> bool:

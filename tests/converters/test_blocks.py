@@ -540,7 +540,7 @@ ROWS = {
         """,
         """
         def f(x):
-            with ag__.call(ctx)(x), ag__.Told():
+            with (manager := ag__.call(ctx)(x)), ag__.Told():
                 return ag__.call(say)(x)
             ag__.ended()
         """,
@@ -561,7 +561,7 @@ ROWS = {
         """
         def f(x):
             y = 0
-            with ag__.call(ctx)('kept', Failure), ag__.Told():
+            with (manager := ag__.call(ctx)('kept', Failure)), ag__.Told():
                 y = 1
                 def then():
                     nonlocal y
@@ -772,7 +772,7 @@ ROWS = {
         def f(xs):
             def body(x):
                 exit = None
-                with ag__.call(ctx)(x), ag__.Told():
+                with (manager := ag__.call(ctx)(x)), ag__.Told():
                     def otherwise_2():
                         ag__.call(say)(x)
                     exit = ag__.if_stmt(x % 2, lambda: ag__.continue_, otherwise_2)

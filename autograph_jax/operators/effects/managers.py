@@ -112,6 +112,8 @@ def _variables(frames: Sequence[types.FrameType]) -> dict[str, Any]:
 
 def _given(manager: Any, namespace: dict[str, Any], variables: dict[str, Any]) -> Any:
     """The manager itself, or the function that has made it, with its arguments; None where the text cannot tell."""
+    if manager.variable in variables:
+        return variables[manager.variable]
     try:
         made_by = eval(manager.function or manager.value, namespace, variables)
         if not manager.function:

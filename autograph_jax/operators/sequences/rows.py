@@ -16,7 +16,7 @@ from autograph_jax.loops.axes import axes_of
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.sequences import bounded
 from autograph_jax.operators.sequences.several import Several
-from autograph_jax.operators.tracing import same_containers, standing, views
+from autograph_jax.operators.tracing import aliasing, reach, same_containers, standing, views
 from autograph_jax.operators.values import selection
 from autograph_jax.operators.values.containers import flatten, unflatten
 from autograph_jax.operators.values.forms import Array, Form
@@ -35,6 +35,7 @@ class View:
     traced_arrays = False  # does what `arrays` holds?
     one_shot = False  # is it used up by a loop, as what `zip` and `enumerate` give?
     can_begin_late = False  # may Python run the first turn, and the others be staged?
+    checks_writes = True  # a loop over it sees what is written of its arrays meanwhile, or refuses that
     _iterator: Iterator[Any] | None = None
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
@@ -186,9 +187,13 @@ class Stacked(View):
     def __init__(self, form: Form, columns: Sequence[jax.Array], length: int, elements: Sequence[Any] = ()) -> None:
         self._form, self.arrays, self.length, self._elements = form, tuple(columns), length, elements
 
+    def sources(self) -> tuple[Any, ...]:
+        return (*self.arrays, *(array for array in reach.arrays(self._elements) if array.ndim))
+
     def element(self, index: Any, slices: Sequence[Any]) -> Any:
         element = unflatten(self._form, iter(slices))
         same_containers.doubt_all(element, self._elements)
+        aliasing.doubt_arrays(element, self._elements)
         return element
 
 

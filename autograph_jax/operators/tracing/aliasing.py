@@ -223,7 +223,8 @@ def kin(value: Any) -> list[int]:
 
 def kin_of(memory: Iterable[Any]) -> list[int]:
     """The ids of arrays, and of those that these may be or are views of."""
-    return [id(other) for part in memory for other in (part, *doubtful_with(part), *bases(part))]
+    owners = (own for part in memory for own in (part, *bases(part)))
+    return [id(other) for own in owners for other in (own, *doubtful_with(own))]
 
 
 def memory(value: Any) -> Iterator[Any]:

@@ -212,6 +212,8 @@ def holder_of(
         for value in running.variables.values() if running.in_finally else ():
             if isinstance(value, Return | Choice) and reach.holds(value, like):
                 return running.frame, "return"
+        if any(_holds(manager, like, place, running) for manager in _managers(running)):
+            return running.frame, _MANAGER
         for operand in _under_way(running):
             values = operand.values(collections.ChainMap(running.variables, running.frame.f_globals))
             if any(like(value) or _holds(value, like, place, running) for value in values):
@@ -228,6 +230,19 @@ def holder_of(
         if outer is not None:
             return running.frame, outer
     return None
+
+
+def _managers(running: _Running) -> Iterator[Any]:
+    """What the `with` statements around have been given, and will leave."""
+    for manager in running.managers:
+        given, taken = running.variables.get(manager.variable), running.variables.get(manager.target)
+        yield from () if isinstance(given, _FROM_GENERATOR) else (given,)
+        yield from (taken,) if isinstance(taken, _HOLDING_OTHERS) else ()
+
+
+_HOLDING_OTHERS = (contextlib.ExitStack, contextlib.AsyncExitStack)
+_FROM_GENERATOR = type(contextlib.contextmanager(lambda: iter(()))())  # its generator is one of those that wait
+_MANAGER = "with"  # what stands for a manager that is no variable of the user's
 
 
 def holds_beside(array: np.ndarray, places: Sequence[Place]) -> bool:
@@ -322,6 +337,7 @@ class _Running:
     roots: frozenset[str]
     taken: frozenset[str]
     in_finally: bool
+    managers: Sequence[Any] = ()  # of the `with` statements around, as `hooks.read_later` tells
     writer: types.FrameType | None = None  # the frame whose statement is the write itself
     variables: dict[str, Any] = dataclasses.field(default_factory=dict)
     frames: list[types.FrameType] = dataclasses.field(default_factory=list)  # of its blocks too
@@ -343,6 +359,7 @@ def running_functions(direct: bool = True) -> Iterator[_Running]:
                     names = later.names | later.if_raised  # what it calls may raise, after it has written
                     running = _Running(frame, names - taken, later.roots - taken, taken, later.in_finally)
                 running.names |= hooks.unread(frame) - taken
+                running.managers = later.managers
             running.variables = {**frame_variables(frame), **running.variables}
             running.frames.append(frame)
             if not hooks.is_block(frame.f_code):
@@ -360,6 +377,13 @@ def keep_in_view(generator: Any) -> Any:
     """A generator's variables are looked at too, while it waits to go on: it may read an array that is written meanwhile."""
     _generators.add(generator)
     return generator
+
+
+def with_generator_in_view(manager: Any) -> Any:
+    """What a function of `contextlib.contextmanager` has given, whose generator waits until the `with` is left."""
+    if isinstance(manager, _FROM_GENERATOR):
+        keep_in_view(manager.gen)
+    return manager
 
 
 def _waiting_generators() -> Iterator[_Running]:
@@ -430,6 +454,13 @@ def _stored_next(frame: types.FrameType) -> frozenset[str]:
 def _alias_error(holder: Holder, same: bool) -> AliasError:
     frame, name = holder
     place = frame_location(frame)
+    if name == _MANAGER:
+        return AliasError(
+            "an array is written in place, and what a `with` around is given would have to show the write",
+            location=user_location(),
+            details=[f"The `with` in {place.function} ({place.filename}) may look at the array when it is left."],
+            help="give it a copy: `with saved(x.copy()): ...`; or write a copy",
+        )
     if not hooks.is_users(frame, name):  # `x[1:] += f()` has read x[1:] before f writes it
         return AliasError(
             "an array is written in place, and what a statement has read of it would have to show the write",

@@ -34,7 +34,7 @@ _OF_ITERTOOLS = frozenset(kind for kind in vars(itertools).values() if isinstanc
 # Those that give again what they hold. The others have only iterators to take from, and what they have given last.
 _HOLDING = frozenset({
     itertools.product, itertools.permutations, itertools.combinations, itertools.combinations_with_replacement,
-    itertools.cycle, itertools.repeat, itertools.groupby, itertools.accumulate, _OF_SEQUENCE,
+    itertools.cycle, itertools.repeat, itertools.groupby, itertools.accumulate,
 })  # fmt: skip
 _NEVER = frozenset({*reach.ATOMS, type(iter(range(0))), itertools.count})
 _DEEPEST = 20  # iterators of iterators
@@ -130,8 +130,12 @@ def _sources(elements: Any) -> tuple[Sequence[Any], bool]:
         return held, elements.gi_code is views.each_row.__code__
     if kind is itertools.pairwise:
         return gc.get_referents(elements)[:2], True  # the third is what it has given
-    if kind in _OF_ITERTOOLS or kind is _OF_SEQUENCE:
+    if kind is _OF_SEQUENCE:
+        return [one for one in gc.get_referents(elements) if type(one) is not np.ndarray], True  # NumPy's own shows its writes
+    if kind in _OF_ITERTOOLS:
         return gc.get_referents(elements), kind in _HOLDING
+    if getattr(kind, "checks_writes", False):
+        return (), False
     if kind.__module__ == "itertools":  # what `tee` keeps for others
         return gc.get_referents(elements), False
     return (elements,) if not hasattr(kind, "__next__") else [part for _, part in reach.parts(elements)], True
