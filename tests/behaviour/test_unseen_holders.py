@@ -1,0 +1,604 @@
+"""Arrays that no variable holds: iterators, generators, managers, classes and lists have them, while one is written."""
+
+import collections
+import contextlib
+import contextvars
+import functools
+import itertools
+import types
+
+import jax.numpy as jnp
+import numpy as np
+
+import autograph_jax as ag
+
+from .harness import Table, check
+
+table = Table(__name__)
+row = table.row
+
+X = np.array([1.0, 2.5, 4.25])
+Y = np.array([10.5, 20.25, 31.0])
+Z = np.array([-3.0, 7.75, 100.5])
+M = np.array([[1.5, 2.0, 3.25], [4.0, 5.5, 7.0], [8.0, 9.25, 11.0]])
+
+
+def refused(function, *calls):
+    row(function, *calls, want="error")
+
+
+def raised(v):
+    v[0] += 1.0
+    return v[0]
+
+
+def written(v):
+    v[0] += 1.0
+    return v
+
+
+# ------------------------------------------------------------------ functions that Python calls for each element
+def mapped_over_one_twice(x):
+    return sum(map(raised, (x, x)))
+
+
+def mapped_into_a_list(x):
+    return list(map(written, [x, x]))
+
+
+def mapped_over_numbers_that_it_writes(x):
+    def step(v):
+        x[2] += v
+        return v
+
+    return sum(map(step, x))
+
+
+def starred_pairs(x, y):
+    return list(itertools.starmap(lambda a, b: raised(a) + b[0], [(x, y), (y, x)]))
+
+
+def keys_that_write(x, y):
+    first, second = sorted([y, x], key=raised)
+    return first, second
+
+
+def greatest_by_a_key_that_writes(x, y):
+    return max([x, y, x], key=raised)
+
+
+def reduced_over_what_it_writes(x, y):
+    def step(total, v):
+        y[1] = 5.0
+        return total + v[1]
+
+    return functools.reduce(step, [x, y], 0.0)
+
+
+def filtered_by_what_writes(x):
+    total = 0.0
+    for v in filter(lambda v: v > 0.5, x):
+        x[2] += v
+        total += v
+    return total
+
+
+for function in (mapped_over_one_twice, mapped_into_a_list, mapped_over_numbers_that_it_writes, filtered_by_what_writes):
+    refused(function, [X])
+row(starred_pairs, [X, Y], want="either")
+for function in (keys_that_write, greatest_by_a_key_that_writes, reduced_over_what_it_writes):
+    refused(function, [X, Y])
+
+
+def mapped_over_several(x, y):
+    return tuple(map(raised, (x, y)))
+
+
+def accumulated(x, y):
+    return list(itertools.accumulate([x, y], lambda a, b: written(b)))[1]
+
+
+row(mapped_over_several, [X, Y])
+row(accumulated, [X, Y])
+
+
+# ------------------------------------------------------------------ iterators
+class Counting:
+    def __init__(self, values):
+        self.values, self.taken = values, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.taken == len(self.values):
+            raise StopIteration
+        self.taken += 1
+        return self.values[self.taken - 1]
+
+
+class Indexed:
+    def __init__(self, *values):
+        self.values = values
+
+    def __getitem__(self, number):
+        return self.values[number]
+
+
+class Yielding:
+    def __init__(self, values):
+        self.values = values
+
+    def __iter__(self):
+        yield from self.values
+
+
+class Looping:
+    def __init__(self, values):
+        self.values = values
+
+    def __iter__(self):
+        for v in self.values:
+            yield v * 1.0 if v is None else v
+
+
+ITERATORS = {
+    "chain": lambda x, y: itertools.chain((x,), [y]),
+    "chain_from_iterable": lambda x, y: itertools.chain.from_iterable([(x,), (y,)]),
+    "islice": lambda x, y: itertools.islice([x, x, y], 1, None),
+    "compress": lambda x, y: itertools.compress((x, y), (1, 1)),
+    "cycle": lambda x, y: itertools.islice(itertools.cycle([x, y]), 3),
+    "takewhile": lambda x, y: itertools.takewhile(lambda v: v.ndim == 1, (x, y)),
+    "deque": lambda x, y: collections.deque([x, y]),
+    "ordered_dict": lambda x, y: collections.OrderedDict(p=x, q=y).values(),
+    "iterator_of_a_user": lambda x, y: Counting([x, y]),
+    "sequence_of_a_user": lambda x, y: Indexed(x, y),
+    "generator_method": lambda x, y: Yielding([x, y]),
+    "generator_method_with_a_loop": lambda x, y: Looping([x, y]),
+    "generator": lambda x, y: (v for v in [x, y]),
+}
+
+
+def written_before_it_is_taken(make):
+    def f(x, y):
+        total = 0.0
+        for a in make(x, y):
+            y[0] += a[0]
+            total += a[0]
+        return total
+
+    return f
+
+
+for name, make in ITERATORS.items():
+    row(written_before_it_is_taken(make), [X, Y], name=name, want="either")
+
+
+def pairs_of_neighbours(m):
+    total = 0.0
+    for a, b in itertools.pairwise(m):
+        b[0] += a[0]
+        total += b[0]
+    return total
+
+
+def counted_pairs(x, y):
+    total = 0.0
+    for k, a in zip(itertools.count(), [x * 1.0, y * 1.0]):  # noqa: B905
+        a[0] = k
+        total += a.sum()
+    return total
+
+
+def iterator_of_a_user_whose_elements_are_given_anew(x, y):
+    total = 0.0
+    for a in Counting([x, y]):
+        a = a * 2.0
+        a[0] += 1.0
+        total += a[0]
+    return total, x, y
+
+
+def another_array_is_written(x, y, z):
+    total = 0.0
+    for a in Counting([x, y]):
+        z[0] += a[1]
+        total += a[0]
+    return total, z
+
+
+row(pairs_of_neighbours, [M], want="either")
+row(counted_pairs, [X, Y])
+row(iterator_of_a_user_whose_elements_are_given_anew, [X, Y])
+row(another_array_is_written, [X, Y, Z])
+
+
+# ------------------------------------------------------------------ what a generator has given
+def filled(x):
+    b = x + 0.0
+    for _ in range(3):
+        b[0] += 9.0
+        yield b
+
+
+def given_to_a_list(x):
+    return list(filled(x))
+
+
+def given_to_a_display(x):
+    return [*filled(x)][0]
+
+
+def given_to_arguments(x):
+    def first(*values):
+        return values[0]
+
+    return first(*filled(x))
+
+
+def given_to_variables(x):
+    a, b, c = filled(x)
+    return a, b, c
+
+
+def given_to_a_dict(x):
+    return dict(enumerate(filled(x)))
+
+
+def given_to_a_comprehension(x):
+    return [v for v in filled(x)]  # noqa: C416
+
+
+def given_to_pairs(x):
+    return [pair for pair in zip(filled(x), filled(x), strict=True)]  # noqa: C416
+
+
+def given_by_a_delegate(x):
+    def all_of():
+        yield from filled(x)
+
+    return list(all_of())
+
+
+def rows_of_what_is_given(x):
+    def tables():
+        b = jnp.stack([x, x])
+        for _ in range(2):
+            b[0, 0] += 9.0
+            yield b
+
+    return [table[0] for table in tables()]
+
+
+for function in (
+    given_to_a_list, given_to_a_display, given_to_arguments, given_to_variables, given_to_a_dict, given_to_a_comprehension,
+    given_to_pairs, rows_of_what_is_given,
+):  # fmt: skip
+    refused(function, [X])
+
+
+row(given_by_a_delegate, [X], want="either")
+
+
+def given_to_a_loop(x):
+    total = 0.0
+    for a in filled(x):
+        total += a[0]
+    return total
+
+
+def given_to_a_loop_by_a_delegate(x):
+    def all_of():
+        yield from filled(x)
+
+    total = 0.0
+    for a in all_of():
+        total += a[0]
+    return total
+
+
+def numbers_of_what_is_given(x):
+    numbers = [v[0] for v in filled(x)]
+    return numbers, sum(w[0] for w in filled(x))
+
+
+def copies_given(x):
+    def copies():
+        b = x + 0.0
+        for _ in range(3):
+            b[0] += 9.0
+            yield b.copy()
+
+    return list(copies())
+
+
+def given_anew_each_time(x):
+    def anew():
+        b = x + 0.0
+        for _ in range(3):
+            b = b + 1.0
+            b[0] += 9.0
+            yield b
+
+    return list(anew())
+
+
+for function in (given_to_a_loop, given_to_a_loop_by_a_delegate, numbers_of_what_is_given, copies_given, given_anew_each_time):
+    row(function, [X])
+
+
+# ------------------------------------------------------------------ what a `with` is given
+class Added:
+    def __init__(self, v):
+        self.v = v
+
+    def __enter__(self):
+        return self.v
+
+    def __exit__(self, *_):
+        self.v[1] += 1.0
+
+
+def manager_that_writes(x):
+    b = x + 0.0
+    with Added(b):
+        b[2] = 9.0
+    return b
+
+
+def manager_that_gives_what_it_writes(x):
+    with Added(x + 0.0) as a:
+        a[2] = 9.0
+    return a
+
+
+def manager_around_a_branch(x):
+    b = x + 0.0
+    with Added(b):
+        if b[0] > 0.0:
+            b[2] = 9.0
+    return b
+
+
+def manager_on_a_stack(x):
+    b, log = x + 0.0, []
+    with contextlib.ExitStack() as stack:
+        stack.callback(log.append, b)
+        b[0] = 9.0
+    return log
+
+
+def generator_that_writes_behind_its_yield(x):
+    @contextlib.contextmanager
+    def lent():
+        b = x + 0.0
+        yield b
+        b[1] += 9.0
+
+    with lent() as a:
+        a[0] = 3.0
+    return a
+
+
+for function in (
+    manager_that_writes, manager_that_gives_what_it_writes, manager_around_a_branch, manager_on_a_stack,
+    generator_that_writes_behind_its_yield,
+):  # fmt: skip
+    refused(function, [X])
+
+
+def generator_that_has_done_with_it(x):
+    @contextlib.contextmanager
+    def lent():
+        b = x + 0.0
+        yield b
+
+    with lent() as a:
+        a[0] = 3.0
+    return a
+
+
+def written_when_the_with_is_left(x):
+    b = x + 0.0
+    with Added(b * 2.0):
+        b[0] = 9.0
+    with contextlib.suppress(ValueError):
+        b[1] = 7.0
+    return b
+
+
+row(generator_that_has_done_with_it, [X])
+row(written_when_the_with_is_left, [X])
+
+
+# ------------------------------------------------------------------ classes, functions, modules, globals
+class Shared:
+    buffer = None
+
+
+KEPT = []
+NAMED = {}
+CONTEXT = contextvars.ContextVar("context")
+
+
+def attribute_of_a_class(x):
+    Shared.buffer = x
+    x[0] = 9.0
+    found, Shared.buffer = Shared.buffer, None
+    return found
+
+
+def attribute_of_a_function(x):
+    def g():
+        return g.b[0]
+
+    g.b = x
+    x[0] = 9.0
+    return g()
+
+
+def attribute_of_a_module(x):
+    module = types.ModuleType("module")
+    module.x = x
+    x[0] = 9.0
+    return module.x
+
+
+def attribute_of_a_list(x):
+    class Rows(list):
+        pass
+
+    rows = Rows([x * 2.0])
+    rows.extra = x
+    x[0] = 9.0
+    return rows.extra
+
+
+def global_list(x):
+    KEPT.append(x)
+    x[0] = 9.0
+    return KEPT.pop()
+
+
+def global_dict(x):
+    NAMED["x"] = x
+    x[0] = 9.0
+    return NAMED.pop("x")
+
+
+def bound_builtin(x, y):
+    get = [x, y].__getitem__
+    x[0] = 9.0
+    return get(0)
+
+
+def argument_of_an_exception(x):
+    try:
+        raise ValueError(x)
+    except ValueError as error:
+        x[0] = 9.0
+        return error.args[0]
+
+
+def context_variable(x):
+    CONTEXT.set(x)
+    x[0] = 9.0
+    found = CONTEXT.get()
+    CONTEXT.set(None)
+    return found
+
+
+for function in (attribute_of_a_class, attribute_of_a_function, attribute_of_a_module, attribute_of_a_list, global_list,
+                 global_dict, argument_of_an_exception, context_variable):  # fmt: skip
+    row(function, [X], want="either")
+row(bound_builtin, [X, Y], want="either")
+
+
+# ------------------------------------------------------------------ views of what is no name
+def view_of_one_of_two(x, y, c):
+    a = (x if c > 0.0 else y)[1:]
+    a[0] = 9.0
+    return x, y
+
+
+def view_of_an_or(x):
+    a = (None or x)[1:]
+    a[0] = 9.0
+    return x
+
+
+def view_of_a_walrus(x):
+    a = (b := x)[1:]
+    a[0] = 9.0
+    return x, b
+
+
+def rows_of_one_of_two(m, c):
+    a, _, _ = m if c > 0.0 else m * 2.0
+    a[0] = 9.0
+    return m
+
+
+row(view_of_one_of_two, [X, Y, 1.5], [X, Y, -1.5], want="either")
+row(view_of_an_or, [X], want="either")
+row(view_of_a_walrus, [X], want="either")
+row(rows_of_one_of_two, [M, 1.5], [M, -1.5], want="either")
+
+
+# ------------------------------------------------------------------ what a test writes that its branches read
+def writing_test(x):
+    def is_written(v):
+        v[0] += 5.0
+        return True
+
+    return x[0] if is_written(x) else 0.0
+
+
+def writing_test_of_lists(x):
+    def is_written(v):
+        v[0] += 5.0
+        return v[1] > 0.0
+
+    return [x] if is_written(x) else [x * 2.0]
+
+
+row(writing_test, [X], want="either")
+row(writing_test_of_lists, [X], want="either")
+
+
+# ------------------------------------------------------------------ lists that staged loops and comprehensions make
+def last_of_a_staged_loop(x, y):
+    last = x * 1.0
+    for v in ag.stage([x, y]):
+        last = v
+    y[0] = 9.0
+    return last
+
+
+def last_of_a_staged_loop_is_written(x, y):
+    last = x * 1.0
+    for v in ag.scan([x, y]):
+        last = v
+    last[0] = 9.0
+    return y
+
+
+def part_of_the_last_one(x, y):
+    last = x[1:] * 1.0
+    for v in ag.stage([x, y]):
+        last = v[1:]
+    y[1] = 99.0
+    return last
+
+
+def best_of_a_staged_loop(x, y):
+    best = x * 1.0
+    for v in ag.stage([x, y]):
+        if v[0] > best[0]:
+            best = v
+    y[0] = 99.0
+    return best
+
+
+def list_of_those_that_are_positive(x, y):
+    rows = [v for v in (x, y) if v[0] > 0.0]
+    x[0] = 9.0
+    return rows[0]
+
+
+def one_of_those_that_are_positive(x, y):
+    rows = [a for v in (x, y) if (a := v)[0] > 0.0]
+    a[0] = 9.0
+    return rows[1]
+
+
+for function in (
+    last_of_a_staged_loop, last_of_a_staged_loop_is_written, part_of_the_last_one, best_of_a_staged_loop,
+    list_of_those_that_are_positive, one_of_those_that_are_positive,
+):  # fmt: skip
+    row(function, [X, Y], want="either")
+
+
+@table.each_way
+def test_unseen_holders(row, way, record_property):
+    check(row, way, record_property)
