@@ -55,7 +55,11 @@ def mapped_over_numbers_that_it_writes(x):
 
 
 def starred_pairs(x, y):
-    return list(itertools.starmap(lambda a, b: raised(a) + b[0], [(x, y), (y, x)]))
+    def pair(a, b):
+        a[0] += 1.0
+        return a[0] + b[0]
+
+    return list(itertools.starmap(pair, [(x, y), (y, x)]))
 
 
 def keys_that_write(x, y):
@@ -254,8 +258,14 @@ def given_to_pairs(x):
 
 
 def given_by_a_delegate(x):
+    def two():
+        b = x + 0.0
+        yield b
+        b[0] += 9.0
+        yield b
+
     def all_of():
-        yield from filled(x)
+        yield from two()
 
     return list(all_of())
 
