@@ -64,7 +64,7 @@ def _read_after(nodes: Iterable[gast.AST], extent: _Extent) -> frozenset[str] | 
         elif extent in (_extent(node), _own_extent(node)):
             found = frozenset()
         elif (found := _read_after(_evaluated(node), extent)) is not None and _is_repeated(node, extent):
-            found |= _reads(node)
+            found |= _reads(node) - _targets(node)  # what its loops take is given anew before it is read again
     return found
 
 
@@ -90,6 +90,11 @@ def _is_repeated(node: gast.AST, extent: _Extent) -> bool:
     if isinstance(node, gast.ListComp | gast.SetComp | gast.DictComp | gast.GeneratorExp):
         return _read_after([node.generators[0].iter], extent) is None
     return isinstance(node, gast.While)
+
+
+def _targets(node: Any) -> frozenset[str]:
+    targets = (inner for generator in getattr(node, "generators", ()) for inner in walk(generator.target))
+    return frozenset(inner.id for inner in targets if isinstance(inner, gast.Name))
 
 
 def _reads(node: gast.AST) -> frozenset[str]:
