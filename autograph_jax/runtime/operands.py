@@ -63,8 +63,9 @@ def _read_after(nodes: Iterable[gast.AST], extent: _Extent) -> frozenset[str] | 
             found |= _reads(node)
         elif extent in (_extent(node), _own_extent(node)):
             found = frozenset()
-        elif (found := _read_after(_evaluated(node), extent)) is not None and _is_repeated(node, extent):
-            found |= _reads(node) - _targets(node)  # what its loops take is given anew before it is read again
+        elif (found := _read_after(_evaluated(node), extent)) is not None:
+            # What the loops of a comprehension take they give anew; what they have yet to take may be the same once more.
+            found = found | _reads(node) if _is_repeated(node, extent) else found - _targets(node)
     return found
 
 
@@ -114,7 +115,11 @@ def _waiting(node: gast.AST, extent: _Extent) -> Iterator[Operand | Result]:
     if own is None or own == extent or not _contains(own, extent):
         return
     if isinstance(node, gast.ListComp | gast.SetComp | gast.DictComp | gast.GeneratorExp):
-        yield from _value(node.generators[0].iter)
+        first = node.generators[0].iter
+        if (place := _extent(first)) is not None and _contains(place, extent):  # the elements come after it
+            yield from _waiting(first, extent)
+            return
+        yield from _value(first)
     for child in children(node):
         place = _extent(child)
         if place is not None and place[1] <= extent[0]:
