@@ -211,6 +211,24 @@ def another_array_is_written(x, y, z):
     return total, z
 
 
+class Reading:
+    def __init__(self, values):
+        self.values = values
+
+    def __iter__(self):
+        for k in range(3):
+            yield self.values[k]
+
+
+def generator_method_that_reads_what_is_written(x):
+    total = 0.0
+    for v in Reading(x):
+        x[2] += 5.0
+        total += v
+    return total
+
+
+row(generator_method_that_reads_what_is_written, [X], want="either")
 row(pairs_of_neighbours, [M], want="either")
 row(counted_pairs, [X, Y])
 row(iterator_of_a_user_whose_elements_are_given_anew, [X, Y])

@@ -35,7 +35,6 @@ class View:
     traced_arrays = False  # does what `arrays` holds?
     one_shot = False  # is it used up by a loop, as what `zip` and `enumerate` give?
     can_begin_late = False  # may Python run the first turn, and the others be staged?
-    checks_writes = True  # a loop over it sees what is written of its arrays meanwhile, or refuses that
     _iterator: Iterator[Any] | None = None
 
     def element(self, index: Any, slices: Sequence[Any]) -> Any:

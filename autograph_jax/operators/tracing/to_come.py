@@ -134,8 +134,8 @@ def _sources(elements: Any) -> tuple[Sequence[Any], bool]:
         return [one for one in gc.get_referents(elements) if type(one) is not np.ndarray], True  # NumPy's own shows its writes
     if kind in _OF_ITERTOOLS:
         return gc.get_referents(elements), kind in _HOLDING
-    if getattr(kind, "checks_writes", False):
-        return (), False
+    if hasattr(kind, "each_there"):  # one of our views, whose rows are those of its arrays
+        return elements.arrays, True
     if kind.__module__ == "itertools":  # what `tee` keeps for others
         return gc.get_referents(elements), False
     return (elements,) if not hasattr(kind, "__next__") else [part for _, part in reach.parts(elements)], True
