@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph_jax.errors import AliasError, user_location
-from autograph_jax.operators import hooks, powers, subscripts
+from autograph_jax.operators import hooks, powers, storage, subscripts
 from autograph_jax.operators.effects import texts
 from autograph_jax.operators.sequences.bounded import Bounded
 from autograph_jax.operators.tracing import aliasing, holders, reach, same_containers, standing, state, views
@@ -22,6 +22,8 @@ from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.spans import Spanned
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.operators.values.updated import Masked, applied, check_same_mask, part_of
+
+_ARRAYS = (jax.Array, np.ndarray)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +45,9 @@ class _Attr:
         subscripts.set_attr(value, target, self.name)
         return target
 
+    def storage(self, array: Any, target: Any) -> storage.Place | None:
+        return storage.of_attribute(array, target, self.name)
+
 
 @dataclasses.dataclass(frozen=True)
 class _Item:
@@ -61,6 +66,9 @@ class _Item:
 
     def write(self, value: Any, target: Any) -> Any:
         return subscripts.changed(value, target, self.index)
+
+    def storage(self, array: Any, target: Any) -> storage.Place | None:
+        return storage.of_item(array, target, self.index)
 
 
 class _ItemLater(_Item):
@@ -107,16 +115,35 @@ def _at_end(root: Any, steps: Sequence[_Attr | _Item], change: Callable[[Any, An
     `change` is given that holder and the last step, and the holder's own owner with the step from there.
     """
     step, *rest = steps
+    if isinstance(root, jax.Array):
+        _check_view(step)
     inner = step.read(root)
     new = change(inner, rest[0], root, step) if len(rest) == 1 else _at_end(inner, rest, change)
     if new is inner and issubclass(type(root), Bounded) and isinstance(step, _Item):  # what it gives is a copy
         return step.write(new, root)
     if new is inner:
         return root
-    holders.check_write(inner, place=(root, step.key))
-    if isinstance(root, jax.Array | np.ndarray):
+    if isinstance(root, _ARRAYS):
+        _check_view(step)
+    place = step.storage(inner, root)
+    holders.check_write(inner, place=(root, step.key) if place is None else (place.holder, place.key))
+    if isinstance(root, _ARRAYS):
         holders.check_write(root)
-    return step.write(new, root)
+    if place is None:
+        return step.write(new, root)
+    place.write(new)
+    return root
+
+
+def _check_view(step: _Attr | _Item) -> None:
+    """What a path comes to in an array is a view, unless an index of lists or arrays has made a copy."""
+    if isinstance(step, _Item) and views.copies(step.index):
+        raise AliasError(
+            "what an index of lists or arrays gives is written, `x[[0, 1]][0] = v`: in NumPy a copy",
+            location=user_location(),
+            details=["The write would have no effect on the array itself."],
+            help="write it by one index, `x[[0, 1], ...] = v`, or give the copy a name: `y = x[[0, 1]]; y[0] = v`",
+        )
 
 
 def put_path(value: Any, root: Any, *steps: _Attr | _Item) -> None:
@@ -127,7 +154,6 @@ def put_path(value: Any, root: Any, *steps: _Attr | _Item) -> None:
 
 # Augmented assignment: `x[i] += v`, `self.t *= h`, `d['a'][i] -= v`
 
-_ARRAYS = (jax.Array, np.ndarray)
 _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv, "//=": operator.ifloordiv,
     "%=": texts.percent_in_place, "**=": powers.power_in_place, "@=": operator.imatmul, "<<=": operator.ilshift,
@@ -207,7 +233,11 @@ def update(target: Any, symbol: str, value: Any, *aliases: Any) -> Any:
 def update_item(target: Any, index: Any, symbol: str, value: Any, *aliases: Any) -> Any:
     """`target[index] symbol value`, as `set_item`."""
     place = None if isinstance(target, _ARRAYS) else (target, index)
-    return subscripts.set_item(augment(read(target, _Item(index)), symbol, value, place, aliases), target, index, *aliases)
+    old = read(target, _Item(index))
+    new = augment(old, symbol, value, place, aliases)
+    written = subscripts.set_item(new, target, index, *aliases)
+    storage.check_replaced(old, new, target)
+    return written
 
 
 def put_update(target: Any, index: Any, symbol: str, value: Any) -> None:
@@ -218,7 +248,10 @@ def put_update(target: Any, index: Any, symbol: str, value: Any) -> None:
 
 def update_attr(target: Any, name: str, symbol: str, value: Any) -> None:
     """`target.name symbol value`."""
-    subscripts.set_attr(augment(getattr(target, name), symbol, value, (target, name)), target, name)
+    old = getattr(target, name)
+    new = augment(old, symbol, value, (target, name))
+    subscripts.set_attr(new, target, name)
+    storage.check_replaced(old, new, target)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -236,7 +269,9 @@ def update_path(root: Any, symbol: str, value: Any, *steps: _Attr | _Item) -> An
         with holders.in_use((holder,), _written_meanwhile):
             new = value.evaluate() if isinstance(value, later) else value
         place = None if isinstance(holder, _ARRAYS) else (holder, step.key)
-        changed = step.updated(augment(old, symbol, new, place), holder)
+        new = augment(old, symbol, new, place)
+        changed = step.updated(new, holder)
+        storage.check_replaced(old, new, holder)
         if isinstance(value, later) and changed is not holder:  # which is put where the holder was
             check_kept(holder, owner, held)
         return changed

@@ -25,7 +25,16 @@ from autograph_jax.operators.sequences import moved
 from autograph_jax.operators.sequences.bounded import Bounded
 from autograph_jax.operators.tracing import aliasing, foreign, frozen, holders, reach, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
-from autograph_jax.operators.tracing.places import BUFFERS, CHANGING, Content, attribute_of, check_class, content_of
+from autograph_jax.operators.tracing.places import (
+    BUFFERS,
+    CHANGING,
+    Attribute,
+    Content,
+    attribute_of,
+    check_class,
+    content_of,
+    plain_methods,
+)
 from autograph_jax.operators.values import branches, open_keys, selection
 from autograph_jax.operators.values.array_likes import opened_index
 from autograph_jax.operators.values.choices import UNBOUND, Choice, Unbound, refusal
@@ -217,14 +226,34 @@ def set_attr(value: Any, target: Any, name: str) -> None:
         return None
     if issubclass(type(target), np.ndarray) and state.is_frozen(target):  # `x.shape = 3, 1`
         raise frozen.written(user_location())
-    if attempts.is_written_late(target):
-        value = _unless_failed(value, lambda: getattr(target, name, UNBOUND))
-        same_containers.check_container(target)
-        state.note(attribute_of(target, name))
-    else:
-        note_attr(target, name)
-    setattr(target, name, value)
+    setattr(target, name, _noted(value, target, name, lambda: getattr(target, name, UNBOUND)))
     return None
+
+
+def put_attr(value: Any, target: Any, name: str) -> None:
+    """`target.name = value`, past properties and `__setattr__`."""
+    place = Attribute(target, name)
+    place.write(_noted(value, target, name, place.read))
+
+
+def _noted(value: Any, target: Any, name: str, old: Callable[[], Any]) -> Any:
+    """An attribute is about to be written: what it takes."""
+    if not attempts.is_written_late(target):
+        note_attr(target, name)
+        return value
+    value = _unless_failed(value, old)
+    same_containers.check_container(target)
+    state.note(attribute_of(target, name))
+    return value
+
+
+def put_element(value: Any, target: Any, key: Any) -> None:
+    """`target[key] = value` of a list or dict, past the methods of its class."""
+    if type(target) in (list, dict):
+        changed(value, target, key)
+    else:
+        note_content(target)
+        plain_methods(target).__setitem__(target, key, value)
 
 
 def _set_attr_of_choice(value: Any, choice: Choice, name: str) -> None:

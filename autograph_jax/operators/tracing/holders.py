@@ -424,7 +424,22 @@ def _skips(place: tuple[Any, Any] | None, running: _Running) -> reach.Skip:
 
 
 def _apart_from(place: tuple[Any, Any] | None) -> reach.Skip:
+    if place is not None and issubclass(type(place[0]), type):
+        owner, name = place
+        return lambda holder, key: key == name and _has_from(owner, holder, name)
     return lambda holder, key: place is not None and holder is place[0] and (is_traced(place[1]) or key == place[1])
+
+
+def _has_from(owner: type, holder: Any, name: str) -> bool:
+    """Is this the class that an attribute comes from, of an object or a class that has none itself?"""
+    is_class = issubclass(type(holder), type)
+    if not is_class and reach.attribute(holder, name, _NONE) is not _NONE:
+        return False
+    order = holder.__mro__ if is_class else type(holder).__mro__
+    return next((base for base in order if name in vars(base)), None) is owner
+
+
+_NONE = object()
 
 
 def _is_variable(cell: types.CellType, name: str, frames: Sequence[types.FrameType]) -> bool:

@@ -267,7 +267,7 @@ def _has_same_places(target: Any, value: Any) -> bool:
     if len(target) != len(value):
         return False
     if isinstance(target, dict):
-        return all(key is other for key, other in zip(_plain_methods(target).__iter__(target), value, strict=True))
+        return all(key is other for key, other in zip(plain_methods(target).__iter__(target), value, strict=True))
     return True
 
 
@@ -279,14 +279,14 @@ def _renew(target: Any, value: Any) -> None:
     """
     if isinstance(target, set):
         return
-    methods = _plain_methods(target)
+    methods = plain_methods(target)
     for place, element in value.items() if isinstance(target, dict) else enumerate(value):
         if methods.__getitem__(target, place) is not element:
             methods.__setitem__(target, place, element)
 
 
 def _replace(target: Any, value: Any) -> None:
-    methods = _plain_methods(target)
+    methods = plain_methods(target)
     methods.clear(target)
     if isinstance(target, dict | set):
         methods.update(target, value)
@@ -294,7 +294,7 @@ def _replace(target: Any, value: Any) -> None:
         methods.extend(target, value)
 
 
-def _plain_methods(target: Any) -> Any:
+def plain_methods(target: Any) -> Any:
     """The class whose methods put a content back as it was: `Counter.update` would add to it."""
     if isinstance(target, collections.OrderedDict):
         return collections.OrderedDict

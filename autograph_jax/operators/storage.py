@@ -1,0 +1,213 @@
+"""Where the array is kept that `o.a[i] = v` comes to. NumPy writes it there, and asks no setter and no `__setitem__`."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import types
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from autograph_jax.errors import AliasError, user_location
+from autograph_jax.operators import subscripts
+from autograph_jax.operators.sequences.bounded import Bounded
+from autograph_jax.operators.tracing import reach
+from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.values.traced import is_traced
+from autograph_jax.porting.arrays import MutableArray
+
+_ARRAYS = (jax.Array, np.ndarray)
+_CONTAINERS = (list, dict, collections.deque)
+_PLAIN = frozenset({*_CONTAINERS, tuple, collections.OrderedDict, collections.defaultdict})
+_NO_OBJECTS = (*_ARRAYS, Choice, Bounded, MutableArray, tuple, types.ModuleType)
+_OURS = ("jax", "jaxlib", "numpy", "autograph_jax")
+
+
+class Place(NamedTuple):
+    """An attribute, or an element of a list or dict."""
+
+    holder: Any
+    key: Any
+    is_attribute: bool
+
+    def write(self, value: Any) -> None:
+        """Put another array there, past what the class has to say to that."""
+        if self.is_attribute:
+            subscripts.put_attr(value, self.holder, self.key)
+        else:
+            subscripts.put_element(value, self.holder, self.key)
+
+
+def of_attribute(array: Any, root: Any, name: str) -> Place | None:
+    """Where the array is that `root.name` gives; None where `root.name = new` puts another one there."""
+    if type(root) is Choice:
+        return _check_chosen(root, name)
+    if issubclass(type(root), _NO_OBJECTS):
+        return None
+    place = _attribute(array, root, name)
+    _check_once(array, root, place or Place(root, name, True))
+    return place
+
+
+def of_item(array: Any, root: Any, index: Any) -> Place | None:
+    """Where the array is that `root[index]` gives; None where `root[index] = new` puts another one there."""
+    kind = type(root)
+    if kind in _PLAIN or issubclass(kind, _NO_OBJECTS):
+        return None
+    place = _item(array, root, index)
+    _check_once(array, root, place or Place(root, index, False))
+    return place
+
+
+def _attribute(array: Any, root: Any, name: str) -> Place | None:
+    kind = type(root)
+    is_own = reach.attribute(root, name, None) is array
+    if is_own and not _sets_by_code(kind, name):
+        return None
+    owner = None if is_own else _class_of(array, root, name)
+    if owner is not None:
+        return Place(owner, name, True)
+    if not _is_users(root):
+        return None
+    if is_own:
+        return Place(root, name, True)
+    found = _found(array, root, reach.member(kind, name))
+    if found is None and _gives_by_code(kind, name):
+        raise _not_held(f"{kind.__name__}.{name}", f"y = o.{name}", f"o.{name} = y")
+    return found
+
+
+def _item(array: Any, root: Any, index: Any) -> Place | None:
+    kind = type(root)
+    if not any(isinstance(reach.member(kind, name), types.FunctionType) for name in _OF_ITEMS) or not _is_users(root):
+        return None
+    if issubclass(kind, dict) and not is_traced(index) and _is_at(array, root, index):
+        return Place(root, index, False)
+    found = _found(array, root)
+    if found is None:
+        raise _not_held(f"{kind.__name__}.__getitem__", "y = o[k]", "o[k] = y")
+    return found
+
+
+_OF_ITEMS = ("__getitem__", "__setitem__", "__missing__")
+
+
+def _is_at(array: Any, root: dict[Any, Any], index: Any) -> bool:
+    try:
+        return dict.get(root, index) is array
+    except TypeError:  # what the class takes as a key need not be one of a dict
+        return False
+
+
+def _sets_by_code(kind: type, name: str) -> bool:
+    """Does `o.name = v` do anything but put v into the object's own attribute?"""
+    member = reach.member(kind, name)
+    is_asked = hasattr(type(member), "__set__") and not isinstance(member, types.MemberDescriptorType)
+    return is_asked or kind.__setattr__ not in _PLAIN_SETTERS
+
+
+_PLAIN_SETTERS = (object.__setattr__, type.__setattr__)
+
+
+def _gives_by_code(kind: type, name: str) -> bool:
+    """Does code of Python's say what `o.name` is?"""
+    member = reach.member(kind, name)
+    asked = [(kind, "__getattribute__"), (type(member), "__get__") if member is not None else (kind, "__getattr__")]
+    is_descriptor = isinstance(member, property | functools.cached_property)
+    return is_descriptor or any(isinstance(reach.member(*one), types.FunctionType) for one in asked)
+
+
+def _class_of(array: Any, root: Any, name: str) -> type | None:
+    """The class that has the attribute, of an object that has none itself."""
+    owner = next((base for base in _classes(root) if name in vars(base)), None)
+    return owner if owner is not None and vars(owner)[name] is array else None
+
+
+def _classes(root: Any) -> tuple[type, ...]:
+    own = root.__mro__ if issubclass(type(root), type) else ()
+    return (*own, *type(root).__mro__)
+
+
+def _is_users(root: Any) -> bool:
+    """May this be written past its setters? What JAX knows as a pytree is a value, or does more than that where it is set."""
+    if type(root).__module__.partition(".")[0] in _OURS:
+        return False
+    is_object = issubclass(type(root), (*_CONTAINERS, type))
+    return is_object or jax.tree_util.all_leaves([root]) or reach.is_changing_pytree(root)
+
+
+def _found(array: Any, *roots: Any) -> Place | None:
+    """The first place in these that has this array."""
+    holders = (holder for root in roots for holder in reach.everything(root))
+    return next((place for holder in holders for place in _places(array, holder)), None)
+
+
+def _places(array: Any, holder: Any) -> Iterator[Place]:
+    """Where a list, dict or object itself has this array."""
+    is_container = issubclass(type(holder), _CONTAINERS)
+    if is_container:
+        yield from (Place(holder, key, False) for key, part in reach.parts(holder) if part is array)
+    if type(holder) not in _PLAIN and not reach.has_no_parts(type(holder)):
+        names = reach.attributes(holder)
+        yield from (Place(holder, name, True) for name in names if reach.attribute(holder, name, None) is array)
+
+
+def _of_classes(array: Any, root: Any) -> Iterator[Place]:
+    """Where the classes of an object have this array."""
+    for base in _classes(root):
+        if base.__module__ != "builtins":
+            yield from (Place(base, name, True) for name, part in list(vars(base).items()) if part is array)
+
+
+def _check_once(array: Any, root: Any, place: Place) -> None:
+    """An array is written: it may not also be where nobody looks for it, in a class, or an attribute of a list or dict."""
+    others = [*_of_classes(array, root), *(_places(array, root) if issubclass(type(root), _CONTAINERS) else ())]
+    if any(not _is_same(other, place) for other in others):
+        raise _held_twice()
+
+
+def _is_same(one: Place, other: Place) -> bool:
+    return one.holder is other.holder and one.is_attribute == other.is_attribute and one.key == other.key
+
+
+def check_replaced(old: Any, new: Any, root: Any) -> None:
+    """`o.a += v` has put a new array where the old one was, which NumPy changes: the object may have that nowhere else."""
+    if new is old or not isinstance(old, jax.Array) or not old.ndim or issubclass(type(root), _NO_OBJECTS):
+        return
+    if any(True for _ in _places(old, root)) or type(root) not in _PLAIN and any(True for _ in _of_classes(old, root)):
+        raise _held_twice()
+
+
+def _check_chosen(choice: Choice, name: str) -> None:
+    """Of objects that traced data has chosen, each must have the array as its own attribute, or set it by a property."""
+    for option in choice._options:
+        behind = next((vars(base)[name] for base in _classes(option) if name in vars(base)), None)
+        is_own = reach.attribute(option, name, None) is not None
+        if not is_own and (isinstance(behind, _ARRAYS) or behind is None and issubclass(type(option), _CONTAINERS)):
+            raise AliasError(
+                f"the array `{name}` of one of several objects is written in place, and that object does not hold it itself",
+                location=user_location(),
+                details=["Traced data has chosen the object; its class may have the array, for all of its objects."],
+                help=f"give each object its own: `o.{name} = o.{name}.copy()`",
+            )
+
+
+def _held_twice() -> AliasError:
+    return AliasError(
+        "an array is written in place, and the list or object that holds it has it a second time",
+        location=user_location(),
+        details=["It, or its class, has it in another place too; in NumPy both would show the write."],
+        help="give one of the two a copy: `self.a = self.b.copy()`",
+    )
+
+
+def _not_held(what: str, read: str, put: str) -> AliasError:
+    return AliasError(
+        f"an array is written in place that `{what}` gives, and the object does not hold it",
+        location=user_location(),
+        details=["In NumPy that has no effect on the object if it is a copy, and has one if it is a view."],
+        help=f"give it a name, and set that if it is meant: `{read}; y[0] = v; {put}`",
+    )
