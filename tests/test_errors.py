@@ -452,6 +452,115 @@ ROWS = {
           help: return the new array and use that, or make a copy first: `y = x.copy()`
         """,
     ),
+    "a copy that an index makes": Row(
+        """
+        def f(m):
+            m[[0, 1]][0] = 5.0
+            return m
+        """,
+        "jit(f)(x33)",
+        """
+        AliasError: what an index of lists or arrays gives is written, `x[[0, 1]][0] = v`: in NumPy a copy  [AG0301]
+          model.py:2, in f
+            m[[0, 1]][0] = 5.0
+            ^^^^^^^^^^^^
+          The write would have no effect on the array itself.
+          help: write it by one index, `x[[0, 1], ...] = v`, or give the copy a name: `y = x[[0, 1]]; y[0] = v`
+        """,
+    ),
+    "a copy that a property makes": Row(
+        """
+        class Model:
+            def __init__(self, x):
+                self._x = x
+
+            @property
+            def x(self):
+                return self._x.copy()
+
+        def f(x):
+            model = Model(x)
+            model.x[0] = 5.0
+            return model.x
+        """,
+        "jit(f)(x3)",
+        """
+        AliasError: an array is written in place that `Model.x` gives, and the object does not hold it  [AG0301]
+          model.py:11, in f
+            model.x[0] = 5.0
+            ^^^^^^^^^^
+          In NumPy that has no effect on the object if it is a copy, and has one if it is a view.
+          help: give it a name, and set that if it is meant: `y = o.x; y[0] = v; o.x = y`
+        """,
+    ),
+    "the copy of a dict": Row(
+        """
+        class Copies(dict):
+            def __getitem__(self, key):
+                return super().__getitem__(key) + 0.0
+
+        def f(x):
+            d = Copies(a=x)
+            d["a"][0] = 5.0
+            return d["a"]
+        """,
+        "jit(f)(x3)",
+        """
+        AliasError: an array is written in place that `Copies.__getitem__` gives, and the object does not hold it  [AG0301]
+          model.py:7, in f
+            d["a"][0] = 5.0
+            ^^^^^^^^^
+          In NumPy that has no effect on the object if it is a copy, and has one if it is a view.
+          help: give it a name, and set that if it is meant: `y = o[k]; y[0] = v; o[k] = y`
+        """,
+    ),
+    "an array that an object holds twice": Row(
+        """
+        class Model:
+            def __init__(self, x):
+                self.x = self.y = x
+
+        def f(x):
+            model = Model(x + 0.0)
+            model.x += 5.0
+            return model.y
+        """,
+        "jit(f)(x3)",
+        """
+        AliasError: an array is written in place, and the list or object that holds it has it a second time  [AG0301]
+          model.py:7, in f
+            model.x += 5.0
+            ^^^^^^^
+          It, or its class, has it in another place too; in NumPy both would show the write.
+          help: give one of the two a copy, `self.a = self.b.copy()`, or put a new array there: `self.a = self.a + v`
+        """,
+    ),
+    "a property of one of two objects": Row(
+        """
+        class Model:
+            def __init__(self, x):
+                self._x = x
+
+            @property
+            def x(self):
+                return self._x
+
+        def f(x):
+            a, b = Model(x + 0.0), Model(x + 1.0)
+            model = a if x[0] > 0 else b
+            model.x[0] = 5.0
+            return a.x, b.x
+        """,
+        "jit(f)(x3)",
+        """
+        AliasError: an array is written in place, the `x` of one of several objects, which has it by code or from its class  [AG0301]
+          model.py:12, in f
+            model.x[0] = 5.0
+            ^^^^^^^^^^
+          Traced data has chosen the object.
+          help: write it where the object is known, in each branch: `if c: a.x[0] = v` and `else: b.x[0] = v`
+        """,
+    ),
     "a copy on one path": Row(
         """
         def f(x):

@@ -9,7 +9,8 @@ After:
     row[1] = v
 
 With the index, what is written to one of the two is followed to the other. Views are marked wherever they may be kept:
-`return x[0]` is `return ag__.view(x[0], x)`. If they are scalars, or parts of a list, this does nothing.
+`return x[0]` is `return ag__.view(x[0], x)`, and `return o.x[0]` is `return ag__.view_at(o.x, 0)`. If they are scalars, or
+parts of a list, this does nothing.
 """
 
 from __future__ import annotations
@@ -96,12 +97,23 @@ class _Kept(Pass):
         node.args.kw_defaults = list(map(self._marked, node.args.kw_defaults))
         return node
 
-    def visit_Return(self, node: Any) -> gast.AST:
+    def visit_Return(self, node: gast.Return) -> gast.AST:
+        self.generic_visit(node)
+        node.value = self._returned(node.value)
+        return node
+
+    def _returned(self, value: Any) -> Any:
+        """`return self.x[1:]`: with the index, for who writes what a method or property gives."""
+        if not isinstance(value, gast.Subscript) or not isinstance(value.value, gast.Attribute) or _is_known(value):
+            return self._marked(value)
+        return _VIEW_AT.expression(at=value, BASE=self._marked(value.value), INDEX=index_of(value.slice))
+
+    def visit_Assign(self, node: Any) -> gast.AST:
         self.generic_visit(node)
         node.value = self._marked(node.value)
         return node
 
-    visit_Assign = visit_NamedExpr = visit_Yield = visit_YieldFrom = visit_Return
+    visit_NamedExpr = visit_Yield = visit_YieldFrom = visit_Assign
 
     def visit_Starred(self, node: Any) -> gast.AST:
         """`f(*x)`: the rows of an array."""

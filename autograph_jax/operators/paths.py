@@ -115,7 +115,7 @@ def _at_end(root: Any, steps: Sequence[_Attr | _Item], change: Callable[[Any, An
     `change` is given that holder and the last step, and the holder's own owner with the step from there.
     """
     step, *rest = steps
-    if isinstance(root, jax.Array):
+    if storage.is_jax(root):
         _check_view(step)
     inner = step.read(root)
     new = change(inner, rest[0], root, step) if len(rest) == 1 else _at_end(inner, rest, change)
@@ -126,13 +126,20 @@ def _at_end(root: Any, steps: Sequence[_Attr | _Item], change: Callable[[Any, An
     if isinstance(root, _ARRAYS):
         _check_view(step)
     place = step.storage(inner, root)
-    holders.check_write(inner, place=(root, step.key) if place is None else (place.holder, place.key))
+    if place is not None:
+        _put(inner, new, place)
+        return root
+    holders.check_write(inner, place=(root, step.key))
     if isinstance(root, _ARRAYS):
         holders.check_write(root)
-    if place is None:
-        return step.write(new, root)
-    place.write(new)
-    return root
+    return step.write(new, root)
+
+
+def _put(old: Any, new: Any, place: storage.Place) -> None:
+    """Put an array in the place of an old one, which is there, or is a view of what is there."""
+    there, renewed = place.read(), views.Renewed(old, new)
+    holders.check_write(there, place=(place.holder, place.key), renewed=renewed)
+    place.write(renewed(there))
 
 
 def _check_view(step: _Attr | _Item) -> None:

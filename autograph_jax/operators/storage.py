@@ -5,21 +5,24 @@ from __future__ import annotations
 import collections
 import functools
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
+import jax.core
 import numpy as np
 
 from autograph_jax.errors import AliasError, user_location
 from autograph_jax.operators import subscripts
 from autograph_jax.operators.sequences.bounded import Bounded
-from autograph_jax.operators.tracing import reach
-from autograph_jax.operators.values.choices import Choice
+from autograph_jax.operators.tracing import reach, views
+from autograph_jax.operators.tracing.places import plain_methods
+from autograph_jax.operators.values.choices import Choice, Unbound
 from autograph_jax.operators.values.traced import is_traced
 from autograph_jax.porting.arrays import MutableArray
 
-_ARRAYS = (jax.Array, np.ndarray)
+_JAX = (jax.Array, jax.core.Tracer)  # the classes; an `isinstance` would ask objects of users' for their `__class__`
+_ARRAYS = (*_JAX, np.ndarray)
 _CONTAINERS = (list, dict, collections.deque)
 _PLAIN = frozenset({*_CONTAINERS, tuple, collections.OrderedDict, collections.defaultdict})
 _NO_OBJECTS = (*_ARRAYS, Choice, Bounded, MutableArray, tuple, types.ModuleType)
@@ -33,6 +36,11 @@ class Place(NamedTuple):
     key: Any
     is_attribute: bool
 
+    def read(self) -> Any:
+        if self.is_attribute:
+            return reach.attribute(self.holder, self.key, None)
+        return plain_methods(self.holder).__getitem__(self.holder, self.key)
+
     def write(self, value: Any) -> None:
         """Put another array there, past what the class has to say to that."""
         if self.is_attribute:
@@ -41,24 +49,31 @@ class Place(NamedTuple):
             subscripts.put_element(value, self.holder, self.key)
 
 
+def is_jax(value: Any) -> bool:
+    """Is it an array of JAX's, or a traced value?"""
+    return issubclass(type(value), _JAX)
+
+
 def of_attribute(array: Any, root: Any, name: str) -> Place | None:
-    """Where the array is that `root.name` gives; None where `root.name = new` puts another one there."""
+    """Where the array is that `root.name` gives, or shows; None where `root.name = new` puts another one there."""
     if type(root) is Choice:
-        return _check_chosen(root, name)
+        return _check_chosen(root, lambda option: _is_plain_attribute(option, name), f"the `{name}`")
     if issubclass(type(root), _NO_OBJECTS):
         return None
     place = _attribute(array, root, name)
-    _check_once(array, root, place or Place(root, name, True))
+    _check_once(array if place is None else place.read(), root, place or Place(root, name, True))
     return place
 
 
 def of_item(array: Any, root: Any, index: Any) -> Place | None:
-    """Where the array is that `root[index]` gives; None where `root[index] = new` puts another one there."""
+    """Where the array is that `root[index]` gives, or shows; None where `root[index] = new` puts another one there."""
     kind = type(root)
+    if kind is Choice:
+        return _check_chosen(root, lambda option: not _has_items_by_code(type(option)), "an element")
     if kind in _PLAIN or issubclass(kind, _NO_OBJECTS):
         return None
     place = _item(array, root, index)
-    _check_once(array, root, place or Place(root, index, False))
+    _check_once(array if place is None else place.read(), root, place or Place(root, index, False))
     return place
 
 
@@ -74,7 +89,7 @@ def _attribute(array: Any, root: Any, name: str) -> Place | None:
         return None
     if is_own:
         return Place(root, name, True)
-    found = _found(array, root, reach.member(kind, name))
+    found = _found(array, root, reach.member(kind, name)) or next(_of_classes(array, root), None)
     if found is None and _gives_by_code(kind, name):
         raise _not_held(f"{kind.__name__}.{name}", f"y = o.{name}", f"o.{name} = y")
     return found
@@ -82,7 +97,7 @@ def _attribute(array: Any, root: Any, name: str) -> Place | None:
 
 def _item(array: Any, root: Any, index: Any) -> Place | None:
     kind = type(root)
-    if not any(isinstance(reach.member(kind, name), types.FunctionType) for name in _OF_ITEMS) or not _is_users(root):
+    if not _has_items_by_code(kind) or not _is_users(root):
         return None
     if issubclass(kind, dict) and not is_traced(index) and _is_at(array, root, index):
         return Place(root, index, False)
@@ -90,6 +105,11 @@ def _item(array: Any, root: Any, index: Any) -> Place | None:
     if found is None:
         raise _not_held(f"{kind.__name__}.__getitem__", "y = o[k]", "o[k] = y")
     return found
+
+
+def _has_items_by_code(kind: type) -> bool:
+    """Does code of Python's say what `o[k]` is, or what `o[k] = v` does?"""
+    return any(isinstance(reach.member(kind, name), types.FunctionType) for name in _OF_ITEMS)
 
 
 _OF_ITEMS = ("__getitem__", "__setitem__", "__missing__")
@@ -140,9 +160,10 @@ def _is_users(root: Any) -> bool:
 
 
 def _found(array: Any, *roots: Any) -> Place | None:
-    """The first place in these that has this array."""
-    holders = (holder for root in roots for holder in reach.everything(root))
-    return next((place for holder in holders for place in _places(array, holder)), None)
+    """The first place in these that has this array, or else the one that it is a view of."""
+    places = (place for root in roots for holder in reach.everything(root) for place in _places(array, holder))
+    place = next(places, None)
+    return _found(whole, *roots) if place is None and (whole := views.whole_of(array)) is not None else place
 
 
 def _places(array: Any, holder: Any) -> Iterator[Place]:
@@ -175,24 +196,26 @@ def _is_same(one: Place, other: Place) -> bool:
 
 def check_replaced(old: Any, new: Any, root: Any) -> None:
     """`o.a += v` has put a new array where the old one was, which NumPy changes: the object may have that nowhere else."""
-    if new is old or not isinstance(old, jax.Array) or not old.ndim or issubclass(type(root), _NO_OBJECTS):
+    if new is old or not is_jax(old) or not old.ndim or issubclass(type(root), _NO_OBJECTS):
         return
     if any(True for _ in _places(old, root)) or type(root) not in _PLAIN and any(True for _ in _of_classes(old, root)):
         raise _held_twice()
 
 
-def _check_chosen(choice: Choice, name: str) -> None:
-    """Of objects that traced data has chosen, each must have the array as its own attribute, or set it by a property."""
-    for option in choice._options:
-        behind = next((vars(base)[name] for base in _classes(option) if name in vars(base)), None)
-        is_own = reach.attribute(option, name, None) is not None
-        if not is_own and (isinstance(behind, _ARRAYS) or behind is None and issubclass(type(option), _CONTAINERS)):
-            raise AliasError(
-                f"the array `{name}` of one of several objects is written in place, and that object does not hold it itself",
-                location=user_location(),
-                details=["Traced data has chosen the object; its class may have the array, for all of its objects."],
-                help=f"give each object its own: `o.{name} = o.{name}.copy()`",
-            )
+def _check_chosen(choice: Choice, is_plain: Callable[[Any], bool], what: str) -> None:
+    """Of objects that traced data has chosen, the one that is taken is set: in each the array must be where that puts it."""
+    if not all(map(is_plain, choice._options)):
+        raise AliasError(
+            f"an array is written in place, {what} of one of several objects, which has it by code or from its class",
+            location=user_location(),
+            details=["Traced data has chosen the object."],
+            help="write it where the object is known, in each branch: `if c: a.x[0] = v` and `else: b.x[0] = v`",
+        )
+
+
+def _is_plain_attribute(root: Any, name: str) -> bool:
+    has_none = root is None or type(root) is Unbound
+    return has_none or reach.attribute(root, name, root) is not root and not _sets_by_code(type(root), name)
 
 
 def _held_twice() -> AliasError:
@@ -200,7 +223,7 @@ def _held_twice() -> AliasError:
         "an array is written in place, and the list or object that holds it has it a second time",
         location=user_location(),
         details=["It, or its class, has it in another place too; in NumPy both would show the write."],
-        help="give one of the two a copy: `self.a = self.b.copy()`",
+        help="give one of the two a copy, `self.a = self.b.copy()`, or put a new array there: `self.a = self.a + v`",
     )
 
 

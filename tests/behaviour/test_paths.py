@@ -414,8 +414,80 @@ def added_where_a_setter_drops_it(x):
     return o.x, o.n
 
 
-refused(copy_of_a_property, result_of_a_property, view_of_a_property, added_where_a_setter_drops_it)
-right(name_for_the_copy_of_a_property)
+def view_of_a_property_and_a_variable(x):
+    o = Showing(x + 0.0)
+    y = o.x
+    o.x[0] += 9.0
+    return y, o._x
+
+
+def of_one_of_two_with_properties(x):
+    a, b = Copying(x + 0.0), Copying(x + 1.0)
+    o = a if x[0] > 0 else b
+    o.x[0] = 9.0
+    return a.x, b.x
+
+
+refused(
+    copy_of_a_property, result_of_a_property, added_where_a_setter_drops_it, view_of_a_property_and_a_variable,
+    of_one_of_two_with_properties,
+)  # fmt: skip
+right(name_for_the_copy_of_a_property, view_of_a_property)
+
+
+class OfItsClass:
+    kept = None
+
+    @property
+    def x(self):
+        return self.kept
+
+
+class OfClasses(type):
+    @property
+    def x(cls):
+        return cls.kept
+
+
+class OfThisClass(metaclass=OfClasses):
+    kept = None
+
+
+def property_over_that_of_a_class(x):
+    OfItsClass.kept = x + 0.0
+    OfThisClass.kept = x * 2.0
+    o, p = OfItsClass(), OfItsClass()
+    o.x[0] = 9.0
+    OfThisClass.x[0] = 9.0
+    return p.x, o.x, OfThisClass.kept
+
+
+class Described:
+    def __set_name__(self, owner, name):
+        self.name = "_" + name
+
+    def __get__(self, owner, kind=None):
+        return getattr(owner, self.name)
+
+    def __set__(self, owner, value):
+        owner.n += 1
+        setattr(owner, self.name, value)
+
+
+class WithADescriptor:
+    n = 0
+    x = Described()
+
+
+def descriptor(x):
+    o = WithADescriptor()
+    o.x = x + 0.0
+    o.x[0] = 9.0
+    o.x[1] += 9.0
+    return o.x, o.n
+
+
+right(property_over_that_of_a_class, descriptor)
 
 
 class Two:
@@ -583,11 +655,46 @@ def dict_that_copies(x):
     return o["a"], o.n
 
 
+class Grid:
+    def __init__(self, cells):
+        self.cells, self.n = cells, 0
+
+    def __getitem__(self, k):
+        return self.cells[k]
+
+    def __setitem__(self, k, row):
+        self.n += 1
+        self.cells[k] = row
+
+
+def row_of_a_grid(x):
+    o = Grid(x.reshape(3, 1) + np.zeros(2))
+    o[1][0] = 9.0
+    o[2][:] += 1.0
+    o[0, 1] = 5.0
+    for i in range(3):
+        o[i][1] += x[i]
+    return o.cells, o.n
+
+
+def copied_rows_of_a_grid(x):
+    o = Grid(x.reshape(3, 1) + np.zeros(2))
+    o[[0, 1]][0] = 9.0
+    return o.cells, o.n
+
+
+def one_of_two_that_count(x):
+    a, b = CountingDict(a=x + 0.0), CountingDict(a=x + 1.0)
+    o = a if x[0] > 0 else b
+    o["a"][0] = 9.0
+    return a["a"], b["a"], a.n
+
+
 right(
-    dict_that_counts, dict_that_asks_for_another_key, list_that_counts, user_dict_that_counts, user_list, object_with_rows,
-    dict_with_a_default,
+    row_of_a_grid, dict_that_counts, dict_that_asks_for_another_key, list_that_counts, user_dict_that_counts, user_list,
+    object_with_rows, dict_with_a_default,
 )  # fmt: skip
-refused(dict_that_copies)
+refused(dict_that_copies, copied_rows_of_a_grid, one_of_two_that_count)
 
 
 # ------------------------------------------------------------------ copies by an index
@@ -618,7 +725,25 @@ def rows_of_a_column_by_a_list(m):
     return m
 
 
-for program in (rows_by_a_list, rows_by_a_mask, rows_by_an_array, rows_by_an_array_in_a_list, rows_of_a_column_by_a_list):
+def all_rows_by_a_bool(m):
+    m[True][0] = 9.0
+    return m
+
+
+def rows_by_a_traced_bool(m):
+    m[m[0, 0] > 0][0] = 9.0
+    return m
+
+
+for program in (
+    all_rows_by_a_bool,
+    rows_by_a_traced_bool,
+    rows_by_a_list,
+    rows_by_a_mask,
+    rows_by_an_array,
+    rows_by_an_array_in_a_list,
+    rows_of_a_column_by_a_list,
+):
     row(program, [M], want="error")
 
 

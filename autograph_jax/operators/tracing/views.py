@@ -102,8 +102,12 @@ def handed_over(value: Any) -> frozenset[int]:
 
 
 def copies(index: Any) -> bool:
-    """Does NumPy make a copy for this index, as it does for lists and arrays?"""
-    return any(isinstance(part, list) or getattr(part, "ndim", 0) > 0 for part in _parts(index))
+    """Does NumPy make a copy for this index, as it does for lists, arrays and bools?"""
+    return any(isinstance(part, list | tuple | bool) or _is_mask_or_array(part) for part in _parts(index))
+
+
+def _is_mask_or_array(part: Any) -> bool:
+    return (ndim := getattr(part, "ndim", None)) is not None and (ndim > 0 or part.dtype == bool)
 
 
 def _is_basic(index: Any) -> bool:
@@ -159,6 +163,12 @@ class Renewed:
         base, index = cast(Any, _taken_from(array))
         new = self(base)
         return view(new[index], new, index)
+
+
+def whole_of(array: Any) -> Any:
+    """The array that this one is a view of, by an index that is known; None where it is none."""
+    taken = _taken_from(array)
+    return taken[0] if taken is not None else None
 
 
 def _taken_from(value: Any) -> tuple[Any, Any] | None:
