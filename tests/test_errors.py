@@ -553,7 +553,7 @@ ROWS = {
         """,
         "jit(f)(x3)",
         """
-        AliasError: an array is written in place, the `x` of one of several objects, which has it by code or from its class  [AG0301]
+        AliasError: an array is written in place, the `x` of one of several objects, which has it by code or a class  [AG0301]
           model.py:12, in f
             model.x[0] = 5.0
             ^^^^^^^^^^

@@ -206,7 +206,7 @@ def _check_chosen(choice: Choice, is_plain: Callable[[Any], bool], what: str) ->
     """Of objects that traced data has chosen, the one that is taken is set: in each the array must be where that puts it."""
     if not all(map(is_plain, choice._options)):
         raise AliasError(
-            f"an array is written in place, {what} of one of several objects, which has it by code or from its class",
+            f"an array is written in place, {what} of one of several objects, which has it by code or a class",
             location=user_location(),
             details=["Traced data has chosen the object."],
             help="write it where the object is known, in each branch: `if c: a.x[0] = v` and `else: b.x[0] = v`",
