@@ -30,9 +30,9 @@ _ARRAYS = (jax.Array, np.ndarray)
 class _Attr:
     name: str
 
-    @property
-    def key(self) -> Any:
-        return self.name
+    def place(self, target: Any) -> tuple[Any, Any]:
+        """The target, and the key under which it has this."""
+        return target, reach.attribute_key(target, self.name)
 
     def updated(self, value: Any, target: Any) -> Any:
         return self.write(value, target)
@@ -53,9 +53,8 @@ class _Attr:
 class _Item:
     index: Any
 
-    @property
-    def key(self) -> Any:
-        return self.index
+    def place(self, target: Any) -> tuple[Any, Any]:
+        return target, self.index
 
     def updated(self, value: Any, target: Any) -> Any:
         """What the target becomes; who else holds it is looked up by the caller, who knows where it is kept."""
@@ -129,7 +128,7 @@ def _at_end(root: Any, steps: Sequence[_Attr | _Item], change: Callable[[Any, An
     if place is not None:
         _put(inner, new, place)
         return root
-    holders.check_write(inner, place=(root, step.key))
+    holders.check_write(inner, place=step.place(root))
     if isinstance(root, _ARRAYS):
         holders.check_write(root)
     return step.write(new, root)
@@ -138,7 +137,7 @@ def _at_end(root: Any, steps: Sequence[_Attr | _Item], change: Callable[[Any, An
 def _put(old: Any, new: Any, place: storage.Place) -> None:
     """Put an array in the place of an old one, which is there, or is a view of what is there."""
     there, renewed = place.read(), views.Renewed(old, new)
-    holders.check_write(there, place=(place.holder, place.key), renewed=renewed)
+    holders.check_write(there, place=place.pair, renewed=renewed)
     place.write(renewed(there))
 
 
@@ -256,7 +255,7 @@ def put_update(target: Any, index: Any, symbol: str, value: Any) -> None:
 def update_attr(target: Any, name: str, symbol: str, value: Any) -> None:
     """`target.name symbol value`."""
     old = getattr(target, name)
-    new = augment(old, symbol, value, (target, name))
+    new = augment(old, symbol, value, _Attr(name).place(target))
     subscripts.set_attr(new, target, name)
     storage.check_replaced(old, new, target)
 
@@ -275,7 +274,7 @@ def update_path(root: Any, symbol: str, value: Any, *steps: _Attr | _Item) -> An
         old = read(holder, step)
         with holders.in_use((holder,), _written_meanwhile):
             new = value.evaluate() if isinstance(value, later) else value
-        place = None if isinstance(holder, _ARRAYS) else (holder, step.key)
+        place = None if isinstance(holder, _ARRAYS) else step.place(holder)
         new = augment(old, symbol, new, place)
         changed = step.updated(new, holder)
         storage.check_replaced(old, new, holder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -35,6 +35,11 @@ class Place(NamedTuple):
     holder: Any
     key: Any
     is_attribute: bool
+
+    @property
+    def pair(self) -> tuple[Any, Any]:
+        """The holder, and the key under which it is among the parts of that."""
+        return self.holder, reach.attribute_key(self.holder, self.key) if self.is_attribute else self.key
 
     def read(self) -> Any:
         if self.is_attribute:
@@ -168,12 +173,16 @@ def _found(array: Any, *roots: Any) -> Place | None:
 
 def _places(array: Any, holder: Any) -> Iterator[Place]:
     """Where a list, dict or object itself has this array."""
-    is_container = issubclass(type(holder), _CONTAINERS)
-    if is_container:
-        yield from (Place(holder, key, False) for key, part in reach.parts(holder) if part is array)
+    if issubclass(type(holder), _CONTAINERS):
+        yield from (Place(holder, key, False) for key, part in _elements(holder) if part is array)
     if type(holder) not in _PLAIN and not reach.has_no_parts(type(holder)):
         names = reach.attributes(holder)
         yield from (Place(holder, name, True) for name in names if reach.attribute(holder, name, None) is array)
+
+
+def _elements(holder: Any) -> Iterable[tuple[Any, Any]]:
+    methods = plain_methods(holder)
+    return list(dict.items(holder)) if issubclass(methods, dict) else enumerate(methods.__iter__(holder))
 
 
 def _of_classes(array: Any, root: Any) -> Iterator[Place]:

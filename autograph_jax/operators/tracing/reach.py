@@ -259,6 +259,13 @@ def _with_attributes(parts_of: Parts) -> Parts:
     return parts_and_attributes
 
 
+def attribute_key(value: Any, name: str) -> Any:
+    """The key under which an attribute is among the parts of a value."""
+    kind = type(value)
+    is_beside = issubclass(kind, _EXTENDED) and kind.__dictoffset__ and not is_its_own_dict(value)
+    return (_ATTRIBUTE, name) if is_beside else name
+
+
 def _of_error(value: BaseException) -> Iterator[tuple[Any, Any]]:
     yield from enumerate(value.args)
     yield from _of_object(value)
