@@ -112,8 +112,9 @@ def _variables(frames: Sequence[types.FrameType]) -> dict[str, Any]:
 
 def _given(manager: Any, namespace: dict[str, Any], variables: dict[str, Any]) -> Any:
     """The manager itself, or the function that has made it, with its arguments; None where the text cannot tell."""
-    if manager.variable in variables:
-        return variables[manager.variable]
+    known = variables.get(manager.variable)
+    if known is not None and not isinstance(known, _FROM_GENERATOR):  # which forgets its function when it is entered
+        return known
     try:
         made_by = eval(manager.function or manager.value, namespace, variables)
         if not manager.function:
