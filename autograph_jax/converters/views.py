@@ -34,6 +34,7 @@ _VIEW_AT = Template("ag__.view_at(BASE, INDEX)")
 _VIEW_OF = Template("ag__.get_attr(BASE, NAME)")
 _VIEW_BY = Template("ag__.view_by(BASE, NAME, ARGUMENTS)")
 _ROWS = Template("ag__.rows(BASE)")
+_EACH = Template("ag__.each(VALUES)")
 # Python's functions that give no array of what they get.
 KEEP_NOTHING = frozenset({"abs", "bool", "complex", "float", "int", "len", "print", "range", "repr", "round", "str"})
 _REDUCING = frozenset({"all", "any", "sum"})
@@ -111,6 +112,7 @@ class _Kept(Pass):
     def visit_Assign(self, node: Any) -> gast.AST:
         self.generic_visit(node)
         node.value = self._marked(node.value)
+        _take_later(node.value)
         return node
 
     visit_NamedExpr = visit_Yield = visit_YieldFrom = visit_Assign
@@ -183,12 +185,15 @@ class _Kept(Pass):
             if is_place and (kept or any(may_keep(test, names, bare=False) for test in generator.ifs)):
                 generator.iter = _ROWS.expression(at=generator.iter, BASE=generator.iter)
 
-    def visit_For(self, node: Any) -> gast.AST:
+    def visit_For(self, node: gast.For) -> gast.AST:
+        self.visit_comprehension(node)
+        _take_later(node.iter)
+        return node
+
+    def visit_comprehension(self, node: Any) -> gast.AST:
         self.generic_visit(node)
         node.iter = self._marked(node.iter)
         return node
-
-    visit_comprehension = visit_For
 
     def visit_IfExp(self, node: gast.IfExp) -> gast.AST:
         self.generic_visit(node)
@@ -219,6 +224,15 @@ class _Kept(Pass):
             call.keywords = value.keywords
             return call
         return value
+
+
+def _take_later(value: gast.AST | None) -> None:
+    """`for v in (2 * w for w in x)`: the generator takes each element when its turn comes, and the loop may write x."""
+    if isinstance(value, gast.GeneratorExp) and isinstance(
+        value.generators[0].iter, gast.Name | gast.Attribute | gast.Subscript
+    ):
+        iterable = value.generators[0].iter
+        value.generators[0].iter = _EACH.expression(at=iterable, VALUES=iterable)
 
 
 def _may_be_generator(value: gast.expr) -> bool:
