@@ -10,6 +10,7 @@ import collections
 import functools
 import gc
 import itertools
+import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -24,20 +25,19 @@ _CACHE = type(functools.lru_cache(lambda: None))
 _WITHOUT_CLASS = (list, tuple, dict, set, frozenset, types.MethodType)
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
 _BACK = ("JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
-_FOREIGN = frozenset({"builtins", "jax", "jaxlib", "numpy", "scipy", "autograph_jax"})  # hold no arrays of the user's
+# Modules that hold no arrays of the user's.
+_FOREIGN = (sys.stdlib_module_names | {"jax", "jaxlib", "numpy", "scipy", "autograph_jax"}) - {"__main__"}
 
 
 def holder(
     array: Any, frames: Sequence[types.FrameType], variables: dict[str, Any], like: Callable[[Any], bool], skip: reach.Skip
 ) -> str | None:
-    """What these frames of one function read that has in it what is `like` an array: a global, or one of the variables.
-
-    What a trace computes only a cache keeps outside: if a function puts it anywhere else, that is noted.
-    """
+    """What these frames of one function read that has in it what is `like` an array: a global, or one of the variables."""
     is_computed = isinstance(array, jax.core.Tracer)
     values = [(name, value, frames[0].f_code) for name, value in variables.items()]
     for frame in frames:
-        # A global outlives the call, and shows the write afterwards: it need not be read later in it.
+        # A global outlives the call, and shows the write afterwards: it need not be read later in it. Of a traced value that is
+        # noted where it is put outside.
         names = _read_later(frame) if is_computed else _named_after(frame.f_code, -1)
         values += [(name, frame.f_globals[name], frame.f_code) for name in names if name in frame.f_globals]
     for name, value, code in values:
