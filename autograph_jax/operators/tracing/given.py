@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import inspect
-import itertools
 import sys
 import types
 import weakref
@@ -20,31 +19,40 @@ from autograph_jax.operators.tracing import bytecode, reach
 
 _DELEGATING = frozenset({"SEND", "YIELD_VALUE", "RESUME", "JUMP_BACKWARD_NO_INTERRUPT"})
 _DEEPEST = 20  # iterators of iterators
+_Known = dict[int, weakref.ref[Any]]  # arrays by id
 
 
 class Given:
     """What one generator has given, as long as somebody has it."""
 
+    is_record = False  # holds nothing of the user's: see `reach`
+
     def __init__(self) -> None:
-        self._kept: list[weakref.ref[Any]] = []
-        self._seen: list[weakref.ref[Any]] = []  # by a comprehension that keeps no more than parts of them
+        self._kept: _Known = {}
+        self._seen: _Known = {}  # by a comprehension that keeps no more than parts of them
 
     def add(self, arrays: Iterable[Any], generator: types.FrameType) -> None:
         if _is_variable(generator):
             return
-        (self._seen if _is_comprehension(generator) else self._kept).extend(map(weakref.ref, arrays))
+        known = self._seen if _is_comprehension(generator) else self._kept
+        for array in arrays:
+            key = id(array)
+            known[key] = weakref.ref(array, lambda _, key=key, known=known: known.pop(key, None))
         _recording.add(self)
 
-    def check_write(self, shows: Callable[[Any], bool], has_views: Callable[[Any], bool]) -> None:
-        """The generator goes on, and writes an array: does anything that it has given show that?"""
-        kept = (array for one in self._kept if (array := one()) is not None)
-        seen = (array for one in self._seen if (array := one()) is not None and has_views(array))
-        if any(map(shows, itertools.chain(kept, seen))):
+    def check_write(self, shown: Iterable[Any], has_views: Callable[[Any], bool]) -> None:
+        """The generator goes on, and writes an array, which these show: has it given one of them?"""
+        if any(_is_among(array, self._kept) or _is_among(array, self._seen) and has_views(array) for array in shown):
             raise AliasError(
                 "an array is written in place that the generator has given before",
                 location=user_location(),
                 help="give a copy each time: `yield x.copy()`",
             )
+
+
+def _is_among(array: Any, known: _Known) -> bool:
+    kept = known.get(id(array))
+    return kept is not None and kept() is array
 
 
 def give(given: Given, value: Any) -> Any:

@@ -60,7 +60,7 @@ def check_write(
     if to_come.holds(functools.partial(_shows, array), place[0] if place is not None else None):
         raise _to_come()
     if given.is_any():
-        _check_given(functools.partial(_shows, array))
+        _check_given([one for one in (array, *related_to(array)) if _shows(array, one)])
     picked = place is not None and is_traced(place[1])  # of several, which all are written: as they were, or the new one
     if place is not None and picked:
         _check_apart(place[0])
@@ -86,12 +86,12 @@ def _shows(array: Any, part: Any) -> bool:
     return part is array or to_come.is_array(part) and isinstance(array, jax.Array) and may_overlap(part, array)
 
 
-def _check_given(shows: Callable[[Any], bool]) -> None:
-    """A generator that is running writes what it has given before."""
+def _check_given(shown: Sequence[Any]) -> None:
+    """A generator that is running writes what it has given before, which these show."""
     for running in running_functions(False):
         for value in running.variables.values() if running.frames else ():
             if type(value) is given.Given:
-                value.check_write(shows, has_views)
+                value.check_write(shown, has_views)
 
 
 def _to_come() -> AliasError:
