@@ -6,7 +6,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
-import functools
 import gc
 import inspect
 import itertools
@@ -49,32 +48,33 @@ def check_write(
     before. Those that the statement assigns follow, where they hold what is `renewed`.
     """
     listed.check_write(array)
-    doubted = may_share(array)
-    for base in (array, *related_to(array), *doubted):
+    related, doubted = (array, *related_to(array)), may_share(array)
+    for base in (*related, *doubted):
         for used, error in _in_use.values:
             if used is base:
                 raise error()
     shares_one = standing.shares([array]) if isinstance(array, np.ndarray) else None
     if shares_one is not None and any(reach.holds(alias, shares_one, skip=_apart_from(place)) for alias in aliases):
         raise _held_too()
-    if to_come.holds(functools.partial(_shows, array), place[0] if place is not None else None):
-        raise _to_come()
-    if given.is_any():
-        _check_given([one for one in (array, *related_to(array)) if _shows(array, one)])
+    if to_come.is_any() or given.is_any():
+        shown = [array, *(one for one in related[1:] if isinstance(array, jax.Array) and may_overlap(one, array))]
+        if to_come.holds(shown, place[0] if place is not None else None):
+            raise _to_come()
+        _check_given(shown)
     picked = place is not None and is_traced(place[1])  # of several, which all are written: as they were, or the new one
     if place is not None and picked:
         _check_apart(place[0])
-    for base in (array, *related_to(array)):
+    for base in related:
         follows = base is array or renewed is not None and renewed.knows(base)
         holder = holder_of(base, place if base is array or picked else None, direct=follows)
         if holder is not None:
             raise _alias_error(holder, base is array)
     of_list = _arrays_of_numpy(place[0]) if place is not None and picked else ()
-    for older in (*standing.of_all((array, *related_to(array))), *of_list):
+    for older in (*standing.of_all(related), *of_list):
         holder = holder_of(older, place, direct=False, like=_sharing(older, array, place)) if older.size else None
         if holder is not None:
             raise _alias_error(holder, False)
-    shares = history.sharing(array, related_to(array))
+    shares = history.sharing(array, related[1:])
     if shares is not None and (holder := holder_of(array, place, direct=False, like=shares)) is not None:
         raise _alias_error(holder, False)
     for other in doubted:
@@ -82,13 +82,9 @@ def check_write(
             raise doubtful_error()
 
 
-def _shows(array: Any, part: Any) -> bool:
-    return part is array or to_come.is_array(part) and isinstance(array, jax.Array) and may_overlap(part, array)
-
-
 def _check_given(shown: Sequence[Any]) -> None:
     """A generator that is running writes what it has given before, which these show."""
-    for running in running_functions(False):
+    for running in running_functions(False) if given.is_any() else ():
         for value in running.variables.values() if running.frames else ():
             if type(value) is given.Given:
                 value.check_write(shown, has_views)

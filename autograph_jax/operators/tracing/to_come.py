@@ -15,7 +15,7 @@ import gc
 import itertools
 import threading
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -78,16 +78,25 @@ def _may_hold(elements: Any) -> bool:
     return any(map(_holds_array, _left(elements, None))) if kind in _OF_CONTAINERS else kind not in _NEVER
 
 
-def holds(test: Callable[[Any], bool], written: Any = None) -> bool:
-    """Is there such a value in what is yet to be taken? Not in the list or dict that is `written` itself, which shows it."""
-    return any(reach.holds(element, test) for elements in _loops.elements for element in _left(elements, written))
+def is_any() -> bool:
+    """Is a loop running that has yet to take what may hold an array?"""
+    return bool(_loops.elements)
+
+
+def holds(arrays: Iterable[Any], written: Any = None) -> bool:
+    """Is one of these in what is yet to be taken? Not in the list or dict that is `written` itself, which shows it."""
+    known = frozenset(map(id, arrays))
+    for element in itertools.chain.from_iterable(_left(elements, written) for elements in _loops.elements):
+        if id(element) in known or not reach.is_plain(element) and any(id(part) in known for part in reach.everything(element)):
+            return True
+    return False
 
 
 def _holds_array(element: Any) -> bool:
-    return type(element) not in reach.ATOMS and any(is_array(part) for part in reach.everything(element))
+    return type(element) not in reach.ATOMS and any(_is_array(part) for part in reach.everything(element))
 
 
-def is_array(part: Any) -> bool:
+def _is_array(part: Any) -> bool:
     """Is it an array? An object of a user's is not asked, which `isinstance` would."""
     return reach.is_plain(part) and isinstance(part, jax.Array)
 
