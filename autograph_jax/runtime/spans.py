@@ -226,6 +226,8 @@ def _names(statement: gast.stmt, facts: Facts) -> frozenset[str]:
     if isinstance(statement, _COMPOUND):
         inner = [*statement.body, *getattr(statement, "orelse", [])]
         after = frozenset(name for s in inner for name in facts.live_before.get(s, frozenset()))
+        if isinstance(statement, gast.For):  # it takes the next element before its body reads that
+            after -= frozenset(name.id for name in _names_in([statement.target]))
         return facts.live_after[statement] | after | facts.escaping
     return facts.live_after[statement] | facts.escaping
 

@@ -325,6 +325,23 @@ def given_to_a_loop_by_a_delegate(x):
     return total
 
 
+def given_to_the_loop_of_another_generator(x):
+    def halves():
+        for v in filled(x):
+            yield v * 0.5
+
+    def same():
+        for v in filled(x):
+            yield v
+
+    total = 0.0
+    for a in halves():
+        total += a[0]
+    for a in same():
+        total += a[0]
+    return total
+
+
 def numbers_of_what_is_given(x):
     numbers = [v[0] for v in filled(x)]
     return numbers, sum(w[0] for w in filled(x))
@@ -351,6 +368,7 @@ def given_anew_each_time(x):
     return list(anew())
 
 
+row(given_to_the_loop_of_another_generator, [X])
 for function in (given_to_a_loop, given_to_a_loop_by_a_delegate, numbers_of_what_is_given, copies_given, given_anew_each_time):
     row(function, [X])
 
