@@ -330,15 +330,15 @@ def given_to_the_loop_of_another_generator(x):
         for v in filled(x):
             yield v * 0.5
 
-    def same():
-        for v in filled(x):
-            yield v
+    def numbered():
+        for k, v in enumerate(filled(x)):
+            yield k, v
 
     total = 0.0
     for a in halves():
         total += a[0]
-    for a in same():
-        total += a[0]
+    for k, a in numbered():
+        total += k * a[0]
     return total
 
 
