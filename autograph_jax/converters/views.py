@@ -38,6 +38,7 @@ _EACH = Template("ag__.each(VALUES)")
 # Python's functions that give no array of what they get.
 KEEP_NOTHING = frozenset({"abs", "bool", "complex", "float", "int", "len", "print", "range", "repr", "round", "str"})
 _REDUCING = frozenset({"all", "any", "sum"})
+_TAKING_ONE = frozenset({"zip", "enumerate", "reversed", "map", "filter"})
 _NO_GENERATORS = frozenset("range sorted list tuple set dict keys values items".split())
 _EVALUATED = (gast.Call, gast.IfExp, gast.BoolOp, gast.NamedExpr)  # each gives an array that somebody may hold
 _LOAD = gast.Load()
@@ -240,7 +241,7 @@ def _may_be_generator(value: gast.expr) -> bool:
     if not isinstance(value, gast.Call) or is_operator(value.func):
         return False
     name = value.func.attr if isinstance(value.func, gast.Attribute) else getattr(value.func, "id", None)
-    return name not in _NO_GENERATORS
+    return any(map(_may_be_generator, value.args)) if name in _TAKING_ONE else name not in _NO_GENERATORS
 
 
 def may_keep(node: Any, names: frozenset[str], *, bare: bool = True, parts: bool = True) -> bool:

@@ -95,10 +95,13 @@ def _spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
 def _read_if_raised(node: gast.Try | gast.TryStar, facts: dict[gast.AST, Facts]) -> frozenset[str]:
     """What the handlers of a `try` and its `finally` read, and what follows them."""
     suites = [*(handler.body for handler in node.handlers), node.finalbody]
-    known = [
-        [scope.live_before[one] for one in suite if one in scope.live_before] for suite in suites for scope in facts.values()
-    ]
-    return frozenset().union(*(first for first, *_ in filter(None, known)))  # of what we have put there nothing is known
+    return frozenset().union(*(_first_read(suites, scope) for scope in facts.values()))
+
+
+def _first_read(suites: list[list[gast.stmt]], facts: Facts) -> frozenset[str]:
+    """What is read where these suites begin: of what we have put there nothing is known."""
+    known = ([facts.live_before[one] for one in suite if one in facts.live_before] for suite in suites)
+    return frozenset().union(*(first for first, *_ in filter(None, known)))
 
 
 def _extent(node: Any) -> tuple[Position, Position]:
@@ -223,11 +226,12 @@ def _rebound(statement: gast.stmt) -> frozenset[str]:
 
 
 def _names(statement: gast.stmt, facts: Facts) -> frozenset[str]:
+    if isinstance(statement, gast.For):  # it takes the next element before its body reads that
+        after = _first_read([statement.body, statement.orelse], facts) - {name.id for name in _names_in([statement.target])}
+        return facts.live_after[statement] | after | facts.escaping
     if isinstance(statement, _COMPOUND):
         inner = [*statement.body, *getattr(statement, "orelse", [])]
         after = frozenset(name for s in inner for name in facts.live_before.get(s, frozenset()))
-        if isinstance(statement, gast.For):  # it takes the next element before its body reads that
-            after -= frozenset(name.id for name in _names_in([statement.target]))
         return facts.live_after[statement] | after | facts.escaping
     return facts.live_after[statement] | facts.escaping
 
