@@ -56,7 +56,7 @@ class _Generators(Pass):
             _mark(node.body)
         if self._gives:
             first = 1 if is_docstring(node.body[0]) and len(node.body) > 1 else 0
-            node.body[first:first] = _BEGINNING(at=node.body[first], NAME_=self._given)
+            node.body[first:first] = _BEGINNING(at=node, NAME_=self._given)
         self._gives = around
         return node
 

@@ -16,7 +16,6 @@ parts of a list, this does nothing.
 from __future__ import annotations
 
 import copy
-import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -35,6 +34,7 @@ _VIEW_OF = Template("ag__.get_attr(BASE, NAME)")
 _VIEW_BY = Template("ag__.view_by(BASE, NAME, ARGUMENTS)")
 _ROWS = Template("ag__.rows(BASE)")
 _EACH = Template("ag__.each(VALUES)")
+_COLLECT = Template("ag__.collect(VALUE)")
 # Python's functions that give no array of what they get.
 KEEP_NOTHING = frozenset({"abs", "bool", "complex", "float", "int", "len", "print", "range", "repr", "round", "str"})
 _REDUCING = frozenset({"all", "any", "sum"})
@@ -161,9 +161,12 @@ class _Kept(Pass):
 
     def visit_ListComp(self, node: Any) -> gast.AST:
         self.generic_visit(node)
-        if node not in self._reduced:
+        is_kept = node not in self._reduced
+        if is_kept:
             self._mark_rows(node.generators, [node.elt])
         node.elt = self._marked(node.elt)
+        if is_kept:
+            node.elt = self._collected(node.generators, node.elt)
         return node
 
     visit_GeneratorExp = visit_ListComp
@@ -171,7 +174,7 @@ class _Kept(Pass):
     def visit_DictComp(self, node: Any) -> gast.AST:
         self.generic_visit(node)
         self._mark_rows(node.generators, [node.value])
-        node.value = self._marked(node.value)
+        node.value = self._collected(node.generators, self._marked(node.value))
         return node
 
     def _mark_rows(self, generators: list[Any], elements: list[gast.expr]) -> None:
@@ -179,12 +182,17 @@ class _Kept(Pass):
         for number, generator in enumerate(generators):
             names = frozenset(name.id for name in walk(generator.target) if isinstance(name, gast.Name))
             used = [*elements, *(later.iter for later in generators[number + 1 :])]
-            of_call = _may_be_generator(generator.iter)
-            is_place = of_call or isinstance(generator.iter, gast.Name | gast.Attribute | gast.Subscript)
+            is_place = isinstance(generator.iter, gast.Name | gast.Attribute | gast.Subscript)
             is_place |= isinstance(generator.iter, gast.Call) and is_operator(generator.iter.func)
-            kept = any(may_keep(element, names, parts=not of_call) for element in used)
+            kept = any(may_keep(element, names) for element in used)
             if is_place and (kept or any(may_keep(test, names, bare=False) for test in generator.ifs)):
                 generator.iter = _ROWS.expression(at=generator.iter, BASE=generator.iter)
+
+    def _collected(self, generators: list[Any], element: gast.expr) -> gast.expr:
+        """What is kept of what a generator gives, `[v for v in g()]`, is remembered as long as that may write it."""
+        targets = [generator.target for generator in generators if _may_be_generator(generator.iter)]
+        names = frozenset(name.id for target in targets for name in walk(target) if isinstance(name, gast.Name))
+        return _COLLECT.expression(at=element, VALUE=element) if names and may_keep(element, names) else element
 
     def visit_For(self, node: gast.For) -> gast.AST:
         self.visit_comprehension(node)
@@ -244,25 +252,24 @@ def _may_be_generator(value: gast.expr) -> bool:
     return any(map(_may_be_generator, value.args)) if name in _TAKING_ONE else name not in _NO_GENERATORS
 
 
-def may_keep(node: Any, names: frozenset[str], *, bare: bool = True, parts: bool = True) -> bool:
-    """May something keep the value of one of these variables? `bare`: also where it stands alone; `parts`: or a part of it."""
-    keeps = functools.partial(may_keep, names=names, parts=parts)
+def may_keep(node: Any, names: frozenset[str], *, bare: bool = True) -> bool:
+    """May something keep the value of one of these variables, or a part of it? `bare`: also where it stands alone."""
     match node:
         case gast.Name():
             return bare and node.id in names and isinstance(node.ctx, gast.Load)
         case gast.BoolOp() | gast.IfExp() | gast.NamedExpr():
-            return any(keeps(part, bare=bare) for part in children(node))
+            return any(may_keep(part, names, bare=bare) for part in children(node))
         case gast.BinOp() | gast.UnaryOp() | gast.Compare():
-            return any(keeps(part, bare=False) for part in children(node))
+            return any(may_keep(part, names, bare=False) for part in children(node))
         case gast.Subscript():
-            return keeps(node.value, bare=bare and parts) or keeps(node.slice, bare=False)
+            return may_keep(node.value, names, bare=bare) or may_keep(node.slice, names, bare=False)
         case gast.Call():
             function = node.func.value if isinstance(node.func, gast.Attribute) else node.func
             gives_view = isinstance(node.func, gast.Attribute) and node.func.attr in VIEWS
-            is_kept = not (isinstance(function, gast.Name) and function.id in KEEP_NOTHING)
-            given = any(keeps(part, bare=is_kept) for part in (*node.args, *node.keywords))
-            return given or keeps(function, bare=gives_view and bare)
-    return any(map(keeps, children(node)))
+            keeps = not (isinstance(function, gast.Name) and function.id in KEEP_NOTHING)
+            given = any(may_keep(part, names, bare=keeps) for part in (*node.args, *node.keywords))
+            return given or may_keep(function, names, bare=gives_view and bare)
+    return any(may_keep(part, names) for part in children(node))
 
 
 def _is_known(value: gast.expr) -> bool:

@@ -25,7 +25,7 @@ from autograph_jax.operators.sequences.deques import BoundedDeque
 from autograph_jax.operators.sequences.rows import View
 from autograph_jax.operators.sequences.taking import taken
 from autograph_jax.operators.staging import dependence
-from autograph_jax.operators.tracing import to_come, views
+from autograph_jax.operators.tracing import given, to_come, views
 from autograph_jax.operators.values import bools, objects, selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.joins import alike
@@ -41,6 +41,11 @@ def sum_(iterable: Iterable[Any], /, start: Any = 0) -> Any:
     if isinstance(iterable, bounded.Bounded):
         total = bounded.reduced(iterable, lambda column, axis: _summed(column, start), 0)
         return jnp.where(iterable.length == 0, *alike(start, total)) if ordering.is_scalar(start) else total
+    return _python_sum(iterable, start)
+
+
+def _python_sum(iterable: Iterable[Any], /, start: Any = 0) -> Any:
+    given.pass_on(iterable)  # none of the elements is kept
     return builtins.sum(iterable, start)
 
 
@@ -317,10 +322,9 @@ def converting(builtin: Callable[..., Any]) -> Callable[..., Any]:
             keywords["key"] = to_come.meanwhile(hooks.call(keywords["key"]), *seen)
             return builtin(*elements, **keywords)
         if arguments and builtin in _FUNCTION_FIRST and arguments[0] is not None:
-            function, *rest = arguments
-            count = 1 if builtin is functools.reduce else len(rest)  # it starts at its third
-            sources = [iter(taken(one)) for one in rest[:count]]
-            return builtin(to_come.meanwhile(hooks.call(function), *sources), *sources, *rest[count:], **keywords)
+            function, *iterables = arguments
+            sources = [iter(taken(one)) for one in iterables]
+            return builtin(to_come.meanwhile(hooks.call(function), *sources), *sources, **keywords)
         return builtin(*_iterated(builtin, arguments), **keywords)
 
     apply.__name__ = apply.__qualname__ = builtin.__name__
@@ -352,6 +356,8 @@ def _iterated(builtin: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[
 def reduce_(function: Callable[..., Any], iterable: Iterable[Any], *start: Any) -> Any:
     """`functools.reduce`, which would hide why something cannot be iterated."""
     elements = iter(taken(iterable))
+    if not start:  # the first one is what the second is joined to
+        given.keep(elements)
     return functools.reduce(to_come.meanwhile(hooks.call(function), elements), elements, *start)
 
 
@@ -364,8 +370,12 @@ def map_(function: Callable[..., Any], *iterables: Any) -> Iterator[Any]:
     return builtins.map(to_come.meanwhile(hooks.call(function), *sources), *sources)
 
 
-_FUNCTION_FIRST = (builtins.map, builtins.filter, functools.reduce)
-TAKING_FUNCTIONS = {f: converting(f) for f in (*_FUNCTION_FIRST, builtins.max, builtins.min, builtins.sorted)}
+_FUNCTION_FIRST = (builtins.map, builtins.filter)
+TAKING_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **{function: converting(function) for function in (*_FUNCTION_FIRST, builtins.max, builtins.min, builtins.sorted)},
+    functools.reduce: reduce_,
+    builtins.sum: _python_sum,
+}
 OVERRIDES: dict[Any, Callable[..., Any]] = {
     builtins.max: ordering.max_, builtins.min: ordering.min_, builtins.sum: sum_, builtins.any: any_, builtins.all: all_,
     builtins.sorted: ordering.sorted_, builtins.len: len_, builtins.int: int_, builtins.float: float_,

@@ -200,7 +200,8 @@ def _check_once(array: Any, root: Any, place: Place) -> None:
 
 
 def _is_same(one: Place, other: Place) -> bool:
-    return one.holder is other.holder and one.is_attribute == other.is_attribute and one.key == other.key
+    is_one_kind = one.is_attribute == other.is_attribute or reach.is_its_own_dict(one.holder)
+    return one.holder is other.holder and is_one_kind and one.key == other.key
 
 
 def check_replaced(old: Any, new: Any, root: Any) -> None:

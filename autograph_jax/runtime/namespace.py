@@ -50,7 +50,13 @@ def operators() -> Operators:
     exit_values = {"break_": exits.BREAK, "continue_": exits.CONTINUE, "Return": exits.Return, "failure": exits.FAILURE}
     names |= {"raised": checks.raised, "raised_here": checks.raised_here, "cause": checks.cause}
     names |= {"raised_anew": checks.raised_anew, "checked": checks.checked, "caught": checks.caught}
-    names |= {"Given": given.Given, "give": given.give, "Told": swallowed.Told, "ended": swallowed.ended}
+    names |= {
+        "Given": given.Given,
+        "give": given.give,
+        "collect": given.collect,
+        "Told": swallowed.Told,
+        "ended": swallowed.ended,
+    }
     names |= {
         name: getattr(attempts, name) for name in ("attempt", "failed", "handled", "noted", "error_of", "went_on", "unguarded")
     }

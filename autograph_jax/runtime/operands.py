@@ -15,6 +15,7 @@ import gast
 
 from autograph_jax.converters.views import VIEWS
 from autograph_jax.operators import hooks
+from autograph_jax.operators.tracing.bytecode import instruction_at
 from autograph_jax.operators.tracing.operands import ELEMENT, OF_ITS_OWN, SLICE, Attr, Item, Operand, Result, Step, Variable
 from autograph_jax.runtime.new_results import is_new
 from autograph_jax.runtime.position import calls_after, extent_at, read_later
@@ -30,7 +31,8 @@ def operands(frame: types.FrameType) -> list[Operand | Result]:
     span, extent = read_later(frame), extent_at(frame)
     statements = span.statements if span is not None else ()
     roots = [node for statement in statements for node in children(statement) if isinstance(node, gast.expr)]
-    found = [operand for root in roots for operand in _waiting(root, extent)]
+    is_taking = instruction_at(frame) == "FOR_ITER"
+    found = [operand for root in roots for operand in _waiting(root, extent, is_taking=is_taking)]
     for statement in statements:
         if isinstance(statement, gast.AugAssign) and extent != _extent(statement):
             found += _value(statement.target)
@@ -65,7 +67,8 @@ def _read_after(nodes: Iterable[gast.AST], extent: _Extent) -> frozenset[str] | 
             found = frozenset()
         elif (found := _read_after(_evaluated(node), extent)) is not None:
             # What the loops of a comprehension take they give anew; what they have yet to take may be the same once more.
-            found = found | _reads(node) if _is_repeated(node, extent) else found - _targets(node)
+            again = [_targets(node), *map(_reads, children(node))] if _is_repeated(node, extent) else []
+            found = found.union(*again) if again else found - _targets(node)
     return found
 
 
@@ -99,8 +102,10 @@ def _targets(node: Any) -> frozenset[str]:
 
 
 def _reads(node: gast.AST) -> frozenset[str]:
-    names = (inner for inner in walk(node) if isinstance(inner, gast.Name))
-    return frozenset(name.id for name in names if isinstance(name.ctx, gast.Load))
+    """The variables that are read in it; what a comprehension's own loops take are none."""
+    if isinstance(node, gast.Name):
+        return frozenset({node.id}) if isinstance(node.ctx, gast.Load) else frozenset()
+    return frozenset().union(*map(_reads, children(node))) - _targets(node)
 
 
 def returned(frame: types.FrameType) -> list[Operand | Result]:
@@ -109,8 +114,11 @@ def returned(frame: types.FrameType) -> list[Operand | Result]:
     return [operand for value in (span.returned if span is not None else ()) for operand in _value(value)]
 
 
-def _waiting(node: gast.AST, extent: _Extent) -> Iterator[Operand | Result]:
-    """What of an expression has been evaluated when the call at this extent runs."""
+def _waiting(node: gast.AST, extent: _Extent, *, is_taking: bool = False) -> Iterator[Operand | Result]:
+    """What of an expression has been evaluated when the call at this extent runs.
+
+    `is_taking`: it is a comprehension in the frame itself, as from Python 3.12 on, which takes its next element there.
+    """
     own = _extent(node)
     if own is None or own == extent or not _contains(own, extent):
         return
@@ -118,6 +126,8 @@ def _waiting(node: gast.AST, extent: _Extent) -> Iterator[Operand | Result]:
         first = node.generators[0].iter
         if (place := _extent(first)) is not None and _contains(place, extent):  # the elements come after it
             yield from _waiting(first, extent)
+            if is_taking and isinstance(made := getattr(node, "elt", None), gast.Name | gast.Tuple | gast.List):
+                yield from _value(made)  # the one before
             return
         yield from _value(first)
     for child in children(node):
@@ -125,7 +135,7 @@ def _waiting(node: gast.AST, extent: _Extent) -> Iterator[Operand | Result]:
         if place is not None and place[1] <= extent[0]:
             yield from _value(child)
         else:
-            yield from _waiting(child.value if isinstance(child, gast.keyword) else child, extent)
+            yield from _waiting(child.value if isinstance(child, gast.keyword) else child, extent, is_taking=is_taking)
 
 
 def _value(node: gast.AST) -> Iterator[Operand | Result]:

@@ -31,11 +31,15 @@ def _taking(function: Callable[..., Any]) -> Callable[..., Any]:
     def apply(*arguments: Any, **keywords: Any) -> Any:
         if not any(type(value) in _FUNCTIONS for value in (*arguments, *keywords.values())):
             return function(*map(taken, arguments), **{name: taken(value) for name, value in keywords.items()})
-        given, named = list(map(_begun, arguments)), {name: _begun(value) for name, value in keywords.items()}
+        given = list(map(_begun, arguments))
+        named = {name: value if name in _NOT_TAKEN else _begun(value) for name, value in keywords.items()}
         sources = [value for value in (*given, *named.values()) if hasattr(type(value), "__next__")]
         return function(*(_called(v, sources) for v in given), **{name: _called(v, sources) for name, v in named.items()})
 
     return apply
+
+
+_NOT_TAKEN = ("initial", "fillvalue")  # arguments that are values
 
 
 def _begun(value: Any) -> Any:

@@ -11,3 +11,8 @@ import types
 def instructions(code: types.CodeType) -> tuple[dis.Instruction, ...]:
     """Those of `dis`, which takes a tenth of a trace to list them again for each question."""
     return tuple(dis.get_instructions(code))
+
+
+def instruction_at(frame: types.FrameType) -> str:
+    """The name of the instruction that a frame is at."""
+    return next((one.opname for one in instructions(frame.f_code) if one.offset == frame.f_lasti), "")

@@ -232,8 +232,18 @@ def _managers(running: _Running) -> Iterator[Any]:
     """What the `with` statements around have been given, and will leave."""
     for manager in running.managers:
         given, taken = running.variables.get(manager.variable), running.variables.get(manager.target)
-        yield from () if isinstance(given, _FROM_GENERATOR) else (given,)
+        yield from () if isinstance(given, _FROM_GENERATOR) or not _looks_at_itself(given) else (given,)
         yield from (taken,) if isinstance(taken, _HOLDING_OTHERS) else ()
+
+
+def _looks_at_itself(manager: Any) -> bool:
+    """May its `__exit__` read what the manager holds? `nullcontext` has one that does nothing."""
+    ending = inspect.getattr_static(type(manager), "__exit__", None)
+    if not isinstance(ending, types.FunctionType) or not ending.__code__.co_argcount:
+        return True
+    own = ending.__code__.co_varnames[0]
+    loads = (one.argval for one in bytecode.instructions(ending.__code__) if one.opname.startswith("LOAD"))
+    return any(own in load if isinstance(load, tuple) else own == load for load in loads)
 
 
 _HOLDING_OTHERS = (contextlib.ExitStack, contextlib.AsyncExitStack)

@@ -21,7 +21,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph_jax.operators.tracing import reach, views
+from autograph_jax.operators.tracing import given, reach, views
 
 _ORDERED = collections.OrderedDict[Any, Any]()
 _OF_CONTAINERS = tuple(
@@ -64,11 +64,13 @@ def meanwhile(function: Callable[..., Any], *sources: Any) -> Callable[..., Any]
     asked = [one for one in sources if _may_hold(one)]
     if not asked:
         return function
+    for one in asked:
+        given.pass_on(one)
 
     @functools.wraps(function)
     def run(*arguments: Any, **keywords: Any) -> Any:
         with taking(*asked):
-            return function(*arguments, **keywords)
+            return given.collect(function(*arguments, **keywords))
 
     return run
 
