@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -108,16 +108,25 @@ def set_path(value: Any, root: Any, *steps: _Attr | _Item) -> Any:
     return _at_end(root, steps, lambda holder, step, owner, held: step.updated(value, holder))
 
 
-def _at_end(root: Any, steps: Sequence[_Attr | _Item], change: Callable[[Any, Any, Any, Any], Any]) -> Any:
+def _at_end(
+    root: Any,
+    steps: Sequence[_Attr | _Item],
+    change: Callable[[Any, Any, Any, Any], Any],
+    kept: tuple[holders.Kept, ...] = (),
+) -> Any:
     """Walk a path, each step once, and put back what the change of its last holder gives.
 
-    `change` is given that holder and the last step, and the holder's own owner with the step from there.
+    `change` is given that holder and the last step, and the holder's own owner with the step from there. `kept` are the
+    arrays that the path has come by, the root among them, and where they are.
     """
     step, *rest = steps
     if storage.is_jax(root):
         _check_view(step)
     inner = step.read(root)
-    new = change(inner, rest[0], root, step) if len(rest) == 1 else _at_end(inner, rest, change)
+    if len(rest) == 1:
+        new = change(inner, rest[0], root, step)
+    else:
+        new = _at_end(inner, rest, change, (*kept, *_kept_there(inner, root, step)))
     if new is inner and issubclass(type(root), Bounded) and isinstance(step, _Item):  # what it gives is a copy
         return step.write(new, root)
     if new is inner:
@@ -128,10 +137,17 @@ def _at_end(root: Any, steps: Sequence[_Attr | _Item], change: Callable[[Any, An
     if place is not None:
         _put(inner, new, place)
         return root
-    holders.check_write(inner, place=step.place(root))
+    holders.check_write(inner, place=step.place(root), kept=kept)
     if isinstance(root, _ARRAYS):
-        holders.check_write(root)
+        holders.check_write(root, kept=kept)
     return step.write(new, root)
+
+
+def _kept_there(array: Any, root: Any, step: _Attr | _Item) -> Iterator[holders.Kept]:
+    """An array that a path comes by, and where it is; a row of another one is nowhere else."""
+    if isinstance(array, _ARRAYS) and not isinstance(root, _ARRAYS):
+        place = step.storage(array, root)
+        yield array, step.place(root) if place is None else place.pair
 
 
 def _put(old: Any, new: Any, place: storage.Place) -> None:
@@ -142,8 +158,14 @@ def _put(old: Any, new: Any, place: storage.Place) -> None:
 
 
 def _check_view(step: _Attr | _Item) -> None:
-    """What a path comes to in an array is a view, unless an index of lists or arrays has made a copy."""
-    if isinstance(step, _Item) and views.copies(step.index):
+    """What a path comes to in an array has to be a view by an index, not by an attribute; lists and arrays make a copy."""
+    if isinstance(step, _Attr):
+        raise AliasError(
+            f"an array is written in place through its `{step.name}`",
+            location=user_location(),
+            help="write it by an index of its own: for `x.T[i, j] = v`, `x[j, i] = v`",
+        )
+    if views.copies(step.index):
         raise AliasError(
             "what an index of lists or arrays gives is written, `x[[0, 1]][0] = v`: in NumPy a copy",
             location=user_location(),

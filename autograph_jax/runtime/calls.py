@@ -23,6 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 
@@ -136,6 +137,8 @@ def call(function: Any) -> Function:
         impure.check(function)
         if (bar := bar_maker(function)) is not None:
             return bar
+        if function.__func__ in _copying_methods(type(owner)):
+            return functools.partial(_copying, function)
         if isinstance(function.__self__, outlets.OWNERS) and (ours := outlets.method(function)) is not None:
             return ours
         if (ours := discarded.of_sort(function)) is not None:
@@ -173,6 +176,22 @@ def call(function: Any) -> Function:
     if kind is cached.CachedFunction:
         return function if is_left_alone(function.__module__) else cached.of_cached(function)
     return _viewing(function) if gives_view(function) else _callable_object(function)
+
+
+@functools.lru_cache(maxsize=256)
+def _copying_methods(kind: type) -> tuple[Any, ...]:
+    """Those of arrays with which NumPy makes a copy each time; JAX gives the array itself, if that is what is asked for."""
+    is_array = issubclass(kind, jax.Array | jax.core.Tracer)
+    return (
+        tuple(vars(base)[name] for name in ("astype", "flatten") for base in kind.__mro__ if name in vars(base))
+        if is_array
+        else ()
+    )
+
+
+def _copying(method: types.MethodType, *arguments: Any, **keywords: Any) -> Any:
+    given = method(*arguments, **keywords)
+    return given.copy() if given is method.__self__ and keywords.get("copy", True) is not False else given
 
 
 _NEW_ARRAY = np.ndarray.__new__

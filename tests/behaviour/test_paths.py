@@ -762,6 +762,101 @@ def rows_by_a_slice_or_at_once(m):
 row(rows_by_a_slice_or_at_once, [M])
 
 
+class Sheet:
+    def __init__(self, values):
+        self.values, self.shown = values + 0.0, None
+
+    def put(self, i, j, v):
+        self.values[i][j] = v
+
+    def add(self, i, j, v):
+        self.values[i][j] += v
+
+
+def rows_of_an_attribute(m):
+    grid, named, listed = Sheet(m), {"m": m + 0.0}, [m * 2.0]
+    grid.put(0, 1, 9.0)
+    for i in range(2):
+        grid.add(i, i, 3.0)
+    named["m"][0][1] = 5.0
+    listed[0][1:][0][1] = 2.0
+    return grid.values, named["m"], listed[0]
+
+
+def rows_of_an_attribute_that_is_held_twice(m):
+    grid = Sheet(m)
+    grid.shown = grid.values
+    grid.put(0, 1, 9.0)
+    return grid.values, grid.shown
+
+
+def row_of_an_attribute_that_is_held(m):
+    grid = Sheet(m)
+    first = grid.values[0]
+    grid.put(0, 1, 9.0)
+    return grid.values, first
+
+
+def transposed_in_a_path(m):
+    grid = Sheet(m)
+    grid.values.T[0, 1] = 9.0
+    return grid.values
+
+
+row(rows_of_an_attribute, [M])
+row(rows_of_an_attribute_that_is_held_twice, [M], want="either")
+row(row_of_an_attribute_that_is_held, [M], want="either")
+row(transposed_in_a_path, [M], want="error")
+
+
+class Casting:
+    def __init__(self, values):
+        self.values = values
+
+    @property
+    def as_floats(self):
+        return self.values.astype(self.values.dtype)
+
+    @property
+    def flat(self):
+        return self.values.flatten()
+
+
+def copies_of_an_attribute(x):
+    o = Casting(x + 0.0)
+    o.flat[1] = 7.0
+    o.as_floats[0] = 9.0
+    return o.values
+
+
+def copies_that_are_written(x):
+    y = x.astype(x.dtype)
+    z = x.flatten()
+    y[0] = 9.0
+    z[1] = 8.0
+    return x, y, z
+
+
+row(copies_of_an_attribute, [X], want="either")
+row(copies_that_are_written, [X])
+
+
+class ItsOwnDict(dict):
+    def __init__(self, **items):
+        super().__init__(**items)
+        self.__dict__ = self
+
+
+def dict_that_is_its_own_attributes(x):
+    d = ItsOwnDict(a=x + 0.0)
+    d.a[0] = 9.0
+    d["a"][1] += 3.0
+    return d["a"], d.a
+
+
+row(dict_that_is_its_own_attributes, [X])
+
+
 @table.each_way
 def test_paths(row, way, record_property):
     check(row, way, record_property)

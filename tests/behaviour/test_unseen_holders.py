@@ -332,7 +332,7 @@ def given_to_the_loop_of_another_generator(x):
 
     def numbered():
         for k, v in enumerate(filled(x)):
-            yield k, v
+            yield k + 1, v
 
     total = 0.0
     for a in halves():
@@ -371,6 +371,72 @@ def given_anew_each_time(x):
 row(given_to_the_loop_of_another_generator, [X])
 for function in (given_to_a_loop, given_to_a_loop_by_a_delegate, numbers_of_what_is_given, copies_given, given_anew_each_time):
     row(function, [X])
+
+
+def generator_in_a_variable(x):
+    steps = filled(x)
+    next(steps)
+    total = 0.0
+    for v in steps:
+        total += v[0]
+    return total
+
+
+row(generator_in_a_variable, [X])
+
+
+def sums_of_what_is_given(x):
+    total = sum(map(lambda v: v[0] * 2.0, filled(x)))
+    return total, sum(filled(x)), list(map(lambda v: v * 2.0, filled(x)))
+
+
+def results_of_what_is_given(x):
+    def norm(v):
+        return (v * v).sum()
+
+    norms = [norm(v) for v in filled(x)], list(norm(v) for v in filled(x))  # noqa: C400
+    return norms, {k: v * 2.0 for k, v in enumerate(filled(x))}
+
+
+def copies_of_what_is_given(x):
+    return [v.copy() for v in filled(x)], tuple(v + 1.0 for v in filled(x))
+
+
+for function in (sums_of_what_is_given, results_of_what_is_given, copies_of_what_is_given):
+    row(function, [X])
+
+
+def same_of_what_is_given(x):
+    def same(v):
+        return v
+
+    return [same(v) for v in filled(x)]
+
+
+def first_that_is_joined(x):
+    return functools.reduce(lambda a, b: a + b, filled(x))
+
+
+def mapped_to_one_array(x):
+    w = x.copy()
+
+    def step(k):
+        w[0] += k
+        return w
+
+    return [v for v in map(step, (1.0, 2.0))]  # noqa: C416
+
+
+for function in (same_of_what_is_given, first_that_is_joined, mapped_to_one_array):
+    row(function, [X], want="either")
+
+
+def accumulated_from_a_pair(x):
+    steps = itertools.accumulate([1.0, 2.0], lambda s, v: (s[0] + v, s[1] * v), initial=(x[0], x[1]))
+    return list(steps)
+
+
+row(accumulated_from_a_pair, [X])
 
 
 # ------------------------------------------------------------------ what a `with` is given
@@ -442,6 +508,40 @@ def generator_that_has_done_with_it(x):
     with lent() as a:
         a[0] = 3.0
     return a
+
+
+def generator_that_begins_with_its_yield(x):
+    @contextlib.contextmanager
+    def doubled(v):
+        yield v * 2.0
+
+    b = x + 0.0
+    with doubled(b) as a:
+        b[0] = 1.0
+        a[1] = 5.0
+    return a, b
+
+
+class Lending:
+    def __init__(self, v):
+        self.v = v
+
+    def __enter__(self):
+        return self.v
+
+    def __exit__(self, *_):
+        pass
+
+
+def manager_that_looks_at_nothing(x):
+    with Lending(x + 0.0) as a, contextlib.nullcontext(x * 2.0) as b:
+        a[2] = 9.0
+        b[1] = a[2]
+    return a, b
+
+
+row(generator_that_begins_with_its_yield, [X])
+row(manager_that_looks_at_nothing, [X])
 
 
 def written_when_the_with_is_left(x):

@@ -418,7 +418,7 @@ ROWS = {
         """,
         """
         def f(xs):
-            g = (ag__.and_(ag__.call(say)(x), lambda: ag__.call(fail)()) for x in ag__.rows(ag__.call(say)(xs)))
+            g = (ag__.collect(ag__.and_(ag__.call(say)(x), lambda: ag__.call(fail)())) for x in ag__.call(say)(xs))
             return ag__.call(next)(g)
         """,
         [([0, 1],), ([1],), ([],)],

@@ -33,6 +33,7 @@ from autograph_jax.operators.values.forms import Static
 from autograph_jax.operators.values.traced import is_traced
 
 Holder = tuple[types.FrameType, str]
+Kept = tuple[Any, tuple[Any, Any]]  # an array, and the container and the key that it is at
 
 
 def check_write(
@@ -41,11 +42,13 @@ def check_write(
     place: tuple[Any, Any] | None = None,
     aliases: tuple[Any, ...] = (),
     renewed: Renewed | None = None,
+    kept: Sequence[Kept] = (),
 ) -> None:
     """Refuse an in-place write that somebody else would have to see.
 
     `place` is the container and the key that the new array is put into, `aliases` are variables that hold what they did
-    before. Those that the statement assigns follow, where they hold what is `renewed`.
+    before. Those that the statement assigns follow, where they hold what is `renewed`. `kept` are arrays that are written by
+    this write of a part of them, where they are.
     """
     listed.check_write(array)
     related, doubted = (array, *related_to(array)), may_share(array)
@@ -66,7 +69,8 @@ def check_write(
         _check_apart(place[0])
     for base in related:
         follows = base is array or renewed is not None and renewed.knows(base)
-        holder = holder_of(base, place if base is array or picked else None, direct=follows)
+        there = [where for one, where in kept if one is base] or [place if base is array or picked else None]
+        holder = holder_of(base, there[0], direct=follows)
         if holder is not None:
             raise _alias_error(holder, base is array)
     of_list = _arrays_of_numpy(place[0]) if place is not None and picked else ()
@@ -74,7 +78,7 @@ def check_write(
         holder = holder_of(older, place, direct=False, like=_sharing(older, array, place)) if older.size else None
         if holder is not None:
             raise _alias_error(holder, False)
-    shares = history.sharing(array, related[1:])
+    shares = history.sharing(array, [*related[1:], *(one for one, _ in kept)])
     if shares is not None and (holder := holder_of(array, place, direct=False, like=shares)) is not None:
         raise _alias_error(holder, False)
     for other in doubted:

@@ -297,7 +297,7 @@ _ITERATORS = (
     *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
     *map(type, (iter([]), iter(()), iter({}), iter({}.values()), iter({}.items()), iter(set()), iter(collections.deque()))),
     type(iter(np.zeros(1))),  # of whatever has `__getitem__`
-    *(enumerate, filter, map, reversed, zip, types.GeneratorType),
+    *(enumerate, filter, map, reversed, zip),
 )
 _PARTS: dict[type, Parts] = {
     **dict.fromkeys((list, tuple, set, frozenset, collections.deque), enumerate),
@@ -315,6 +315,7 @@ _PARTS: dict[type, Parts] = {
         (*_ITERATORS, *VIEWS, types.MappingProxyType, types.CellType, queue.SimpleQueue),
         lambda value: enumerate(gc.get_referents(value)),
     ),
+    types.GeneratorType: lambda value: () if value.gi_running else enumerate(gc.get_referents(value)),  # its frame is asked
     np.flatiter: lambda value: (("base", value.base),),
     slice: lambda value: (("start", value.start), ("stop", value.stop), ("step", value.step)),
     memoryview: lambda value: _of_released(lambda: [value.obj]),
