@@ -490,7 +490,7 @@ ROWS = {
             model.x[0] = 5.0
             ^^^^^^^^^^
           In NumPy that has no effect on the object if it is a copy, and has one if it is a view.
-          help: give it a name, and set that if it is meant: `y = o.x; y[0] = v; o.x = y`
+          help: write a copy, and set that if it is meant: `y = o.x.copy(); y[0] = v; o.x = y`
         """,
     ),
     "the copy of a dict": Row(
@@ -511,7 +511,7 @@ ROWS = {
             d["a"][0] = 5.0
             ^^^^^^^^^
           In NumPy that has no effect on the object if it is a copy, and has one if it is a view.
-          help: give it a name, and set that if it is meant: `y = o[k]; y[0] = v; o[k] = y`
+          help: write a copy, and set that if it is meant: `y = o[k].copy(); y[0] = v; o[k] = y`
         """,
     ),
     "an array that an object holds twice": Row(

@@ -242,5 +242,5 @@ def _not_held(what: str, read: str, put: str) -> AliasError:
         f"an array is written in place that `{what}` gives, and the object does not hold it",
         location=user_location(),
         details=["In NumPy that has no effect on the object if it is a copy, and has one if it is a view."],
-        help=f"give it a name, and set that if it is meant: `{read}; y[0] = v; {put}`",
+        help=f"write a copy, and set that if it is meant: `{read}.copy(); y[0] = v; {put}`",
     )

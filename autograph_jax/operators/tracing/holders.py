@@ -483,7 +483,9 @@ def _alias_error(holder: Holder, same: bool) -> AliasError:
         return AliasError(
             "an array is written in place, and what a `with` around is given would have to show the write",
             location=user_location(),
-            details=[f"The `with` in {place.function} ({place.filename}) may look at the array when it is left."],
+            details=[
+                f"{place.function} ({place.filename}:{place.line}) is in it, and it may look at the array when it is left."
+            ],
             help="give it a copy: `with saved(x.copy()): ...`; or write a copy",
         )
     if not hooks.is_users(frame, name):  # `x[1:] += f()` has read x[1:] before f writes it
