@@ -122,7 +122,8 @@ def _at_end(
     step, *rest = steps
     if storage.is_jax(root):
         _check_view(step)
-    inner = step.read(root)
+    with storage.asking():
+        inner = step.read(root)
     if len(rest) == 1:
         new = change(inner, rest[0], root, step)
     else:

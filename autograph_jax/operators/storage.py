@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
+import threading
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -52,6 +54,27 @@ class Place(NamedTuple):
             subscripts.put_attr(value, self.holder, self.key)
         else:
             subscripts.put_element(value, self.holder, self.key)
+
+
+class _Asking(threading.local):
+    depth = 0
+
+
+_asking = _Asking()
+
+
+@contextlib.contextmanager
+def asking() -> Iterator[None]:
+    """A getter is asked for what is written then: whether that is a copy matters."""
+    _asking.depth += 1
+    try:
+        yield
+    finally:
+        _asking.depth -= 1
+
+
+def is_asking() -> bool:
+    return _asking.depth > 0
 
 
 def is_jax(value: Any) -> bool:

@@ -37,6 +37,7 @@ from autograph_jax.operators import (
     integers,
     jax_private,
     ordering,
+    storage,
     subscripts,
 )
 from autograph_jax.operators import builtins as operator_builtins
@@ -190,8 +191,10 @@ def _copying_methods(kind: type) -> tuple[Any, ...]:
 
 
 def _copying(method: types.MethodType, *arguments: Any, **keywords: Any) -> Any:
+    """In a getter whose array is about to be written; anywhere else an operation for nothing."""
     given = method(*arguments, **keywords)
-    return given.copy() if given is method.__self__ and keywords.get("copy", True) is not False else given
+    is_same = given is method.__self__ and keywords.get("copy", True) is not False
+    return given.copy() if is_same and storage.is_asking() else given
 
 
 _NEW_ARRAY = np.ndarray.__new__

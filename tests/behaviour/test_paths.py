@@ -838,7 +838,7 @@ def copies_that_are_written(x):
 
 
 row(copies_of_an_attribute, [X], want="either")
-row(copies_that_are_written, [X])
+row(copies_that_are_written, [X], want="either")
 
 
 class ItsOwnDict(dict):
