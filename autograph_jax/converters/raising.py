@@ -72,8 +72,9 @@ def _names_errors_of_jax(handler: gast.ExceptHandler) -> bool:
 
 
 def _is_no_array(value: gast.expr) -> bool:
-    """Is it a constant, or one of Python's own: an exception that `suppress` ends?"""
-    return isinstance(value, gast.Constant) or isinstance(value, gast.Name) and hasattr(builtins, value.id)
+    """Is it a constant, or an exception of Python's that `suppress` ends?"""
+    known = getattr(builtins, value.id, None) if isinstance(value, gast.Name) else None
+    return isinstance(value, gast.Constant) or isinstance(known, type) and issubclass(known, BaseException)
 
 
 class _Raising(Pass):

@@ -60,7 +60,7 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
     with holders.in_use(arrays, _written_meanwhile) if arrays else _NOTHING:
         if not jax_private.tracing():
             # Python's own loop stands here, and not in a function of its own: deep recursion needs the frames.
-            elements = _begun(iterable)
+            elements = _iterator_over(iterable)
             with to_come.taking(elements):
                 for element in elements:
                     exit = body(element)
@@ -87,7 +87,7 @@ def for_stmt(iterable: Any, body: Block | None, *names: str, orelse: Block | Non
         elif exit is None:
             decisions.left_to_python("it has one turn, nothing that its body reads is traced, or it reads an iterator")
         impure.check_loop(iterable, references=_HELD_BY_CALL)
-        elements = _begun(iterable)
+        elements = _iterator_over(iterable)
         turns = rows.length if rows is not None and isinstance(rows.length, int) else _hint(elements)
         return _python_for(elements, body, names, orelse, loop=(object(), turns))
 
@@ -161,7 +161,7 @@ def each(iterable: Any) -> Any:
     return taking.taken(iterable)
 
 
-def _begun(iterable: Any) -> Iterator[Any]:
+def _iterator_over(iterable: Any) -> Iterator[Any]:
     """Python's iterator over this; a generator that a user's `__iter__` gives may read what is written meanwhile."""
     elements = iter(taking.taken(iterable))
     return holders.keep_in_view(elements) if type(elements) is types.GeneratorType else elements

@@ -182,12 +182,9 @@ def call(function: Any) -> Function:
 @functools.lru_cache(maxsize=256)
 def _copying_methods(kind: type) -> tuple[Any, ...]:
     """Those of arrays with which NumPy makes a copy each time; JAX gives the array itself, if that is what is asked for."""
-    is_array = issubclass(kind, jax.Array | jax.core.Tracer)
-    return (
-        tuple(vars(base)[name] for name in ("astype", "flatten") for base in kind.__mro__ if name in vars(base))
-        if is_array
-        else ()
-    )
+    if not issubclass(kind, jax.Array | jax.core.Tracer):
+        return ()
+    return tuple(vars(base)[name] for name in ("astype", "flatten") for base in kind.__mro__ if name in vars(base))
 
 
 def _copying(method: types.MethodType, *arguments: Any, **keywords: Any) -> Any:

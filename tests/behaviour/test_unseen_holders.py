@@ -458,6 +458,16 @@ def manager_that_writes(x):
     return b
 
 
+def manager_of_a_variable_with_a_builtins_name(x):
+    input = x + 0.0
+    with Added(input):
+        input[2] = 9.0
+    return input
+
+
+refused(manager_of_a_variable_with_a_builtins_name, [X])
+
+
 def manager_that_gives_what_it_writes(x):
     with Added(x + 0.0) as a:
         a[2] = 9.0

@@ -235,8 +235,8 @@ def holder_of(
 def _managers(running: _Running) -> Iterator[Any]:
     """What the `with` statements around have been given, and will leave."""
     for manager in running.managers:
-        given, taken = running.variables.get(manager.variable), running.variables.get(manager.target)
-        yield from () if isinstance(given, _FROM_GENERATOR) or not _looks_at_itself(given) else (given,)
+        own, taken = running.variables.get(manager.variable), running.variables.get(manager.target)
+        yield from () if isinstance(own, _FROM_GENERATOR) or not _looks_at_itself(own) else (own,)
         yield from (taken,) if isinstance(taken, _HOLDING_OTHERS) else ()
 
 

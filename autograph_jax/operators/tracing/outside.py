@@ -36,8 +36,8 @@ def holder(
     is_computed = isinstance(array, jax.core.Tracer)
     values = [(name, value, frames[0].f_code) for name, value in variables.items()]
     for frame in frames:
-        # A global outlives the call, and shows the write afterwards: it need not be read later in it. Of a traced value that is
-        # noted where it is put outside.
+        # A global outlives the call, and shows the write afterwards: it need not be read later in it. What a trace has put
+        # there is asked for where it is read later.
         names = _read_later(frame) if is_computed else _named_after(frame.f_code, -1)
         values += [(name, frame.f_globals[name], frame.f_code) for name in names if name in frame.f_globals]
     for name, value, code in values:
