@@ -40,7 +40,7 @@ KEEP_NOTHING = frozenset({"abs", "bool", "complex", "float", "int", "len", "prin
 _REDUCING = frozenset({"all", "any", "sum"})
 _TAKING_ONE = frozenset({"zip", "enumerate", "reversed", "map", "filter"})
 _NO_GENERATORS = frozenset("range sorted list tuple set dict keys values items".split())
-_EVALUATED = (gast.Call, gast.IfExp, gast.BoolOp, gast.NamedExpr)  # each gives an array that somebody may hold
+_EVALUATED = (gast.Attribute, gast.Call, gast.IfExp, gast.BoolOp, gast.NamedExpr)  # each gives an array that somebody may hold
 _LOAD = gast.Load()
 VIEWS = frozenset("T mT real imag conj conjugate reshape ravel transpose swapaxes squeeze view diagonal".split())
 
@@ -216,8 +216,10 @@ class _Kept(Pass):
         base = _base(value)
         if base is None or not isinstance(getattr(value, "ctx", _LOAD), gast.Load):
             return value
-        if isinstance(base, gast.Name) or is_pure(base) and _base(base) is None:
-            return value if _is_known(value) else _VIEW.expression(at=value, VALUE=value, BASE=as_load(base), INDEX=[])
+        if _is_known(value):
+            return value
+        if isinstance(base, gast.Name):
+            return _VIEW.expression(at=value, VALUE=value, BASE=as_load(base), INDEX=[])
         if isinstance(value, gast.Subscript) and (isinstance(base, _EVALUATED) or _base(base) is not None):
             return _VIEW_AT.expression(at=value, BASE=self._marked(base), INDEX=index_of(value.slice))
         return self._of_part(value, base)

@@ -857,6 +857,31 @@ def dict_that_is_its_own_attributes(x):
 row(dict_that_is_its_own_attributes, [X])
 
 
+class CountingReads:
+    """A property that counts how often it is read."""
+
+    def __init__(self, values):
+        self.reads, self._values = 0, values
+
+    @property
+    def values(self):
+        self.reads += 1
+        return self._values
+
+
+def reads_of_a_property(x):
+    o = CountingReads(x + 0.0)
+    o.values[0] = 9.0
+    tail = o.values[1:]
+    parts = [o.values[0], o.values.T]
+    total = np.sum(o.values[1:])
+    first, *rest = o.values
+    return tail * 1.0, parts[0], total, first, len(rest), o.reads
+
+
+row(reads_of_a_property, [X])
+
+
 @table.each_way
 def test_paths(row, way, record_property):
     check(row, way, record_property)

@@ -277,7 +277,7 @@ ROWS = {
         def f(k, steps):
             def g(j):
                 return (ag__.call(ag__.get_item(steps, j))(k), ag__.call(steps[0])(k))
-            return (ag__.view(ag__.get_item(Failure.__name__, k), Failure.__name__), ag__.if_expr(k > 1, lambda: ag__.view(ag__.get_item(TABLE, k), TABLE), lambda: 0), ag__.call(g)(k))
+            return (ag__.view_at(Failure.__name__, k), ag__.if_expr(k > 1, lambda: ag__.view(ag__.get_item(TABLE, k), TABLE), lambda: 0), ag__.call(g)(k))
         """,  # noqa: E501
         [(0, [str, abs]), (1, [str, abs]), (2, [str, abs])],
     ),
