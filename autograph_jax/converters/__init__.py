@@ -11,6 +11,7 @@ from autograph_jax.analysis import Facts, analyse, analyse_names, deciding_names
 from autograph_jax.converters import (
     attempts,
     blocks,
+    collecting,
     comprehensions,
     debugged,
     expressions,
@@ -64,8 +65,8 @@ def convert_tree(
     arrays that they write, before `attempts` moves these arrays; `unpacking` and `views` mark what shares memory with
     them; `stores` makes item writes into assignments, which the blocks then count as written variables; `generators` marks
     what stays Python's; `blocks` cuts statements into functions, and needs facts about the tree as the stores left it;
-    `debugged` shows these all variables; `open_lengths`, also of ported code, `comprehensions`, `list_operands`, `products`,
-    `powers`, `truths`, `raising` and `expressions` last, when tests stand where they will be evaluated.
+    `debugged` shows these all variables; `open_lengths`, also of ported code, `comprehensions`, `collecting`, `list_operands`,
+    `products`, `powers`, `truths`, `raising` and `expressions` last, when tests stand where they will be evaluated.
     """
     names = Names(tree)
     has = _Kinds(tree)
@@ -105,7 +106,7 @@ def convert_tree(
     if has.any(gast.ListComp, gast.GeneratorExp):
         tree = open_lengths.convert(tree, names, ported=ported)
     if has.any(gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp):
-        tree = comprehensions.convert(tree)
+        tree = collecting.convert(comprehensions.convert(tree), names)
     if ported:
         tree = products.convert(list_operands.convert(tree, lists))
     if has.any(gast.Pow):

@@ -34,12 +34,9 @@ _VIEW_OF = Template("ag__.get_attr(BASE, NAME)")
 _VIEW_BY = Template("ag__.view_by(BASE, NAME, ARGUMENTS)")
 _ROWS = Template("ag__.rows(BASE)")
 _EACH = Template("ag__.each(VALUES)")
-_COLLECT = Template("ag__.collect(VALUE)")
 # Python's functions that give no array of what they get.
 KEEP_NOTHING = frozenset({"abs", "bool", "complex", "float", "int", "len", "print", "range", "repr", "round", "str"})
 _REDUCING = frozenset({"all", "any", "sum"})
-_TAKING_ONE = frozenset({"zip", "enumerate", "reversed", "map", "filter"})
-_NO_GENERATORS = frozenset("range sorted list tuple set dict keys values items".split())
 _EVALUATED = (gast.Attribute, gast.Call, gast.IfExp, gast.BoolOp, gast.NamedExpr)  # each gives an array that somebody may hold
 _LOAD = gast.Load()
 VIEWS = frozenset("T mT real imag conj conjugate reshape ravel transpose swapaxes squeeze view diagonal".split())
@@ -161,12 +158,9 @@ class _Kept(Pass):
 
     def visit_ListComp(self, node: Any) -> gast.AST:
         self.generic_visit(node)
-        is_kept = node not in self._reduced
-        if is_kept:
+        if node not in self._reduced:
             self._mark_rows(node.generators, [node.elt])
         node.elt = self._marked(node.elt)
-        if is_kept:
-            node.elt = self._collected(node.generators, node.elt)
         return node
 
     visit_GeneratorExp = visit_ListComp
@@ -174,7 +168,7 @@ class _Kept(Pass):
     def visit_DictComp(self, node: Any) -> gast.AST:
         self.generic_visit(node)
         self._mark_rows(node.generators, [node.value])
-        node.value = self._collected(node.generators, self._marked(node.value))
+        node.value = self._marked(node.value)
         return node
 
     def _mark_rows(self, generators: list[Any], elements: list[gast.expr]) -> None:
@@ -187,12 +181,6 @@ class _Kept(Pass):
             kept = any(may_keep(element, names) for element in used)
             if is_place and (kept or any(may_keep(test, names, bare=False) for test in generator.ifs)):
                 generator.iter = _ROWS.expression(at=generator.iter, BASE=generator.iter)
-
-    def _collected(self, generators: list[Any], element: gast.expr) -> gast.expr:
-        """What is kept of what a generator gives, `[v for v in g()]`, is remembered as long as that may write it."""
-        targets = [generator.target for generator in generators if _may_be_generator(generator.iter)]
-        names = frozenset(name.id for target in targets for name in walk(target) if isinstance(name, gast.Name))
-        return _COLLECT.expression(at=element, VALUE=element) if names and may_keep(element, names) else element
 
     def visit_For(self, node: gast.For) -> gast.AST:
         self.visit_comprehension(node)
@@ -244,14 +232,6 @@ def _take_later(value: gast.AST | None) -> None:
     ):
         iterable = value.generators[0].iter
         value.generators[0].iter = _EACH.expression(at=iterable, VALUES=iterable)
-
-
-def _may_be_generator(value: gast.expr) -> bool:
-    """Is it a call that may give a generator, or something with one in it? That may write what a comprehension keeps."""
-    if not isinstance(value, gast.Call) or is_operator(value.func):
-        return False
-    name = value.func.attr if isinstance(value.func, gast.Attribute) else getattr(value.func, "id", None)
-    return any(map(_may_be_generator, value.args)) if name in _TAKING_ONE else name not in _NO_GENERATORS
 
 
 def may_keep(node: Any, names: frozenset[str], *, bare: bool = True) -> bool:

@@ -324,7 +324,8 @@ def converting(builtin: Callable[..., Any]) -> Callable[..., Any]:
         if arguments and builtin in _FUNCTION_FIRST and arguments[0] is not None:
             function, *iterables = arguments
             sources = [iter(taken(one)) for one in iterables]
-            return builtin(to_come.meanwhile(hooks.call(function), *sources), *sources, **keywords)
+            run = to_come.meanwhile(hooks.call(function), *sources)
+            return builtin(given.mapped(run) if builtin is builtins.map else run, *sources, **keywords)
         return builtin(*_iterated(builtin, arguments), **keywords)
 
     apply.__name__ = apply.__qualname__ = builtin.__name__
@@ -336,6 +337,7 @@ def _compared(arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
     if len(arguments) != 1:
         return arguments, [arguments]
     elements = iter(taken(*arguments))
+    given.keep(elements)
     seen: list[Any] = []
 
     def each() -> Iterator[Any]:
@@ -367,7 +369,7 @@ def map_(function: Callable[..., Any], *iterables: Any) -> Iterator[Any]:
         run, each = hooks.call(function), comprehensions.each_there(iterables[0])
         return comprehensions.kept_ones(comprehensions.kept_call(there, run, value) for there, value in each)
     sources = [iter(taken(one)) for one in iterables]
-    return builtins.map(to_come.meanwhile(hooks.call(function), *sources), *sources)
+    return builtins.map(given.mapped(to_come.meanwhile(hooks.call(function), *sources)), *sources)
 
 
 _FUNCTION_FIRST = (builtins.map, builtins.filter)

@@ -12,7 +12,7 @@ from autograph_jax.operators import speculation
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import attempts, checks
 from autograph_jax.operators.sequences import bounded, iterables
-from autograph_jax.operators.tracing import impure, listed
+from autograph_jax.operators.tracing import given, impure, listed
 from autograph_jax.operators.values.choices import Choice, refusal
 from autograph_jax.porting.numbers import bound_of
 
@@ -97,6 +97,7 @@ class Kept:
     def __iter__(self) -> Kept:
         return self
 
+    @given.passing_on
     def __next__(self) -> Any:
         if self._is_somewhere:
             raise bounded.refused("is taken one by one")
@@ -107,6 +108,7 @@ class Kept:
             raise bounded.refused("is taken one by one")
         return value
 
+    @given.taker
     def first(self, *default: Any) -> Any:
         """`next`: the first element that there is."""
         if self._is_somewhere:
@@ -135,7 +137,7 @@ class Kept:
         """The elements one by one; one that is open is a Choice of SKIP and itself."""
         if self._is_somewhere:
             raise bounded.refused("is taken one by one")
-        return (value for value in self._iterator if value is not SKIP)
+        return _all_but_skipped(self._iterator)
 
     def unconditional(self) -> Iterator[Any]:
         """The generator itself, where its condition always holds."""
@@ -150,6 +152,13 @@ class Kept:
         if self._is_somewhere:
             raise bounded.refused("is taken one by one")
         return kept_list(list(self._iterator))
+
+
+@given.passing_on
+def _all_but_skipped(values: Iterator[Any]) -> Iterator[Any]:
+    for value in values:
+        if value is not SKIP:
+            yield value
 
 
 def is_open(value: Any) -> bool:

@@ -17,7 +17,7 @@ from autograph_jax.operators import hooks
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.effects import checks
 from autograph_jax.operators.sequences import overtaken
-from autograph_jax.operators.tracing import reach, state
+from autograph_jax.operators.tracing import given, reach, state
 from autograph_jax.operators.tracing.places import Content, Place
 
 END = object()
@@ -31,6 +31,7 @@ class Elements:
         self._functions: list[types.FunctionType] | None = None
         self._places: list[Any] = []
 
+    @given.passing_on
     def next_if(self, reached: Any) -> Any:
         """The next element, or END; for a traced `reached`, as if it were taken only where that holds."""
         if reached is True:
@@ -52,6 +53,7 @@ class Elements:
         overtaken.give_up(self._places)
 
 
+@given.passing_on
 def _taken(elements: Iterator[Any]) -> Any:
     """The next element; after an exception there is none."""
     try:

@@ -9,8 +9,10 @@ import types
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import autograph_jax as ag
+from autograph_jax import AliasError
 
 from .harness import Table, check
 
@@ -429,6 +431,140 @@ def mapped_to_one_array(x):
 
 for function in (same_of_what_is_given, first_that_is_joined, mapped_to_one_array):
     row(function, [X], want="either")
+
+
+# ------------------------------------------------------------------ what a comprehension or `map` has collected
+class Stepping:
+    """Writes one array again and again, and gives it."""
+
+    def __init__(self, x):
+        self.x = x + 0.0
+
+    def step(self, k):
+        self.x[0] += k
+        return self.x
+
+    def stepped(self, k):
+        self.x[0] += k
+        return self
+
+
+class Steps:
+    def __init__(self, x):
+        self.x, self.left = x + 0.0, 3
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self.left:
+            raise StopIteration
+        self.left -= 1
+        self.x[0] += 1.0
+        return self.x
+
+
+COLLECTING = {
+    "list": lambda s: [s.step(k) for k in range(3)],
+    "pairs": lambda s: [(k, s.step(k)) for k in range(3)],
+    "dict": lambda s: {k: s.step(k) for k in range(3)},
+    "two_loops": lambda s: [s.step(j + k) for j in range(2) for k in range(2)],
+    "lists": lambda s: [[s.step(j + k) for j in range(2)] for k in range(2)],
+    "condition": lambda s: [s.step(k) for k in range(3) if k > 0],
+    "test_that_writes": lambda s: [s.x for k in range(3) if s.step(k)[0] > 0.0],
+    "loop_over_map": lambda s: [v for v in map(s.step, range(3))],  # noqa: C416
+    "loop_over_pairs": lambda s: [(k, v) for k, v in enumerate(map(s.step, range(3)))],  # noqa: C416
+    "sum_of_list": lambda s: sum([s.step(k) for k in range(3)]),
+    "extended": lambda s: [0.0] + [s.step(k) for k in range(3)],
+    "stacked": lambda s: np.stack([s.step(k) for k in range(3)]),
+    "generator": lambda s: list(s.step(k) for k in range(3)),  # noqa: C400
+    "generator_with_condition": lambda s: list(s.step(k) for k in range(3) if k > 0),  # noqa: C400
+    "display": lambda s: [*(s.step(k) for k in range(3))],
+    "dict_of_generator": lambda s: dict((k, s.step(k)) for k in range(3)),  # noqa: C402
+    "mapped": lambda s: list(map(s.step, range(3))),
+    "mapped_twice": lambda s: list(map(lambda v: v, map(s.step, range(3)))),
+    "filtered": lambda s: list(filter(lambda v: True, map(s.step, range(3)))),
+    "largest": lambda s: max((s.step(k) for k in range(3)), key=lambda v: v[1]),
+    "accumulated": lambda s: list(itertools.accumulate(s.step(k) for k in range(3))),
+    "users_iterator": lambda s: list(Steps(s.x)),
+    "loop_over_users_iterator": lambda s: [v for v in Steps(s.x)],  # noqa: C416
+}
+
+
+@pytest.mark.parametrize("collect", COLLECTING.values(), ids=COLLECTING.keys())
+@pytest.mark.parametrize("how", [ag.autograph, ag.jit], ids=["eager", "jit"])
+def test_collected(collect, how):
+    def run(x):
+        return collect(Stepping(x))
+
+    with pytest.raises(AliasError, match="AG0301"):
+        how(run)(jnp.asarray(X))
+
+
+def collected_copies(x):
+    s = Stepping(x)
+    a = [s.step(k).copy() for k in range(3)]
+    b = {k: s.step(k) * 2.0 for k in range(3)}
+    return a, b, list(s.step(k) + 0.0 for k in range(3)), list(map(lambda k: s.step(k)[0], range(3)))  # noqa: C400
+
+
+def collected_objects(x):
+    """Each element is the object, which shows what is written."""
+    s = Stepping(x)
+    return [one.x[0] for one in [s.stepped(k) for k in range(3)]]
+
+
+def collected_of_several(x):
+    several = [Stepping(x) for _ in range(3)]
+    a = [s.step(1.0) for s in several]
+    return [v[0] + 1.0 for v in a]
+
+
+def taken_in_turn(x):
+    """What a loop takes is not kept."""
+    s, total = Stepping(x), 0.0
+    for v in (s.step(k) for k in range(3)):
+        total += v
+    for k, v in enumerate(map(s.step, range(3))):
+        total += k * v
+    for v in (s.step(k) for k in range(3) if k > 0):
+        total += v
+    for v in Steps(x):
+        total += v
+    total += sum(s.step(k) for k in range(3))
+    total += functools.reduce(lambda a, b: a + b, map(s.step, range(3)), 0.0)
+    return total, [v[0] + 1.0 for v in (s.step(k) for k in range(3))]
+
+
+def failed_in_the_middle(x):
+    s = Stepping(x)
+
+    def step(k):
+        if k > 1:
+            raise ValueError
+        return s.step(k)
+
+    try:
+        a = [step(k)[1] for k in range(3)]
+    except ValueError:
+        a = [s.step(1.0)[1]]
+    return a, s.step(1.0) * 1.0
+
+
+def collected_inside(x):
+    """The inner ones have ended when the outer one goes on."""
+    s = Stepping(x)
+
+    def total(n):
+        return sum([v[0] for v in [s.step(1.0) * 1.0 for _ in range(n)]])
+
+    return [total(n) for n in (1, 2)], [[v * 1.0 for v in [s.step(n)]] for n in range(3)]
+
+
+for function in (
+    collected_copies, collected_objects, collected_of_several, taken_in_turn, failed_in_the_middle, collected_inside,
+):  # fmt: skip
+    row(function, [X])
 
 
 def accumulated_from_a_pair(x):

@@ -27,6 +27,7 @@ from autograph_jax.analysis import analyse, analyse_names
 from autograph_jax.converters import (
     attempts,
     blocks,
+    collecting,
     comprehensions,
     convert_tree,
     debugged,
@@ -54,7 +55,7 @@ from autograph_jax.syntax.names import Names
 
 PASSES = tuple(
     """plain growing matches yielding attempts live_loops unpacking masks views stores generators blocks debugged open_lengths
-    comprehensions list_operands products powers truths raising expressions""".split()
+    comprehensions collecting list_operands products powers truths raising expressions""".split()
 )
 _numbers = itertools.count()
 
@@ -130,6 +131,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
                 tree = open_lengths.convert(tree, names, ported=name == last)
             case "comprehensions":
                 tree = comprehensions.convert(tree)
+            case "collecting":
+                tree = collecting.convert(tree, names)
             case "list_operands" if name == last:  # of ported code alone
                 tree = list_operands.convert(tree, list_operands.names_of_lists(tree))
             case "powers":

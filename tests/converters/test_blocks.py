@@ -930,7 +930,7 @@ ROWS = {
                 i = element
                 ag__.call(fs.append)(lambda: i)
             ag__.for_stmt(ag__.call(range)(n), body, 'i?')
-            return [ag__.call(g)() for g in fs]
+            return [ag__.collect(ag__.call(g)()) for g in ag__.collecting(fs)]
         """,
         [(0,), (3,)],
     ),

@@ -418,9 +418,9 @@ ROWS = {
         """,
         """
         def f(xs):
-            g = (ag__.collect(ag__.and_(ag__.call(say)(x), lambda: ag__.call(fail)())) for x in ag__.call(say)(xs))
+            g = (ag__.give(given, ag__.and_(ag__.call(say)(x), lambda: ag__.call(fail)())) for given, x in ag__.giving(ag__.call(say)(xs)))
             return ag__.call(next)(g)
-        """,
+        """,  # noqa: E501
         [([0, 1],), ([1],), ([],)],
     ),
     "isinstance, super-like names, print": Row(

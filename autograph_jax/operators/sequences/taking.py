@@ -15,8 +15,10 @@ from typing import Any
 import jax
 
 from autograph_jax.operators import hooks
-from autograph_jax.operators.tracing import to_come, views
+from autograph_jax.operators.tracing import given, to_come, views
 
+# What keeps elements itself, as `accumulate` does the sum so far, which may be the first one.
+_REMEMBERING = frozenset({itertools.accumulate, itertools.cycle, itertools.groupby, itertools.pairwise})
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 
 
@@ -30,11 +32,15 @@ def _taking(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
         if not any(type(value) in _FUNCTIONS for value in (*arguments, *keywords.values())):
+            if function in _REMEMBERING:
+                given.keep(*arguments)
             return function(*map(taken, arguments), **{name: taken(value) for name, value in keywords.items()})
-        given = list(map(_begun, arguments))
+        values = list(map(_begun, arguments))
         named = {name: value if name in _NOT_TAKEN else _begun(value) for name, value in keywords.items()}
-        sources = [value for value in (*given, *named.values()) if hasattr(type(value), "__next__")]
-        return function(*(_called(v, sources) for v in given), **{name: _called(v, sources) for name, v in named.items()})
+        sources = [value for value in (*values, *named.values()) if hasattr(type(value), "__next__")]
+        if function in _REMEMBERING:
+            given.keep(*sources)
+        return function(*(_called(v, sources) for v in values), **{name: _called(v, sources) for name, v in named.items()})
 
     return apply
 

@@ -1,18 +1,20 @@
 """The arrays that a generator has given, where nobody knows who holds them: `list(g())`, and g goes on to write one of them.
 
-NumPy's list shows the write. A loop of converted code has what it takes in a variable, which the writer finds; `list`, `[*g()]`
-and the like keep it where only Python sees it. A comprehension or `map` is shown each, and keeps what it makes of that.
+NumPy's list shows the write. A loop of converted code has what it takes in a variable, which the writer finds, and a
+comprehension has it `collected`; `list`, `[*g()]` and the like keep it where only Python sees it. Another generator or `map`
+is shown each, and gives what it makes of that.
 """
 
 from __future__ import annotations
 
+import functools
 import gc
 import inspect
 import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from autograph_jax.errors import AliasError, is_user_frame, user_location
@@ -33,14 +35,18 @@ class Given:
         self.kept: _Known = {}
         self.shown: _Known = {}  # to a comprehension or a function, which may keep no more than parts of them
 
-    def add(self, arrays: Iterable[Any], generator: types.FrameType) -> None:
+    def add(self, arrays: Sequence[Any], generator: types.FrameType) -> None:
         taking = _taking(generator)
-        is_kept = _is_among(generator, _local.kept)
+        is_kept = self._is_among(generator, _local.kept)
         if not is_kept and _is_of_variable(taking):
             return
-        is_shown = not is_kept and (_is_among(generator, _local.passed) or _is_of_comprehension(taking))
+        _keep_shown(arrays)
+        is_shown = not is_kept and (self._is_among(generator, _local.passed) or _is_of_loop(taking))
         _remember(arrays, self.shown if is_shown else self.kept)
         _local.recording.add(self)
+
+    def _is_among(self, generator: types.FrameType, givers: Iterable[Any]) -> bool:
+        return any(one is self or getattr(one, "gi_frame", None) is generator for one in givers)
 
     def check_write(self, written: Iterable[Any], has_views: Callable[[Any], bool]) -> None:
         """The generator goes on, and writes an array, which these show: has it given one of them?"""
@@ -70,14 +76,47 @@ def give(given: Given, value: Any) -> Any:
     return value
 
 
-def collect(value: Any) -> Any:
-    """What a comprehension or a function makes of what it is shown, and somebody keeps: maybe that itself."""
+def mapped(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of `map`, which gives what that makes of each element."""
+    given = Given()
+
+    def run(*arguments: Any, **keywords: Any) -> Any:
+        return give(given, function(*arguments, **keywords))
+
+    functools.update_wrapper(run, function)
+    _functions.add(run.__code__)
+    run.__dict__["given"] = given
+    return run
+
+
+def by_users(elements: Any) -> Any:
+    """An iterator of a class of the user's: its `__next__` gives as a generator does."""
+    return _each(elements) if isinstance(getattr(type(elements), "__next__", None), types.FunctionType) else elements
+
+
+def _each(elements: Iterator[Any]) -> Iterator[Any]:
+    given = Given()
+    for element in elements:
+        yield give(given, element)
+
+
+def made(value: Any) -> Any:
+    """What a function makes of what it is shown, and somebody keeps: maybe that itself."""
     if is_any() and type(value) not in reach.ATOMS:
-        for array in _arrays(value):
-            for given in _local.recording:
-                if _is_known(array, given.shown):
-                    _remember([array], given.kept)
+        _keep_shown(_arrays(value))
     return value
+
+
+def _keep_shown(arrays: Iterable[Any]) -> None:
+    for array in arrays:
+        for given in _local.recording:
+            if _is_known(array, given.shown):
+                _remember([array], given.kept)
+
+
+def may_give(code: types.CodeType) -> bool:
+    """May a variable of this function be what it has given?"""
+    return bool(code.co_flags & inspect.CO_GENERATOR) or code in _functions
 
 
 def _arrays(value: Any) -> list[Any]:
@@ -95,32 +134,51 @@ def taker(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def keep(elements: Any) -> None:
-    """What these iterators give is kept, where it cannot be seen."""
-    _local.kept.update(_generators_in(elements, 0))
+def passing_on(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of ours that takes elements and gives them as they are."""
+    _passing_on.add(function.__code__)
+    return function
+
+
+def keep(*iterators: Any) -> None:
+    """What these give is kept, where it cannot be seen."""
+    for elements in iterators:
+        _local.kept.update(_givers_in(elements, 0))
 
 
 def pass_on(elements: Any) -> None:
-    """What these iterators give is handed to a function, and `collect` is asked of what that gives."""
-    _local.passed.update(_generators_in(elements, 0))
+    """What an iterator gives is handed to a function, and `made` is told what that gives."""
+    _local.passed.update(_givers_in(elements, 0))
 
 
-def _generators_in(elements: Any, depth: int) -> Iterator[types.GeneratorType[Any, Any, Any]]:
-    """The generators that an iterator gives the elements of; of `map` and `filter` others see what their function makes."""
+def _givers_in(elements: Any, depth: int) -> Iterator[Any]:
+    """The generators that an iterator gives the elements of, and what `map` notes of those that its function makes."""
     if type(elements) is types.GeneratorType:
         yield elements
-    elif depth < _DEEPEST and hasattr(type(elements), "__next__") and type(elements) not in (map, filter):
-        for source in gc.get_referents(elements):
-            for one in source if type(source) is tuple else (source,):  # `zip` has a tuple of iterators
-                yield from _generators_in(one, depth + 1)
+    elif type(elements) is map:
+        state: Any = elements.__reduce__()[1]  # the function, and iterators
+        yield from (state[0].given,) if getattr(state[0], "__code__", None) in _functions else ()
+    elif depth < _DEEPEST and hasattr(type(elements), "__next__"):
+        for source in _sources(elements):
+            yield from _givers_in(source, depth + 1)
+
+
+def _sources(elements: Any) -> Iterator[Any]:
+    for source in gc.get_referents(elements):
+        yield from source if type(source) is tuple else (source,)  # `zip` has a tuple of iterators
 
 
 def _taking(generator: types.FrameType) -> types.FrameType | None:
     """The frame that takes what a generator gives."""
     taking = generator.f_back
-    while taking is not None and taking.f_code.co_flags & inspect.CO_GENERATOR and instruction_at(taking) in _DELEGATING:
-        taking = taking.f_back  # it is in a `yield from`
+    while taking is not None and (taking.f_code in _passing_on or _delegates(taking)):
+        taking = taking.f_back
     return taking
+
+
+def _delegates(frame: types.FrameType) -> bool:
+    """Is it in a `yield from`?"""
+    return bool(frame.f_code.co_flags & inspect.CO_GENERATOR) and instruction_at(frame) in _DELEGATING
 
 
 def _is_of_variable(taking: types.FrameType | None) -> bool:
@@ -128,21 +186,21 @@ def _is_of_variable(taking: types.FrameType | None) -> bool:
     return taking is None or taking.f_code in _takers or taking.f_globals.get("__name__") == "contextlib"
 
 
-def _is_of_comprehension(taking: types.FrameType | None) -> bool:
+def _is_of_loop(taking: types.FrameType | None) -> bool:
     """Is it a comprehension, or the loop of another generator?"""
     return taking is not None and is_user_frame(taking) and instruction_at(taking) == "FOR_ITER"
 
 
-def _is_among(generator: types.FrameType, generators: Iterable[Any]) -> bool:
-    return any(one.gi_frame is generator for one in generators)
-
-
 class _Local(threading.local):
     def __init__(self) -> None:
-        self.kept: weakref.WeakSet[Any] = weakref.WeakSet()  # generators of which something keeps what they give
-        self.passed: weakref.WeakSet[Any] = weakref.WeakSet()  # those that a function is shown the elements of
+        # Generators, and what those of `map` have given:
+        self.kept: weakref.WeakSet[Any] = weakref.WeakSet()  # something keeps what they give
+        self.passed: weakref.WeakSet[Any] = weakref.WeakSet()  # a function is shown that
         self.recording: weakref.WeakSet[Given] = weakref.WeakSet()  # what has been given
 
 
 _local = _Local()
-_takers: set[types.CodeType] = set()  # module state: the code of the functions that take elements for variables
+# Module state: the code of the functions that take elements for variables, that pass them on, and that of those of `map`.
+_takers: set[types.CodeType] = set()
+_passing_on: set[types.CodeType] = set()
+_functions: set[types.CodeType] = set()

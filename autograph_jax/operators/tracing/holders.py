@@ -22,7 +22,18 @@ import numpy as np
 from autograph_jax.errors import AliasError, frame_location, is_user_frame, user_location
 from autograph_jax.operators import hooks, jax_private
 from autograph_jax.operators.exits import Return
-from autograph_jax.operators.tracing import bytecode, constants, given, history, listed, outside, reach, standing, to_come
+from autograph_jax.operators.tracing import (
+    bytecode,
+    collected,
+    constants,
+    given,
+    history,
+    listed,
+    outside,
+    reach,
+    standing,
+    to_come,
+)
 from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with, may_share
 from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.operands import Operand, Result
@@ -61,7 +72,7 @@ def check_write(
         raise _held_too()
     if to_come.is_any() or given.is_any():
         shown = [array, *(one for one in related[1:] if isinstance(array, jax.Array) and may_overlap(one, array))]
-        if to_come.holds(shown, place[0] if place is not None else None):
+        if to_come.holds(shown, to_come.Written(place[0] if place is not None else None, _apart_from(place))):
             raise _to_come()
         _check_given(shown)
     picked = place is not None and is_traced(place[1])  # of several, which all are written: as they were, or the new one
@@ -88,10 +99,12 @@ def check_write(
 
 def _check_given(shown: Sequence[Any]) -> None:
     """A generator that is running writes what it has given before, which these show."""
-    for running in running_functions(False) if given.is_any() else ():
-        for value in running.variables.values() if running.frames else ():
+    frame = sys._getframe(1) if given.is_any() else None
+    while frame is not None:
+        for value in frame_variables(frame).values() if given.may_give(frame.f_code) else ():
             if type(value) is given.Given:
                 value.check_write(shown, has_views)
+        frame = frame.f_back
 
 
 def _to_come() -> AliasError:
@@ -203,6 +216,8 @@ def holder_of(
 
     `direct`: it is this array that is written, so that variables of functions around that the writer assigns see the write.
     """
+    if collected.has(array, like, _apart_from(place)):
+        return sys._getframe(), _COMPREHENSION
     like = like or (lambda part: part is array)
     for running in running_functions(direct):
         for name in (running.names | running.roots) & running.variables.keys():
@@ -252,7 +267,9 @@ def _looks_at_itself(manager: Any) -> bool:
 
 _HOLDING_OTHERS = (contextlib.ExitStack, contextlib.AsyncExitStack)
 _FROM_GENERATOR = type(contextlib.contextmanager(lambda: iter(()))())  # its generator is one of those that wait
-_MANAGER = "with"  # what stands for a manager that is no variable of the user's
+# What stands for that which is no variable of the user's.
+_MANAGER = "with"
+_COMPREHENSION = "for"
 
 
 def holds_beside(array: np.ndarray, places: Sequence[Place]) -> bool:
@@ -478,6 +495,12 @@ def _stored_next(frame: types.FrameType) -> frozenset[str]:
 
 def _alias_error(holder: Holder, same: bool) -> AliasError:
     frame, name = holder
+    if name == _COMPREHENSION:
+        return AliasError(
+            "an array is written in place that a comprehension has collected before",
+            location=user_location(),
+            help="collect copies: `[f(v).copy() for v in values]`",
+        )
     place = frame_location(frame)
     if name == _MANAGER:
         return AliasError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import copy
+import dataclasses
 import functools
 import gc
 import itertools
@@ -70,14 +71,14 @@ def meanwhile(function: Callable[..., Any], *sources: Any) -> Callable[..., Any]
     @functools.wraps(function)
     def run(*arguments: Any, **keywords: Any) -> Any:
         with taking(*asked):
-            return given.collect(function(*arguments, **keywords))
+            return given.made(function(*arguments, **keywords))
 
     return run
 
 
 def _may_hold(elements: Any) -> bool:
     kind = type(elements)
-    return any(map(_holds_array, _left(elements, None))) if kind in _OF_CONTAINERS else kind not in _NEVER
+    return any(map(_holds_array, _left(elements, _NOTHING))) if kind in _OF_CONTAINERS else kind not in _NEVER
 
 
 def is_any() -> bool:
@@ -85,11 +86,24 @@ def is_any() -> bool:
     return bool(_loops.elements)
 
 
-def holds(arrays: Iterable[Any], written: Any = None) -> bool:
-    """Is one of these in what is yet to be taken? Not in the list or dict that is `written` itself, which shows it."""
+@dataclasses.dataclass(frozen=True)
+class Written:
+    """What a write is put into, which shows it: a list, dict or object, and what to skip there."""
+
+    holder: Any = None
+    skip: reach.Skip = lambda holder, key: False
+
+
+_NOTHING = Written()
+
+
+def holds(arrays: Iterable[Any], written: Written) -> bool:
+    """Is one of these in what is yet to be taken?"""
     known = frozenset(map(id, arrays))
     for element in itertools.chain.from_iterable(_left(elements, written) for elements in _loops.elements):
-        if id(element) in known or not reach.is_plain(element) and any(id(part) in known for part in reach.everything(element)):
+        if id(element) in known:
+            return True
+        if not reach.is_plain(element) and reach.holds(element, lambda part: id(part) in known, skip=written.skip):
             return True
     return False
 
@@ -103,7 +117,7 @@ def _is_array(part: Any) -> bool:
     return reach.is_plain(part) and isinstance(part, jax.Array)
 
 
-def _left(elements: Any, written: Any, around: tuple[Any, ...] = ()) -> Iterator[Any]:
+def _left(elements: Any, written: Written, around: tuple[Any, ...] = ()) -> Iterator[Any]:
     """What iterators have yet to give, or to take themselves: of `map(f, xs)`, what is left of xs.
 
     `around` are those that have led here: generators may hold each other.
@@ -112,23 +126,23 @@ def _left(elements: Any, written: Any, around: tuple[Any, ...] = ()) -> Iterator
     if kind in _OF_CONTAINERS or kind is _OF_DEQUE:
         containers = gc.get_referents(elements)
         is_users = kind is reversed and any(type(one) is not tuple for one in containers)  # which would be asked
-        if not is_users and all(one is not written for one in containers):
+        if not is_users and all(one is not written.holder for one in containers):
             with contextlib.suppress(RuntimeError):  # a dict that has another size by now: its loop is about to say so
                 yield from list(copy.copy(elements))
         return
     if kind in (list, tuple):
         yield from elements
         return
-    sources, holds_them = _sources(elements)
+    sources, holds_them = _sources(elements, written)
     for source in sources:
         if hasattr(type(source), "__next__"):
             if len(around) < _DEEPEST and all(source is not one for one in (elements, *around)):
                 yield from _left(source, written, (elements, *around))
-        elif holds_them and source is not written:
+        elif holds_them and source is not written.holder:
             yield source
 
 
-def _sources(elements: Any) -> tuple[Sequence[Any], bool]:
+def _sources(elements: Any, written: Written) -> tuple[Sequence[Any], bool]:
     """What an iterator takes its elements of; and is it all yet to be taken, what is no iterator as well?"""
     kind = type(elements)
     if kind in _OF_ITERATORS:
@@ -149,4 +163,6 @@ def _sources(elements: Any) -> tuple[Sequence[Any], bool]:
         return elements.arrays, True
     if kind.__module__ == "itertools":  # what `tee` keeps for others
         return gc.get_referents(elements), False
-    return (elements,) if not hasattr(kind, "__next__") else [part for _, part in reach.parts(elements)], True
+    if not hasattr(kind, "__next__"):
+        return (elements,), True
+    return [part for key, part in reach.parts(elements) if not written.skip(elements, key)], True
