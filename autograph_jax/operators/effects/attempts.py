@@ -189,10 +189,10 @@ class Attempt:
         return reach.any_holds(self._values_around(), lambda part: part is target)
 
     def _values_around(self) -> Iterator[Any]:
-        """What the variables hold of the function that it stands in, and of those around that one."""
+        """What the variables hold of the function that it stands in, and of those that have called that one."""
         frame = self.frame
         while frame is not None:
-            if is_user_frame(frame):
+            if is_user_frame(frame) and not _runs_programs(frame):
                 yield from frame_variables(frame).values()
             frame = frame.f_back
 
@@ -386,6 +386,14 @@ def after_a_turn(opened: list[bool]) -> None:
         if own.is_open and not before and not own.ends_loop:
             raise uncatchable()
         own.is_open, own.ends_loop = before, False
+
+
+def _runs_programs(frame: types.FrameType) -> bool:
+    """Is it of a test runner or notebook? Those have variables too, in which there is much, and read nothing of the user's."""
+    return frame.f_globals.get("__name__", "").partition(".")[0] in _RUNNERS
+
+
+_RUNNERS = frozenset("_pytest pluggy pytest xdist execnet unittest IPython ipykernel tornado asyncio runpy threading".split())
 
 
 def is_written_late(target: Any) -> bool:
