@@ -35,6 +35,7 @@ from autograph_jax.loops.axes import axes_of_type, is_split
 from autograph_jax.loops.bodies import replaces
 from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
 from autograph_jax.loops.by_itself import are_by_a_call, behind_a_barrier, is_for_another_platform
+from autograph_jax.loops.caches import cached
 from autograph_jax.loops.evaluation import IDENTITIES, called, is_written_out, programs_of
 from autograph_jax.loops.kernel_calls import as_one_kernel
 from autograph_jax.loops.loop import is_inexact, unread
@@ -51,7 +52,7 @@ def compiled(closed: ClosedJaxpr, known: Ranges = (), chosen: Chosen = ALL - ON_
     return (_compiled.__wrapped__ if told.is_heard() else _compiled)(closed, known, chosen, are_by_a_call())
 
 
-@functools.lru_cache(maxsize=1024)
+@cached(1024)
 def _compiled(closed: ClosedJaxpr, known: Ranges, chosen: Chosen, by_a_call: bool) -> ClosedJaxpr:
     """`by_a_call` is what turns in it are traced with: it is there to tell programs for two platforms apart."""
     known = known or (None,) * len(closed.in_avals)

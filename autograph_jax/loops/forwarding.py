@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,6 +20,7 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from autograph_jax.loops.bodies import Body, is_write, window
 from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
+from autograph_jax.loops.caches import cached
 from autograph_jax.loops.guards import parts_of_scan
 from autograph_jax.loops.loop import split
 from autograph_jax.loops.ranges import Ranges, is_whole
@@ -62,7 +62,7 @@ class Forwarding:
     inputs: dict[Any, int]  # of the scan's own body, by their variables: which operands they are
 
 
-@functools.lru_cache(maxsize=256)
+@cached(256)
 def with_turns_in_place(closed: ClosedJaxpr) -> ClosedJaxpr:
     """The body of a scan, of which the turn stands in it; the writes stay where they are."""
     return with_programs_in_place(

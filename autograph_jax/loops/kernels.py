@@ -10,7 +10,6 @@ tests/loops/test_kernels.py compiles all of it.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 from jax.sharding import Sharding
 
 from autograph_jax.loops.axes import axes_of_type
+from autograph_jax.loops.caches import cached
 from autograph_jax.loops.evaluation import IDENTITIES, programs_of
 from autograph_jax.loops.factors import WRITTEN_OUT
 from autograph_jax.loops.kernel_calls import is_known, kernel_p
@@ -183,7 +183,7 @@ class _Work(NamedTuple):
     bytes_of_numbers: int
 
 
-@functools.lru_cache(maxsize=256)
+@cached(256)
 def _work(programs: tuple[Any, ...]) -> _Work:
     computed = [(aval.size, aval.size * aval.dtype.itemsize) for aval in _computed(programs)]
     largest = max((size for size, _ in computed), default=0)

@@ -15,6 +15,7 @@ from jax.interpreters import partial_eval
 
 from autograph_jax.loops.axes import Axes, axes_of_type
 from autograph_jax.loops.by_itself import are_by_a_call
+from autograph_jax.loops.caches import cached
 from autograph_jax.loops.optimizations import NONE, Chosen
 from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.written_out import over_lanes
@@ -332,7 +333,7 @@ def lanes(inner: Loop, axis: Axis, *, later: bool = False) -> Loop:
     return Loop(cond, body, inner.counts, inner.given, inner=inner, axis=axis)
 
 
-@functools.lru_cache(maxsize=1024)
+@cached(1024)
 def loop_of(cond: ClosedJaxpr, body: ClosedJaxpr, counts: tuple[int, int], given: Given) -> Loop:
     """The one Loop of two jaxprs, which are compared by identity. Module state: what JAX's caches rely on."""
     return Loop(cond, body, counts, given)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from jax.extend.core import ClosedJaxpr
 
+from autograph_jax.loops.caches import cached
 from autograph_jax.loops.loop import Loop
 
 
@@ -22,7 +22,7 @@ def _made(body: ClosedJaxpr) -> ClosedJaxpr:
     return body if jaxpr is body.jaxpr else ClosedJaxpr(jaxpr, body.consts)
 
 
-_made_once = functools.lru_cache(maxsize=1024)(_made)  # module state: bodies that are the same stay the same
+_made_once = cached(1024)(_made)  # module state: bodies that are the same stay the same
 
 
 def _known(jaxpr: Any) -> Any:

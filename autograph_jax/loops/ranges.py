@@ -13,6 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from autograph_jax.loops.caches import cached
 from autograph_jax.loops.evaluation import IDENTITIES, called, is_call
 
 Range = tuple[int, int]  # the least and the largest value, both included; of an array, of all its elements
@@ -86,7 +87,7 @@ def of_jaxpr(closed: Any, known: Sequence[Range | None]) -> Ranges:
     return _of_jaxpr(closed, tuple(known))
 
 
-@functools.lru_cache(maxsize=4096)
+@cached(4096)
 def _of_jaxpr(closed: Any, known: Ranges) -> Ranges:
     inputs = zip([*closed.jaxpr.constvars, *closed.jaxpr.invars], [*map(of_literal, closed.consts), *known], strict=True)
     found: dict[Any, Range | None] = dict(inputs)

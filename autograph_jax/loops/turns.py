@@ -7,7 +7,6 @@ cotangent that the array has anyway (`sums.py`), with the reads first and the wr
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +20,7 @@ from autograph_jax.loops.axes import axes_of_type
 from autograph_jax.loops.branches import seen_through
 from autograph_jax.loops.building import with_consts_given, with_programs_in_place
 from autograph_jax.loops.by_itself import for_its_platform
+from autograph_jax.loops.caches import cached
 from autograph_jax.loops.compiled import compiled
 from autograph_jax.loops.evaluation import called, is_call, programs_of
 from autograph_jax.loops.loop import Mask, chosen, depends, is_inexact, mapped, merged, split, taken_apart
@@ -158,7 +158,7 @@ def _needed(used: Sequence[bool], *more: Any) -> tuple[list[bool], Any]:
     return list(inputs), equation.replace(invars=operands, outvars=results, params=params)
 
 
-@functools.lru_cache(maxsize=1024)
+@cached(1024)
 def _part(closed: ClosedJaxpr, used: Mask) -> tuple[ClosedJaxpr, Mask]:
     jaxpr, inputs = partial_eval.dce_jaxpr(closed.jaxpr, used)
     return ClosedJaxpr(jaxpr, closed.consts), tuple(inputs)
@@ -169,7 +169,7 @@ partial_eval.dce_rules[turn_p] = _needed
 batching.fancy_primitive_batchers[turn_p] = _batch
 
 
-@functools.lru_cache(maxsize=1024)
+@cached(1024)
 def _batched(jaxpr: ClosedJaxpr, size: int, name: Any, spmd_name: Any, mask: Mask) -> tuple[ClosedJaxpr, list[bool]]:
     reached = depends(jaxpr.jaxpr, mask)
     run = jax.vmap(
@@ -249,7 +249,7 @@ def _with_outputs(program: ClosedJaxpr, outputs: Sequence[Any]) -> ClosedJaxpr:
     return ClosedJaxpr(needed, program.consts)
 
 
-@functools.lru_cache(maxsize=1024)
+@cached(1024)
 def _linear_turn(jaxpr: ClosedJaxpr, mask: Mask) -> LinearTurn:
     return LinearTurn(jaxpr, mask)
 

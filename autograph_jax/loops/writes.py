@@ -8,7 +8,6 @@ written and where, and the writes follow. Thomas' algorithm on 8,000 unknowns: 1
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from jax.extend.core import ClosedJaxpr
 
 from autograph_jax.loops.building import is_variable
 from autograph_jax.loops.by_itself import by_itself
+from autograph_jax.loops.caches import cached
 from autograph_jax.loops.evaluation import WRITES, bound
 from autograph_jax.loops.inner_loops import in_order, reads_before_loops
 from autograph_jax.loops.rereads import reads_first
@@ -74,7 +74,7 @@ def _moved(closed: ClosedJaxpr) -> Callable[..., list[Any]] | None:
     return run
 
 
-@functools.lru_cache(maxsize=1024)
+@cached(1024)
 def with_writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]] | ClosedJaxpr:
     """The same, made once for a jaxpr that holds no values of a trace: a function, or the program as it is."""
     return _moved(closed) or reads_before_loops(closed) or closed

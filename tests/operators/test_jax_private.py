@@ -9,7 +9,8 @@ from jax._src.checkify import error_checks
 from jax._src.interpreters import batching, partial_eval
 from jax._src.lax import lax
 
-from autograph_jax.loops import checked, kernel_calls, lowering, references
+import autograph_jax as ag
+from autograph_jax.loops import caches, checked, compiled, kernel_calls, lowering, references
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.values.traced import is_traced
 
@@ -25,8 +26,22 @@ def test_none_has_moved():
     assert callable(lax._convert_element_type) and callable(traceback_util.register_exclusion)
 
 
+def test_caches_are_emptied_with_those_of_jax():
+    ag.jit(total)(jnp.arange(3.0), 2)
+    assert caches.register_cache is not None and compiled._compiled.cache_info().currsize
+    jax.clear_caches()
+    assert not compiled._compiled.cache_info().currsize
+    assert ag.jit(total)(jnp.arange(3.0), 2) == 4.0
+
+
+def total(x, n):
+    for _ in range(n):
+        x = x + x[0] + 1.0
+    return x[1] if n > 1 else x[0]
+
+
 def test_there_are_no_others():
-    """Each use of `jax._src` stands behind a guard, in one of six files."""
+    """Each use of `jax._src` stands behind a guard, in one of seven files."""
     import pathlib
 
     import autograph_jax
@@ -34,6 +49,7 @@ def test_there_are_no_others():
     package = pathlib.Path(autograph_jax.__file__).parent
     users = {p.relative_to(package).as_posix() for p in package.rglob("*.py") if "jax._src" in p.read_text()}
     assert users <= {
+        "loops/caches.py",
         "loops/checked.py",
         "loops/lowering.py",
         "loops/mapped.py",

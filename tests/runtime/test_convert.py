@@ -251,7 +251,7 @@ def test_a_new_function_at_an_old_address(tmp_path: Path):
         module = in_file(tmp_path / f"module{n}.py", f"def f(x):\n    return {n} if x else 0\n")
         results.append(autograph(module.f)(1))
         del module
-        gc.collect()
+        gc.collect(1)  # not of all that there is: it takes seconds where many tests have run
     assert results == list(range(20))
 
 
