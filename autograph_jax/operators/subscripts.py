@@ -25,6 +25,7 @@ from autograph_jax.operators.sequences import moved
 from autograph_jax.operators.sequences.bounded import Bounded
 from autograph_jax.operators.tracing import aliasing, foreign, frozen, holders, reach, same_containers, state, views
 from autograph_jax.operators.tracing.cells import standing_for
+from autograph_jax.operators.tracing.frame_variables import frame_variables
 from autograph_jax.operators.tracing.places import (
     BUFFERS,
     CHANGING,
@@ -152,7 +153,7 @@ def assigned(value: Any, name: str) -> Any:
     frame = sys._getframe(1)
     if not attempts.is_assigned_late(name, frame):
         return value
-    return _unless_failed(value, lambda: holders.frame_variables(frame).get(name, frame.f_globals.get(name, UNBOUND)))
+    return _unless_failed(value, lambda: frame_variables(frame).get(name, frame.f_globals.get(name, UNBOUND)))
 
 
 def _unless_failed(value: Any, old: Callable[[], Any]) -> Any:

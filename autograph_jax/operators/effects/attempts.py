@@ -21,7 +21,7 @@ from autograph_jax.operators.effects import managers
 from autograph_jax.operators.effects.failures import Error, Failure, Failures
 from autograph_jax.operators.exits import FAILURE
 from autograph_jax.operators.tracing import reach, state
-from autograph_jax.operators.tracing.holders import frame_variables
+from autograph_jax.operators.tracing.frame_variables import frame_variables
 from autograph_jax.operators.tracing.places import Aside
 from autograph_jax.operators.values.choices import Choice, decided
 

@@ -9,7 +9,7 @@ from typing import Any
 from autograph_jax.errors import StagingError, frame_location, user_location
 from autograph_jax.operators import hooks
 from autograph_jax.operators.effects import managers
-from autograph_jax.operators.tracing.holders import frame_variables
+from autograph_jax.operators.tracing.frame_variables import frame_variables
 
 Error = BaseException | type[BaseException]
 

@@ -22,7 +22,7 @@ from autograph_jax.errors import StagingError, frame_location, is_jax_frame, use
 from autograph_jax.operators import hooks
 from autograph_jax.operators.effects.failures import Error
 from autograph_jax.operators.tracing.bytecode import instructions
-from autograph_jax.operators.tracing.holders import frame_variables
+from autograph_jax.operators.tracing.frame_variables import frame_variables
 
 Running = tuple[types.FrameType, Any]  # a converted function, and the span of it that `hooks.read_later` gives
 

@@ -23,6 +23,7 @@ from autograph_jax.operators.sequences.several import Several
 from autograph_jax.operators.tracing import holders, reach, state
 from autograph_jax.operators.tracing.bytecode import instructions
 from autograph_jax.operators.tracing.cells import cells_of
+from autograph_jax.operators.tracing.frame_variables import frame_variables
 from autograph_jax.operators.tracing.places import Attribute, Cell, Content
 
 _METHODS = ("append", "insert")
@@ -145,7 +146,7 @@ def _name_of(values: Values) -> str:
     while frame is not None:
         if is_user_frame(frame):
             captured = (*frame.f_code.co_cellvars, *frame.f_code.co_freevars)
-            variables = holders.frame_variables(frame)
+            variables = frame_variables(frame)
             if (name := next((name for name in captured if variables.get(name) is values), None)) is not None:
                 return name
         frame = frame.f_back

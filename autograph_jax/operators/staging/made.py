@@ -11,7 +11,7 @@ from typing import Any
 from autograph_jax.operators import jax_private
 from autograph_jax.operators.tracing import reach, state
 from autograph_jax.operators.tracing.cells import cells_of
-from autograph_jax.operators.tracing.holders import frame_variables
+from autograph_jax.operators.tracing.frame_variables import frame_variables
 from autograph_jax.operators.tracing.places import Cell
 from autograph_jax.operators.values.choices import UNBOUND
 

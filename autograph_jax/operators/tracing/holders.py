@@ -35,6 +35,7 @@ from autograph_jax.operators.tracing import (
     to_come,
 )
 from autograph_jax.operators.tracing.aliasing import doubtful_error, doubtful_with, may_share
+from autograph_jax.operators.tracing.frame_variables import frame_variables
 from autograph_jax.operators.tracing.frozen import share_memory
 from autograph_jax.operators.tracing.operands import Operand, Result
 from autograph_jax.operators.tracing.places import Attribute, Cell, Content, Global, Inside, Place
@@ -422,15 +423,6 @@ def _waiting_generators() -> Iterator[_Running]:
             names = later.names | hooks.unread(frame) if started else frozenset(variables)
             names -= set(frame.f_code.co_freevars)
             yield _Running(frame, names, later.roots, frozenset(), later.in_finally, variables=variables)
-
-
-def frame_variables(frame: types.FrameType) -> dict[str, Any]:
-    """A frame's variables. Before Python 3.13 the frame keeps the dict that it gives, tracers included, so that is emptied."""
-    kept = frame.f_locals
-    copied = dict(kept)
-    if type(kept) is dict and frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # a module's is its namespace itself
-        kept.clear()
-    return copied
 
 
 def _holds(value: Any, like: Callable[[Any], bool], place: tuple[Any, Any] | None, running: _Running) -> bool:

@@ -23,6 +23,7 @@ import jax
 import numpy as np
 
 from autograph_jax.operators.tracing import given, reach, views
+from autograph_jax.operators.tracing.frame_variables import frame_variables
 
 _ORDERED = collections.OrderedDict[Any, Any]()
 _OF_CONTAINERS = tuple(
@@ -151,7 +152,7 @@ def _sources(elements: Any, written: Written) -> tuple[Sequence[Any], bool]:
         if elements.gi_frame is None:
             return (), False
         # Those of loops in it are where only the collector sees them, unless it is running.
-        held = (*elements.gi_frame.f_locals.values(), *gc.get_referents(elements))
+        held = (*frame_variables(elements.gi_frame).values(), *gc.get_referents(elements))
         return held, elements.gi_code is views.each_row.__code__
     if kind is itertools.pairwise:
         return gc.get_referents(elements)[:2], True  # the third is what it has given
