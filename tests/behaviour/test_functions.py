@@ -1468,6 +1468,148 @@ def functions_of_two_turns(x):
 row(functions_of_two_turns, [9.0], [0.5], want="either")
 
 
+# ------------------------------------------------------------------ a captured array that a function inside writes
+def with_counter(use):
+    """What `use` makes of a function that writes an array captured here, and the array."""
+
+    def program(v):
+        c = v * 1.0
+
+        def add(k):
+            c[0] += k
+            return c.sum()
+
+        return use(add), c * 1.0
+
+    program.__name__ = f"counter_{use.__name__}"
+    return program
+
+
+def called_by(function, k):
+    return function(k)
+
+
+def in_a_list(add):
+    return [add(k) for k in range(3)]
+
+
+def in_a_dict(add):
+    return {k: add(k) for k in range(3)}
+
+
+def in_a_generator(add):
+    return list(add(k) for k in range(3))  # noqa: C400
+
+
+def by_a_helper(add):
+    first = called_by(add, 1.0)
+    return first, called_by(add, 2.0)
+
+
+def by_a_lambda(add):
+    twice = lambda k: add(2.0 * k)  # noqa: E731
+    first = twice(1.0)
+    return first, twice(2.0)
+
+
+def by_a_partial(add):
+    one = functools.partial(add, 1.0)
+    first = one()
+    return first, called_by(lambda k: one(), 0.0)
+
+
+def in_a_list_of_a_branch(add):
+    first = add(0.0)
+    if first > 1.0:
+        return [add(k) for k in range(2)]
+    return [add(k) for k in range(2, 4)]
+
+
+for use in (in_a_list, in_a_dict, in_a_generator, by_a_helper, by_a_lambda, by_a_partial, in_a_list_of_a_branch):
+    row(with_counter(use), [VECTOR], [-VECTOR])
+
+
+def counter_in_this_function(v):
+    c = v * 1.0
+
+    def add(k):
+        c[0] += k
+        return c.sum()
+
+    def nested(k):
+        def inner(j):
+            c[1] += j
+            return add(j)
+
+        return called_by(inner, k)
+
+    first = [add(k) for k in range(2)]
+    second = called_by(nested, 2.0)
+    return first, second, list(map(add, (1.0, 2.0))), c * 1.0
+
+
+def counter_that_another_variable_holds(v):
+    c = v * 1.0
+    d = c
+
+    def add(k):
+        c[0] += k
+        return c.sum()
+
+    return [add(k) for k in range(2)], d * 1.0
+
+
+def variable_of_this_name_elsewhere(v):
+    def sees(c, function):
+        function(1.0)
+        return c * 1.0
+
+    c = v * 1.0
+
+    def add(k):
+        c[0] += k
+
+    return sees(c, add), c * 1.0
+
+
+def variable_of_this_name_in_an_earlier_call(v):
+    def made(c, before):
+        def add(k):
+            c[0] += k
+
+        if before is not None:
+            before(1.0)
+        return add, c * 1.0
+
+    y = v * 1.0
+    add, _ = made(y, None)
+    _, seen = made(y, add)
+    return seen, y * 1.0
+
+
+def counter_of_an_earlier_call(v):
+    def made(c, before):
+        def add(k):
+            c[0] += k
+            return c.sum()
+
+        if before is not None:
+            before(1.0)
+        return add, c * 1.0
+
+    first, _ = made(v * 1.0, None)
+    _, seen = made(v * 2.0, first)
+    return seen, first(1.0)
+
+
+row(counter_in_this_function, [VECTOR])
+row(counter_of_an_earlier_call, [VECTOR])
+for function in (
+    counter_that_another_variable_holds, variable_of_this_name_elsewhere, variable_of_this_name_in_an_earlier_call,
+):  # fmt: skip
+    row(function, [VECTOR], want="error")
+
+
 @table.each_way
 def test_functions(row, way, record_property):
     check(row, way, record_property)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import functools
 import gc
 import inspect
 import itertools
@@ -357,7 +358,7 @@ class _Running:
     """A converted function that is running: its variables, and which of them are read later.
 
     `roots` are variables that take a new value, but keep what they contain: d in `d['a'][i] = v`. `taken` are those that the
-    statement under way gives the new array, or those of a function inside that does.
+    statement under way gives the new array, or that functions inside share of which one does; `inner` is that one.
     """
 
     frame: types.FrameType
@@ -366,6 +367,8 @@ class _Running:
     taken: frozenset[str]
     in_finally: bool
     managers: Sequence[Any] = ()  # of the `with` statements around, as `hooks.read_later` tells
+    inner: _Running | None = None  # None: it is this one
+    cells: dict[str, types.CellType] = dataclasses.field(default_factory=dict)  # of variables that are taken, as far as known
     writer: types.FrameType | None = None  # the frame whose statement is the write itself
     variables: dict[str, Any] = dataclasses.field(default_factory=dict)
     frames: list[types.FrameType] = dataclasses.field(default_factory=list)  # of its blocks too
@@ -375,26 +378,56 @@ def running_functions(direct: bool = True) -> Iterator[_Running]:
     """The converted functions that are running, innermost first. The blocks of one share its variables and are one."""
     frame: types.FrameType | None = sys._getframe(1)
     running: _Running | None = None
-    taken: frozenset[str] | None = None  # not known before the innermost
+    inner: _Running | None = None
+    below: types.CodeType | None = None  # of the function that this one has called
     while frame is not None:
         later = hooks.read_later(frame)
         if later is not None:
             if running is None:
-                if taken is None:
+                if inner is None:
                     taken = _stored_next(frame) if direct else frozenset()
-                    running = _Running(frame, later.names, later.roots, taken, later.in_finally, writer=frame)
+                    names = later.names | hooks.unread(frame) - taken
+                    running = _Running(frame, names, later.roots, taken, later.in_finally, writer=frame)
                 else:
-                    names = later.names | later.if_raised  # what it calls may raise, after it has written
-                    running = _Running(frame, names - taken, later.roots - taken, taken, later.in_finally)
-                running.names |= hooks.unread(frame) - taken
+                    names = later.names | later.if_raised | hooks.unread(frame)  # what it calls may raise, after it has written
+                    running = _Running(frame, names, later.roots, frozenset(), later.in_finally, inner=inner)
                 running.managers = later.managers
             running.variables = {**frame_variables(frame), **running.variables}
             running.frames.append(frame)
             if not hooks.is_block(frame.f_code):
+                if inner is None:
+                    inner = running
+                else:
+                    running.taken = _shared(running, inner, below)
+                    running.names, running.roots = running.names - running.taken, running.roots - running.taken
                 yield running
-                running, taken = None, running.taken & set(frame.f_code.co_freevars)
+                running, below = None, frame.f_code
         frame = frame.f_back
     yield from _waiting_generators()
+
+
+def _functions_of(value: Any) -> Iterator[types.FunctionType]:
+    """The function that a variable gives: itself, or that of a `partial`."""
+    function = value.func if type(value) is functools.partial else value
+    if type(function) is types.FunctionType:
+        yield function
+
+
+def _shared(running: _Running, inner: _Running, below: types.CodeType | None) -> frozenset[str]:
+    """The variables of a function that the inner one, which writes, has from there, whoever has called that.
+
+    A function that one of the two has in a variable, and that captures such a variable, shows which it is. Where there is none,
+    it is the one of this name in the function around that has called it.
+    """
+    names = inner.taken & set(inner.frames[-1].f_code.co_freevars) & running.variables.keys()
+    for one in (one for value in running.variables.values() for one in _functions_of(value)) if names else ():
+        for name in names.intersection(one.__code__.co_freevars) - inner.cells.keys():
+            if _is_variable(cell := reach.cell(one, name), name, inner.frames):
+                inner.cells[name] = cell
+    is_around = below is not None and below in running.frames[-1].f_code.co_consts
+    return frozenset(
+        name for name in names if (_is_variable(inner.cells[name], name, running.frames) if name in inner.cells else is_around)
+    )
 
 
 # Module state: the generators that converted code has made, while they live.
@@ -432,11 +465,11 @@ def _holds(value: Any, like: Callable[[Any], bool], place: tuple[Any, Any] | Non
 def _skips(place: tuple[Any, Any] | None, running: _Running) -> reach.Skip:
     """Is it a place that is written itself?"""
 
-    is_place = _apart_from(place)
+    is_place, inner = _apart_from(place), running.inner or running
 
     def is_written(holder: Any, key: Any) -> bool:
         if isinstance(holder, types.FunctionType):
-            return key in running.taken and _is_variable(reach.cell(holder, key), key, running.frames)
+            return key in inner.taken and _is_variable(reach.cell(holder, key), key, inner.frames)
         return is_place(holder, key)
 
     return is_written
