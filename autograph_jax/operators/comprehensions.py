@@ -140,7 +140,7 @@ class Kept:
         return _all_but_skipped(self._iterator)
 
     def unconditional(self) -> Iterator[Any]:
-        """The generator itself, where its condition always holds."""
+        """The generator itself, all of whose elements are there where its condition always holds."""
         return self._iterator
 
     def lose(self) -> None:

@@ -178,7 +178,8 @@ def _python_for(
     loop: tuple[Any, ...] | None = None,
 ) -> Any:
     loop = loop or (object(), _hint(elements))
-    with to_come.taking(elements), lengthened.unrolling(*loop) if hooks.is_porting() else _NOTHING:
+    source = elements.unconditional() if isinstance(elements, comprehensions.Kept) else elements
+    with to_come.taking(source), lengthened.unrolling(*loop) if hooks.is_porting() else _NOTHING:
         return _turns_in_python(elements, body, names, orelse, turns, is_meant, loop)
 
 

@@ -433,6 +433,38 @@ for function in (same_of_what_is_given, first_that_is_joined, mapped_to_one_arra
     row(function, [X], want="either")
 
 
+def one_that_passes_twice(x):
+    total = 0.0
+    for a in filter(lambda v: v[0] > 0.0, [x, x]):
+        a[0] += 1.0
+        total += a
+    return total
+
+
+def one_that_a_generator_gives_twice(x):
+    total = 0.0
+    for a in (v for v in [x, x] if v[0] > 0.0):
+        a[0] += 1.0
+        total += a
+    return total
+
+
+def several_that_pass(x):
+    total = 0.0
+    for a in filter(lambda v: v[0] > 1.5, [x * 1.0, x * 2.0]):
+        a[0] += 1.0
+        total += a
+    for a in (v for v in [x * 1.0, x * 2.0] if v[0] > 1.5):
+        a[0] += 1.0
+        total += a
+    return total
+
+
+refused(one_that_passes_twice, [X])
+refused(one_that_a_generator_gives_twice, [X])
+row(several_that_pass, [X])
+
+
 # ------------------------------------------------------------------ what a comprehension or `map` has collected
 class Stepping:
     """Writes one array again and again, and gives it."""

@@ -73,7 +73,7 @@ def check_write(
     if shares_one is not None and any(reach.holds(alias, shares_one, skip=_apart_from(place)) for alias in aliases):
         raise _held_too()
     if to_come.is_any() or given.is_any():
-        shown = [array, *(one for one in related[1:] if isinstance(array, jax.Array) and may_overlap(one, array))]
+        shown = [array, *(one for one in related[1:] if isinstance(array, jax.Array) and may_overlap(one, array)), *doubted]
         if to_come.holds(shown, to_come.Written(place[0] if place is not None else None, _apart_from(place))):
             raise _to_come()
         _check_given(shown)
