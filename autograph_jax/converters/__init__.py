@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Collection
 
 import gast
@@ -12,6 +13,7 @@ from autograph_jax.converters import (
     attempts,
     blocks,
     collecting,
+    comprehension_names,
     comprehensions,
     debugged,
     expressions,
@@ -60,7 +62,8 @@ def convert_tree(
 
     `free` are the names that the function takes from a function around it.
 
-    The order: `plain` writes out what only works inside a class, `local_variables` what looks at the frame; `growing` marks
+    The order: `plain` writes out what only works inside a class, `comprehension_names` tells variables apart that Python takes
+    for one, `local_variables` writes out what looks at the frame; `growing` marks
     lists of ported code; `matches` makes if chains; `yielding` cuts ifs at their yields; `live_loops` marks loops over
     arrays that they write, before `attempts` moves these arrays; `unpacking` and `views` mark what shares memory with
     them; `stores` makes item writes into assignments, which the blocks then count as written variables; `generators` marks
@@ -75,6 +78,8 @@ def convert_tree(
     hide_operators(tree, names)
     if class_name is not None or has.any(gast.AnnAssign) or names.is_users("super"):  # the three that it writes out
         tree = plain.convert(tree, class_name)
+    if sys.version_info >= (3, 12) and has.any(gast.ListComp, gast.SetComp, gast.DictComp):
+        tree = comprehension_names.convert(tree, names)
     if any(map(names.is_users, LOCAL_VARIABLES)):
         tree = local_variables.convert(tree, free)
     lists = list_operands.names_of_lists(tree) if ported else frozenset[str]()

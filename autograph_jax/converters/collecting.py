@@ -8,8 +8,8 @@ After:
     a = [ag__.collect(s.step(k)) for k in ag__.collecting(ks)]
     b = list((ag__.give(given, s.step(k)) for (given, k) in ag__.giving(ks)))
 
-Where `step` writes an array and gives it, all elements of NumPy's lists are that array. A comprehension that calls nothing,
-or makes something new of everything, `[f(k) + 1 for k in ks]`, stays as it is.
+Where `step` writes an array and gives it, all elements of NumPy's lists are that array. What is new, `f(k) + 1`, need not be
+remembered; but what `f` writes may be among what the comprehension has yet to take. One that calls nothing stays as it is.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _COLLECTING = Template("ag__.collecting(VALUES)")
 _GIVE = Template("ag__.give(NAME_, VALUE)")
 _GIVING = Template("ag__.giving(VALUES)")
 _REDUCING = frozenset({"all", "any", "sum"})
-# Python's functions that call none of the user's, or only those that are given to them, and methods of dicts.
-_CALL_NOTHING = KEEP_NOTHING | frozenset("dict enumerate items keys list reversed set tuple values zip".split())
+# Python's functions that call none of the user's, and methods of dicts.
+_CALL_NOTHING = KEEP_NOTHING | frozenset("dict enumerate isinstance list reversed set tuple zip".split())
+_METHODS = frozenset({"items", "keys", "values"})
 _NEW = (gast.BinOp, gast.Compare, gast.Constant, gast.JoinedStr, gast.Lambda, gast.UnaryOp)  # no array that was there before
 
 
@@ -49,10 +50,12 @@ class _Collecting(Pass):
         self.generic_visit(node)
         return node
 
-    def visit_ListComp(self, node: gast.ListComp) -> gast.AST:
+    def visit_ListComp(self, node: Any) -> gast.AST:
         self.generic_visit(node)
         node.elt = self._collected(node, node.elt)
         return node
+
+    visit_SetComp = visit_ListComp
 
     def visit_DictComp(self, node: gast.DictComp) -> gast.AST:
         self.generic_visit(node)
@@ -60,15 +63,16 @@ class _Collecting(Pass):
         return node
 
     def _collected(self, node: Any, element: gast.expr) -> gast.expr:
-        if not _may_change(node, element):
+        if not _may_write(node):
             return element
         _go_through(node, _COLLECTING)
-        return _COLLECT.expression(at=element, VALUE=element)
+        return _COLLECT.expression(at=element, VALUE=element) if _may_be_there(element) else element
 
     def visit_GeneratorExp(self, node: gast.GeneratorExp) -> gast.AST:
         self.generic_visit(node)
-        if node not in self._reduced and _may_change(node, node.elt):
-            node.elt = _GIVE.expression(at=node.elt, NAME_=self._given, VALUE=node.elt)
+        if _may_write(node):
+            if node not in self._reduced and _may_be_there(node.elt):
+                node.elt = _GIVE.expression(at=node.elt, NAME_=self._given, VALUE=node.elt)
             _go_through(node, _GIVING)
             first: Any = node.generators[0]
             given = gast.Name(self._given, gast.Store(), None, None)
@@ -83,9 +87,9 @@ def _go_through(node: Any, operator: Template) -> None:
     first.iter = operator.expression(at=first.iter, VALUES=first.iter)
 
 
-def _may_change(node: Any, element: gast.expr) -> bool:
-    """May an element be an array that the comprehension writes afterwards?"""
-    return not any(one.is_async for one in node.generators) and _may_be_there(element) and any(map(_calls, children(node)))
+def _may_write(node: Any) -> bool:
+    """May a comprehension write an array, by what it calls?"""
+    return not any(one.is_async for one in node.generators) and any(map(_calls, children(node)))
 
 
 def _may_be_there(element: Any) -> bool:
@@ -106,6 +110,6 @@ def _calls(node: Any) -> bool:
     """May this call a function of the user's?"""
     if isinstance(node, gast.Call) and not is_operator(node.func):
         name = node.func.attr if isinstance(node.func, gast.Attribute) else getattr(node.func, "id", None)
-        if name not in _CALL_NOTHING:
+        if name not in (_METHODS if isinstance(node.func, gast.Attribute) else _CALL_NOTHING):
             return True
     return any(map(_calls, children(node)))

@@ -61,7 +61,7 @@ def kept_ones(values: Iterable[Any]) -> Iterator[Any]:
 def each_there(values: Any) -> Iterator[tuple[Any, Any]]:
     """For each element that there may be in what ported code goes through, whether it is there, and itself."""
     if isinstance(values, Kept):
-        return ((is_there(value), only_kept(value)) for value in values.each())
+        return _with_whether_there(values.each())
     values = iterables.iterated(values)
     rows = iterables.of_open_length(values)
     most = bound_of(rows.length) if rows is not None else None
@@ -69,6 +69,12 @@ def each_there(values: Any) -> Iterator[tuple[Any, Any]]:
         return zip(itertools.repeat(True), values, strict=False)
     rows.lose()  # an iterator, `zip(...)` say: how many it has given is not known from here on
     return rows.each_there(most)
+
+
+@given.passing_on
+def _with_whether_there(values: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
+    for value in values:
+        yield is_there(value), only_kept(value)
 
 
 def ones_there(each: Iterator[tuple[Any, Any]], make: Callable[[Iterator[tuple[Any, Any]]], Kept]) -> Iterator[Any]:

@@ -176,6 +176,7 @@ def _staged(
     new |= _write_after(written, places, outputs)
     joining = same_containers.Joining.of([result, *ends.values()])
     new = joined_aliases.with_aliases({key: new[key] for key in ends}, places, first, second, around.arrays)
+    joined_aliases.doubt_result(value, new, places, (first, second))
     joined_aliases.together({RESULT: value, **new}, places, (first, second), joining)
     own = aliasing.memory_in(new.values())
     known = joined_aliases.Known(new, own, around, views.new_turn())

@@ -18,6 +18,7 @@ from autograph_jax.operators import comparisons, comprehensions, hooks, jax_priv
 from autograph_jax.operators.conditionals import if_expr
 from autograph_jax.operators.sequences import overtaken
 from autograph_jax.operators.sequences.taking import taken
+from autograph_jax.operators.tracing import given
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.traced import is_traced, truth
 
@@ -41,13 +42,20 @@ def filterfalse(predicate: Any, iterable: Iterable[Any]) -> Any:
 
 def compress(data: Iterable[Any], selectors: Iterable[Any]) -> Any:
     """`itertools.compress`."""
-    pairs = zip(taken(data), taken(selectors), strict=False)
-    return comprehensions.kept_ones(comprehensions.kept_one(chosen, value) for value, chosen in pairs)
+    pairs = zip(taken(selectors), taken(data), strict=False)
+    return comprehensions.kept_ones(_tested(pairs, lambda chosen, value: chosen))
 
 
 def _those(values: Iterable[Any], test: Test) -> Any:
-    each = comprehensions.each_there(values)
-    return comprehensions.kept_ones(comprehensions.kept_one(_and_then(there, test, value), value) for there, value in each)
+    return comprehensions.kept_ones(
+        _tested(comprehensions.each_there(values), lambda there, value: _and_then(there, test, value))
+    )
+
+
+@given.passing_on
+def _tested(pairs: Iterable[tuple[Any, Any]], test: Callable[[Any, Any], Any]) -> Iterator[Any]:
+    for known, value in pairs:
+        yield comprehensions.kept_one(test(known, value), value)
 
 
 def takewhile(predicate: Test, iterable: Iterable[Any]) -> Any:
@@ -55,6 +63,7 @@ def takewhile(predicate: Test, iterable: Iterable[Any]) -> Any:
     return comprehensions.kept_ones(_while_true(hooks.call(predicate), iterable))
 
 
+@given.passing_on
 def _while_true(test: Test, iterable: Iterable[Any]) -> Iterator[Any]:
     going, looked_at, places = True, 0, None
     for value in taken(iterable):
@@ -75,6 +84,7 @@ def dropwhile(predicate: Test, iterable: Iterable[Any]) -> Any:
     return comprehensions.kept_ones(_after_true(hooks.call(predicate), iterable))
 
 
+@given.passing_on
 def _after_true(test: Test, iterable: Iterable[Any]) -> Iterator[Any]:
     dropping: Any = True
     for value in taken(iterable):

@@ -158,12 +158,12 @@ def _as_marked(marked: markers.Marked, body: Block, names: tuple[str, ...], orel
 def each(iterable: Any) -> Any:
     """What a `for` of a generator's own runs over: Python takes the elements one by one."""
     impure.check_loop(iterable, references=_HELD_BY_CALL)
-    return taking.taken(iterable)
+    return taking.rows_of(iterable)
 
 
 def _iterator_over(iterable: Any) -> Iterator[Any]:
     """Python's iterator over this; a generator that a user's `__iter__` gives may read what is written meanwhile."""
-    elements = iter(taking.taken(iterable))
+    elements = iter(taking.rows_of(iterable))
     return holders.keep_in_view(elements) if type(elements) is types.GeneratorType else elements
 
 

@@ -21,7 +21,7 @@ from autograph_jax.operators import (
 from autograph_jax.operators import builtins as operator_builtins
 from autograph_jax.operators.effects import attempts, checks, finals, swallowed, texts
 from autograph_jax.operators.sequences import iterables, limits
-from autograph_jax.operators.tracing import collected, given, views
+from autograph_jax.operators.tracing import collected, given, to_come, views
 from autograph_jax.operators.values import selection
 
 _MODULES = (attributes, conditionals, while_loops, for_loops, expressions, paths, patterns, powers, subscripts)
@@ -53,9 +53,9 @@ def operators() -> Operators:
     names |= {
         "Given": given.Given,
         "give": given.give,
-        "giving": collected.giving,
+        "giving": to_come.giving,
         "collect": collected.collect,
-        "collecting": collected.collecting,
+        "collecting": to_come.collecting,
         "Told": swallowed.Told,
         "ended": swallowed.ended,
     }

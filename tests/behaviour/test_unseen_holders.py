@@ -470,11 +470,13 @@ class Stepping:
     """Writes one array again and again, and gives it."""
 
     def __init__(self, x):
-        self.x = x + 0.0
+        self.x, self.y = x + 0.0, x * 2.0
 
     def step(self, k):
         self.x[0] += k
         return self.x
+
+    set = step
 
     def stepped(self, k):
         self.x[0] += k
@@ -494,6 +496,14 @@ class Steps:
         self.left -= 1
         self.x[0] += 1.0
         return self.x
+
+
+class Loader:
+    def __init__(self, x):
+        self.x = x
+
+    def __iter__(self):
+        return Steps(self.x)
 
 
 COLLECTING = {
@@ -520,6 +530,12 @@ COLLECTING = {
     "accumulated": lambda s: list(itertools.accumulate(s.step(k) for k in range(3))),
     "users_iterator": lambda s: list(Steps(s.x)),
     "loop_over_users_iterator": lambda s: [v for v in Steps(s.x)],  # noqa: C416
+    "users_iterable": lambda s: list(Loader(s.x)),
+    "pairs_of_users_iterator": lambda s: list(zip(range(3), Steps(s.x), strict=True)),
+    "map_over_users_iterator": lambda s: list(map(lambda v: v, Steps(s.x))),
+    "method_with_a_name_of_pythons": lambda s: [s.set(k) for k in range(3)],
+    "traced_condition_in_the_element": lambda s: [s.step(k) if s.y[0] > 0.0 else s.y for k in range(3)],
+    "traced_condition": lambda s: [s.step(k) for k in range(3) if s.y[k] > 0.0],
 }
 
 
@@ -593,10 +609,162 @@ def collected_inside(x):
     return [total(n) for n in (1, 2)], [[v * 1.0 for v in [s.step(n)]] for n in range(3)]
 
 
+class Child:
+    """Writes an array of its parent's, which all of them show."""
+
+    def __init__(self, parent, k):
+        self.parent, self.k = parent, k
+
+    def push(self):
+        self.parent.x[self.k] += 1.0
+        return self
+
+
+def collected_children(x):
+    parent = Stepping(x)
+    children = [Child(parent, k) for k in range(3)]
+    a, b, c = [one.push() for one in children], list(one.push() for one in children), list(map(Child.push, children))  # noqa: C400
+    return a[0].parent.x * 1.0, b[1].parent.x * 1.0, c[2].parent.x * 1.0
+
+
+def taken_of_a_pipeline(x):
+    def through(values):
+        for v in values:  # noqa: UP028
+            yield v
+
+    s = Stepping(x)
+    total = sum(map(lambda v: v * 2.0, map(s.step, range(3)))) + sum(through(s.step(k) for k in range(3)))
+    return [v.copy() for v in through(filled(x))], total
+
+
+def caught_in_a_handler(x):
+    s = Stepping(x)
+
+    def step(k):
+        if k > 0:
+            raise KeyError
+        return s.step(k)
+
+    kept = []
+    try:
+        return [step(k) for k in range(3)]
+    except KeyError as error:
+        kept.append(error)
+        s.x[0] = -1.0
+    return [s.step(k)[1] for k in range(2)], s.x * 1.0
+
+
+def written_while_it_goes_through(x):
+    p, q = x + 0.0, x + 1.0
+
+    def f(v):
+        q[0] += 9.0
+        return v.sum()
+
+    return p, [f(v) for v in (p, q)]
+
+
+def written_while_a_generator_goes_through(x):
+    p, q = x + 0.0, x + 1.0
+
+    def f(v):
+        q[0] += 9.0
+        return v.sum()
+
+    return sum(f(v) for v in (p, q))
+
+
+def written_array_that_is_gone_through(x):
+    y = x + 0.0
+
+    def f(v):
+        y[2] += 1.0
+        return v
+
+    return [f(v) + 0.0 for v in y]
+
+
+def written_by_the_loop_of_a_generator(x):
+    y, total = x + 0.0, 0.0
+    for v in (abs(v) for v in y):
+        y[2] += 7.0
+        total += v
+    return total
+
+
 for function in (
     collected_copies, collected_objects, collected_of_several, taken_in_turn, failed_in_the_middle, collected_inside,
+    collected_children, taken_of_a_pipeline, caught_in_a_handler,
 ):  # fmt: skip
     row(function, [X])
+
+for function in (
+    written_while_it_goes_through, written_while_a_generator_goes_through, written_array_that_is_gone_through,
+):  # fmt: skip
+    refused(function, [X])
+
+row(written_by_the_loop_of_a_generator, [X], want="either")
+
+
+# ------------------------------------------------------------------ what a branch leaves in an attribute, and gives
+def given_and_left(x):
+    s = Stepping(x)
+    a = s.step(1.0) if x[0] > 0.0 else x * 2.0
+    s.step(2.0)
+    return a, s.x
+
+
+def returned_and_left(x):
+    s = Stepping(x)
+
+    def first():
+        if x[0] > 0.0:
+            s.x[0] = 9.0
+            return s.x
+        return x * 2.0
+
+    a = first()
+    s.x[0] = 7.0
+    return a, s.x
+
+
+def given_and_left_and_read_no_more(x):
+    s = Stepping(x)
+    a = s.step(1.0) if x[0] > 0.0 else x * 2.0
+    total = a.sum()
+    s.step(2.0)
+    return total, s.x * 1.0
+
+
+refused(given_and_left, [X])
+refused(returned_and_left, [X])
+row(given_and_left_and_read_no_more, [X], [-X])
+
+
+# ------------------------------------------------------------------ names of comprehensions' variables
+def variable_of_a_comprehension(x):
+    def written(q):
+        q[0] = 5.0
+
+    v = x + 0.0
+    t = [v if v > 0 else 0.0 for v in range(2)]
+    written(v)
+    return v, t
+
+
+def variable_of_a_comprehension_in_a_branch(x):
+    v = x + 0.0
+    if x[0] > 0.0:
+        t = sum([v if v > 0 else 0.0 for v in range(3)])
+        v = v + t
+    for i in range(3):
+        u = [v for v in range(3) if v > 1]
+        v = v * 2.0 + u[0] + i
+    return v, {i: i for i in range(2) if i}
+
+
+row(variable_of_a_comprehension, [X], want="either")
+row(variable_of_a_comprehension_in_a_branch, [X], [-X])
 
 
 def accumulated_from_a_pair(x):

@@ -28,6 +28,7 @@ from autograph_jax.converters import (
     attempts,
     blocks,
     collecting,
+    comprehension_names,
     comprehensions,
     convert_tree,
     debugged,
@@ -54,8 +55,8 @@ from autograph_jax.syntax import emit
 from autograph_jax.syntax.names import Names
 
 PASSES = tuple(
-    """plain growing matches yielding attempts live_loops unpacking masks views stores generators blocks debugged open_lengths
-    comprehensions collecting list_operands products powers truths raising expressions""".split()
+    """plain comprehension_names growing matches yielding attempts live_loops unpacking masks views stores generators blocks
+    debugged open_lengths comprehensions collecting list_operands products powers truths raising expressions""".split()
 )
 _numbers = itertools.count()
 
@@ -102,6 +103,8 @@ def through(last: str, text: str, class_name: str | None = None) -> gast.AST:
         match name:
             case "plain":
                 tree = plain.convert(tree, class_name)
+            case "comprehension_names" if name == last:  # from Python 3.12 on
+                tree = comprehension_names.convert(tree, names)
             case "growing" | "products" if name == last:  # of ported code alone
                 tree = (growing if name == "growing" else products).convert(tree)
             case "matches":

@@ -7,16 +7,16 @@ ROWS = {
         """
         def f(xs):
             done = []
-            def add(x):
-                done.append(x)
+            def add(v):
+                done.append(v)
                 return len(done)
             return [add(x) for x in xs], {x: add(x) for x in xs}, [(x, y) for x in xs for y in [add(x)]]
         """,
         """
         def f(xs):
             done = []
-            def add(x):
-                ag__.call(done.append)(x)
+            def add(v):
+                ag__.call(done.append)(v)
                 return ag__.call(len)(done)
             return (
                 [ag__.collect(ag__.call(add)(x)) for x in ag__.collecting(xs)],
@@ -41,38 +41,50 @@ ROWS = {
         """,
         [([], "a"), (["a"], "b")],
     ),
-    "nothing is called, all is new, or nothing is kept": Row(
+    "all is new, or nothing is kept": Row(
+        """
+        def f(xs):
+            return (
+                [say(x) + 1 for x in xs], [len(say([x])) for x in xs], [-x if say(x) else 0 for x in xs],
+                sum(say(x) for x in xs),
+            )
+        """,
+        """
+        def f(xs):
+            return (
+                [ag__.call(say)(x) + 1 for x in ag__.collecting(xs)],
+                [ag__.call(len)(ag__.call(say)([x])) for x in ag__.collecting(xs)],
+                [ag__.if_expr(ag__.call(say)(x), lambda: -x, lambda: 0) for x in ag__.collecting(xs)],
+                ag__.call(sum)((ag__.call(say)(x) for given, x in ag__.giving(xs))))
+        """,
+        [([],), ([1, 2],)],
+    ),
+    "nothing is called": Row(
         """
         def f(xs, d):
-            return (
-                [x for x in xs if x], {k: v for k, v in d.items()}, [say(x) + 1 for x in xs], [len(say([x])) for x in xs],
-                [-x if say(x) else 0 for x in xs], sum(say(x) for x in xs), [x for x in list(zip(xs, xs))],
-            )
+            return [x for x in xs if x], {k: v for k, v in d.items()}, [y for y in list(zip(xs, xs))], sum(z for z in xs)
         """,
         """
         def f(xs, d):
             return (
                 ag__.kept_list([ag__.kept(x, lambda: x) for x in ag__.rows(xs)]),
                 {k: v for k, v in ag__.call(d.items)()},
-                [ag__.call(say)(x) + 1 for x in ag__.rows(xs)],
-                [ag__.call(len)(ag__.call(say)([x])) for x in ag__.rows(xs)],
-                [ag__.if_expr(ag__.call(say)(x), lambda: -x, lambda: 0) for x in ag__.rows(xs)],
-                ag__.call(sum)((ag__.call(say)(x) for x in xs)),
-                [x for x in ag__.call(list)(ag__.call(zip)(xs, xs))])
+                [y for y in ag__.call(list)(ag__.call(zip)(xs, xs))],
+                ag__.call(sum)((z for z in xs)))
         """,
         [([], {}), ([1, 2], {1: 2})],
     ),
-    "a condition, and a name that is gone through": Row(
+    "a condition": Row(
         """
-        def f(x):
-            y = [say(x) for x in x if x]
-            return y, list(say(x) for x in x if x > 1)
+        def f(xs):
+            y = [say(x) for x in xs if x]
+            return y, list(say(x) for x in xs if x > 1)
         """,
         """
-        def f(x):
-            y = ag__.kept_list([ag__.collect(ag__.kept(x, lambda: ag__.call(say)(x))) for x in ag__.collecting(x)])
+        def f(xs):
+            y = ag__.kept_list([ag__.collect(ag__.kept(x, lambda: ag__.call(say)(x))) for x in ag__.collecting(xs)])
             return y, ag__.call(list)(
-                ag__.kept_ones((ag__.give(given, ag__.kept(x > 1, lambda: ag__.call(say)(x))) for given, x in ag__.giving(x))))
+                ag__.kept_ones((ag__.give(given, ag__.kept(x > 1, lambda: ag__.call(say)(x))) for given, x in ag__.giving(xs))))
         """,
         [([],), ([0, 1, 2],)],
     ),

@@ -23,6 +23,11 @@ _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 
 
 def taken(iterable: Any) -> Any:
+    """What a function of Python's takes the elements from, of an array its rows."""
+    return given.by_users(rows_of(iterable))
+
+
+def rows_of(iterable: Any) -> Any:
     """What Python takes the elements of an array from; anything else as it is."""
     return views.each_row(iterable) if isinstance(iterable, jax.Array) and iterable.ndim > 0 else iterable
 
@@ -32,13 +37,14 @@ def _taking(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def apply(*arguments: Any, **keywords: Any) -> Any:
         if not any(type(value) in _FUNCTIONS for value in (*arguments, *keywords.values())):
-            if function in _REMEMBERING:
+            if function in _REMEMBERING and "initial" not in keywords:
                 given.keep(*arguments)
-            return function(*map(taken, arguments), **{name: taken(value) for name, value in keywords.items()})
+            named = {name: value if name in _NOT_TAKEN else taken(value) for name, value in keywords.items()}
+            return function(*map(taken, arguments), **named)
         values = list(map(_begun, arguments))
         named = {name: value if name in _NOT_TAKEN else _begun(value) for name, value in keywords.items()}
         sources = [value for value in (*values, *named.values()) if hasattr(type(value), "__next__")]
-        if function in _REMEMBERING:
+        if function in _REMEMBERING and "initial" not in keywords:
             given.keep(*sources)
         return function(*(_called(v, sources) for v in values), **{name: _called(v, sources) for name, v in named.items()})
 

@@ -154,6 +154,17 @@ def with_result_aliases(value: Any, first: Traced, second: Traced, outer: dict[i
     return value
 
 
+def doubt_result(value: Any, new: dict[Any, Any], places: dict[Any, Place], branches: tuple[Traced, Traced]) -> None:
+    """The result of a path may be an array that it leaves in a place as well: `self.x[0] = v`, `return self.x`."""
+    for branch in (branch for branch in branches if not branch.is_over and not branch.raised):
+        own = {*branch.held[RESULT].kin}
+        for key, other in new.items() if own else ():
+            one_of_two = branch.doubted_in(RESULT).keys() & branch.doubted_in(key).keys()
+            if (own & {*branch.kin_of(places[key])}) - one_of_two:
+                _doubt_parts(value, list(reach.arrays(other)))
+                aliasing.doubt_buffers(value, other)
+
+
 def _doubt_parts(value: Any, arrays: Sequence[jax.Array]) -> None:
     """A joined value may be one of these arrays, what a joined list, object or choice has in it also a view of one."""
     for part in reach.arrays(value) if arrays else ():

@@ -17,40 +17,54 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import jax
+
 from autograph_jax.errors import AliasError, is_user_frame, user_location
 from autograph_jax.operators.tracing import reach
 from autograph_jax.operators.tracing.bytecode import instruction_at
 
 _DELEGATING = frozenset({"SEND", "YIELD_VALUE", "RESUME", "JUMP_BACKWARD_NO_INTERRUPT"})
 _DEEPEST = 20  # iterators of iterators
-_Known = dict[int, weakref.ref[Any]]  # arrays by id
+_Known = dict[int, weakref.ref[Any]]  # arrays and objects by id
 
 
 class Given:
-    """What one generator has given, as long as somebody has it."""
+    """What one generator has given, as long as somebody has it; and what it may have yet to take."""
 
     is_record = False  # no object of the user's, though one of the user's variables holds it
 
-    def __init__(self) -> None:
+    def __init__(self, left: Iterator[Any] | None = None) -> None:
         self.kept: _Known = {}
         self.shown: _Known = {}  # to a comprehension or a function, which may keep no more than parts of them
+        self.left = left  # where there may be arrays in it
+        if left is not None:
+            _local.recording.add(self)
 
-    def add(self, arrays: Sequence[Any], generator: types.FrameType) -> None:
+    def add(self, values: Sequence[Any], generator: types.FrameType) -> None:
         taking = _taking(generator)
-        is_kept = self._is_among(generator, _local.kept)
-        if not is_kept and _is_of_variable(taking):
+        if self._is_among(generator, _local.kept):
+            is_shown = False
+        elif _is_of_variable(taking):
             return
-        _keep_shown(arrays)
-        is_shown = not is_kept and (self._is_among(generator, _local.passed) or _is_of_loop(taking))
-        _remember(arrays, self.shown if is_shown else self.kept)
+        else:
+            is_shown = self._is_among(generator, _local.passed) or _is_of_loop(taking)
+        if not is_shown:
+            _keep_shown(values)
+        _remember(values, self.shown if is_shown else self.kept)
         _local.recording.add(self)
 
     def _is_among(self, generator: types.FrameType, givers: Iterable[Any]) -> bool:
         return any(one is self or getattr(one, "gi_frame", None) is generator for one in givers)
 
-    def check_write(self, written: Iterable[Any], has_views: Callable[[Any], bool]) -> None:
-        """The generator goes on, and writes an array, which these show: has it given one of them?"""
-        if any(_is_known(array, self.kept) or _is_known(array, self.shown) and has_views(array) for array in written):
+    def check_write(self, written: Sequence[Any], has_views: Callable[[Any], bool], skip: reach.Skip) -> None:
+        """The generator goes on, and writes an array, which these show: has it given one of them? Not at places to `skip`."""
+        known = frozenset(map(id, written))
+        objects = [one for kept in list(self.kept.values()) if not isinstance(one := kept(), jax.Array)]
+        if (
+            any(_is_known(array, self.kept) or _is_known(array, self.shown) and has_views(array) for array in written)
+            or objects
+            and reach.any_holds(objects, lambda part: id(part) in known, skip=skip)
+        ):
             raise AliasError(
                 "an array is written in place that the generator has given before",
                 location=user_location(),
@@ -58,10 +72,13 @@ class Given:
             )
 
 
-def _remember(arrays: Iterable[Any], known: _Known) -> None:
-    for array in arrays:
-        key = id(array)
-        known[key] = weakref.ref(array, lambda _, key=key, known=known: known.pop(key, None))
+def _remember(values: Iterable[Any], known: _Known) -> None:
+    for value in values:
+        known[id(value)] = weakref.ref(value, functools.partial(_forget, known, id(value)))
+
+
+def _forget(known: _Known, key: int, _: Any) -> None:
+    known.pop(key, None)
 
 
 def _is_known(array: Any, known: _Known) -> bool:
@@ -71,8 +88,8 @@ def _is_known(array: Any, known: _Known) -> bool:
 
 def give(given: Given, value: Any) -> Any:
     """`yield x`: remembers the arrays, where it is not known who takes them."""
-    if type(value) not in reach.ATOMS and (arrays := _arrays(value)):
-        given.add(arrays, sys._getframe(1))
+    if type(value) not in reach.ATOMS and (values := _kept_in(value)):
+        given.add(values, sys._getframe(1))
     return value
 
 
@@ -90,11 +107,19 @@ def mapped(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def by_users(elements: Any) -> Any:
-    """An iterator of a class of the user's: its `__next__` gives as a generator does."""
-    return _each(elements) if isinstance(getattr(type(elements), "__next__", None), types.FunctionType) else elements
+    """What a class of the user's gives the elements of, by `__next__` or `__getitem__`, which give as a generator does."""
+    kind = type(elements)
+    if reach.is_foreign(kind):
+        return elements
+    if isinstance(getattr(kind, "__next__", None), types.FunctionType):
+        return _each(elements)
+    if isinstance(getattr(kind, "__iter__", None), types.FunctionType):
+        return by_users(iter(elements))
+    is_sequence = not hasattr(kind, "__iter__") and isinstance(getattr(kind, "__getitem__", None), types.FunctionType)
+    return _each(elements) if is_sequence else elements
 
 
-def _each(elements: Iterator[Any]) -> Iterator[Any]:
+def _each(elements: Iterable[Any]) -> Iterator[Any]:
     given = Given()
     for element in elements:
         yield give(given, element)
@@ -103,15 +128,15 @@ def _each(elements: Iterator[Any]) -> Iterator[Any]:
 def made(value: Any) -> Any:
     """What a function makes of what it is shown, and somebody keeps: maybe that itself."""
     if is_any() and type(value) not in reach.ATOMS:
-        _keep_shown(_arrays(value))
+        _keep_shown(_kept_in(value))
     return value
 
 
-def _keep_shown(arrays: Iterable[Any]) -> None:
-    for array in arrays:
-        for given in _local.recording:
-            if _is_known(array, given.shown):
-                _remember([array], given.kept)
+def _keep_shown(values: Iterable[Any]) -> None:
+    for value in values:
+        for given in list(_local.recording):
+            if _is_known(value, given.shown):
+                _remember([value], given.kept)
 
 
 def may_give(code: types.CodeType) -> bool:
@@ -119,12 +144,20 @@ def may_give(code: types.CodeType) -> bool:
     return bool(code.co_flags & inspect.CO_GENERATOR) or code in _functions
 
 
-def _arrays(value: Any) -> list[Any]:
+def _kept_in(value: Any) -> list[Any]:
+    """The arrays in what is given, and objects of users', in which are those that they hold then."""
+    if reach.is_plain(value) and isinstance(value, jax.Array):
+        return [value] if value.ndim else []
+    if reach.is_record(value) and type(value).__weakrefoffset__:
+        return [value]
+    if type(value) in (tuple, list, dict):
+        parts = value.values() if type(value) is dict else value
+        return [one for part in parts if type(part) not in reach.ATOMS for one in _kept_in(part)]
     return [array for array in reach.arrays(value) if array.ndim]
 
 
 def is_any() -> bool:
-    """Has any generator that lives given an array to nobody knows whom?"""
+    """Has any generator that lives given an array to nobody knows whom, or one yet to take?"""
     return bool(_local.recording)
 
 

@@ -74,9 +74,11 @@ def check_write(
         raise _held_too()
     if to_come.is_any() or given.is_any():
         shown = [array, *(one for one in related[1:] if isinstance(array, jax.Array) and may_overlap(one, array)), *doubted]
-        if to_come.holds(shown, to_come.Written(place[0] if place is not None else None, _apart_from(place))):
+        written, generators = to_come.Written(place[0] if place is not None else None, _apart_from(place)), list(_giving())
+        if to_come.holds(shown, written, generators):
             raise _to_come()
-        _check_given(shown)
+        for generator in generators:
+            generator.check_write(shown, has_views, written.skip)
     picked = place is not None and is_traced(place[1])  # of several, which all are written: as they were, or the new one
     if place is not None and picked:
         _check_apart(place[0])
@@ -99,13 +101,12 @@ def check_write(
             raise doubtful_error()
 
 
-def _check_given(shown: Sequence[Any]) -> None:
-    """A generator that is running writes what it has given before, which these show."""
+def _giving() -> Iterator[given.Given]:
+    """What the generators that run have given, and those functions that `map` calls."""
     frame = sys._getframe(1) if given.is_any() else None
     while frame is not None:
-        for value in frame_variables(frame).values() if given.may_give(frame.f_code) else ():
-            if type(value) is given.Given:
-                value.check_write(shown, has_views)
+        if given.may_give(frame.f_code):
+            yield from (value for value in frame_variables(frame).values() if type(value) is given.Given)
         frame = frame.f_back
 
 

@@ -42,15 +42,15 @@ def holds(value: Any, test: Callable[[Any], bool], *, skip: Skip | None = None) 
     return any(map(test, everything(value, skip=skip)))
 
 
-def any_holds(values: Iterable[Any], test: Callable[[Any], bool]) -> bool:
+def any_holds(values: Iterable[Any], test: Callable[[Any], bool], *, skip: Skip | None = None) -> bool:
     """Does one of these values hold such a value? What several of them hold is looked at once."""
     known, left = set[int](), collections.deque[Any]()
     for value in values:
         pending = collections.deque([value])
-        if any(map(test, itertools.islice(_reached(pending, known, None), _MOST_PARTS))):
+        if any(map(test, itertools.islice(_reached(pending, known, skip), _MOST_PARTS))):
             return True
         left.extend(pending)
-    return any(map(test, itertools.islice(_reached(left, known, None), 10 * _MOST_PARTS)))
+    return any(map(test, itertools.islice(_reached(left, known, skip), 10 * _MOST_PARTS)))
 
 
 def everything(value: Any, *, skip: Skip | None = None) -> Iterator[Any]:
@@ -131,8 +131,7 @@ def is_no_content(value: Any) -> bool:
 @functools.lru_cache(maxsize=4096)
 def is_inert(kind: type) -> bool:
     """Is a value of this class no object of a user's, and nothing that is changed or holds anything?"""
-    is_foreign = kind.__module__.partition(".")[0] in _FOREIGN
-    return is_foreign and has_no_parts(kind) and not issubclass(kind, type | np.ndarray)
+    return is_foreign(kind) and has_no_parts(kind) and not issubclass(kind, type | np.ndarray)
 
 
 def arrays(value: Any) -> Iterator[jax.Array]:
@@ -148,12 +147,17 @@ def buffers(value: Any) -> Iterator[Buffer]:
 def is_record(value: Any) -> bool:
     """Is this an object of a user's class, with attributes that may be written?"""
     kind = type(value)
-    if isinstance(value, _NO_RECORDS) or kind.__module__.partition(".")[0] in _FOREIGN and not is_our_record(kind):
+    if isinstance(value, _NO_RECORDS) or is_foreign(kind) and not is_our_record(kind):
         return False
     if is_our_record(kind):
         return bool(attributes(value))
     # What JAX knows as a pytree (an equinox module, a flax dataclass) is a value: it is replaced, not changed.
     return bool(attributes(value)) and jax.tree_util.all_leaves([value]) and compiled_function(value) is None
+
+
+def is_foreign(kind: type) -> bool:
+    """Is it a class of Python's, JAX's, NumPy's or ours?"""
+    return kind.__module__.partition(".")[0] in _FOREIGN
 
 
 def is_changing_pytree(value: Any) -> bool:

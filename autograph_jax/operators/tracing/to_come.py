@@ -22,7 +22,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph_jax.operators.tracing import given, reach, views
+from autograph_jax.operators.tracing import collected, given, reach, views
 from autograph_jax.operators.tracing.frame_variables import frame_variables
 
 _ORDERED = collections.OrderedDict[Any, Any]()
@@ -82,9 +82,26 @@ def _may_hold(elements: Any) -> bool:
     return any(map(_holds_array, _left(elements, _NOTHING))) if kind in _OF_CONTAINERS else kind not in _NEVER
 
 
+def collecting(iterable: Any) -> Iterator[Any]:
+    """`[f(v) for v in iterable]`: what it goes through, until it ends."""
+    elements = _elements(iterable)
+    return collected.begin(elements, elements if _may_hold(elements) else None)
+
+
+def giving(iterable: Any) -> Iterator[tuple[given.Given, Any]]:
+    """`(f(v) for v in iterable)`: what it goes through, each with what the generator has given."""
+    elements = _elements(iterable)
+    return zip(itertools.repeat(given.Given(elements if _may_hold(elements) else None)), elements)  # noqa: B905 - it ends with these
+
+
+def _elements(iterable: Any) -> Iterator[Any]:
+    is_array = isinstance(iterable, jax.Array) and iterable.ndim > 0
+    return views.each_row(iterable) if is_array else iter(given.by_users(iterable))
+
+
 def is_any() -> bool:
-    """Is a loop running that has yet to take what may hold an array?"""
-    return bool(_loops.elements)
+    """Is a loop or a comprehension running that has yet to take what may hold an array?"""
+    return bool(_loops.elements) or collected.is_any()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,10 +115,11 @@ class Written:
 _NOTHING = Written()
 
 
-def holds(arrays: Iterable[Any], written: Written) -> bool:
-    """Is one of these in what is yet to be taken?"""
+def holds(arrays: Iterable[Any], written: Written, generators: Iterable[given.Given]) -> bool:
+    """Is one of these in what is yet to be taken, also by the generators that run?"""
     known = frozenset(map(id, arrays))
-    for element in itertools.chain.from_iterable(_left(elements, written) for elements in _loops.elements):
+    others = (one.left for one in (*collected.running(), *generators) if one.left is not None)
+    for element in itertools.chain.from_iterable(_left(elements, written) for elements in (*_loops.elements, *others)):
         if id(element) in known:
             return True
         if not reach.is_plain(element) and reach.holds(element, lambda part: id(part) in known, skip=written.skip):

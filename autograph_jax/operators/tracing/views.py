@@ -305,10 +305,10 @@ Targets = tuple[Any, ...]  # of each part that an assignment takes: its own part
 
 def rows(base: Any, targets: Targets = ()) -> Any:
     """What is unpacked, with the rows of an array as views, and of parts that `targets` take apart; anything else as it is."""
+    base = given.by_users(base)
     if hasattr(type(base), "__next__"):
         given.keep(base)
-        base = given.by_users(base)
-    taken = each_row_of(base)
+    taken = [view(row, base) for row in base] if isinstance(base, jax.Array) and base.ndim > 1 else base
     if not any(targets) or type(taken) not in (list, tuple):
         return taken
     parts = list(taken)
@@ -318,11 +318,6 @@ def rows(base: Any, targets: Targets = ()) -> Any:
         if type(inner) is tuple and -len(parts) <= place < len(parts):
             parts[place] = rows(parts[place], inner)
     return parts
-
-
-def each_row_of(base: Any) -> Any:
-    """What a loop goes through, with the rows of an array as views."""
-    return [view(row, base) for row in base] if isinstance(base, jax.Array) and base.ndim > 1 else base
 
 
 def each_row(array: jax.Array) -> Iterator[Any]:
