@@ -147,7 +147,7 @@ def _as_marked(marked: markers.Marked, body: Block, names: tuple[str, ...], orel
         values = list(marked.iterable) if marked.how == "stage" and rows is None else marked.iterable
         rows = stacked(values) if rows is None else rows
         loop = Loop(rows, body, names, orelse, marked.how, marked.options)
-        with to_come.taking(iter(values if isinstance(values, list) else ())):
+        with to_come.taking(iter(values if isinstance(values, list) else ()), is_staged=True):
             exit = loop.staged()
             if exit is FROM_THE_SECOND:
                 return _from_the_second(loop)

@@ -73,12 +73,12 @@ def check_write(
     if shares_one is not None and any(reach.holds(alias, shares_one, skip=_apart_from(place)) for alias in aliases):
         raise _held_too()
     if to_come.is_any() or given.is_any():
-        shown = [array, *(one for one in related[1:] if isinstance(array, jax.Array) and may_overlap(one, array)), *doubted]
+        shown = [array, *(one for one in related[1:] if isinstance(array, jax.Array) and may_overlap(one, array))]
         written, generators = to_come.Written(place[0] if place is not None else None, _apart_from(place)), list(_giving())
-        if to_come.holds(shown, written, generators):
+        if to_come.holds(shown, doubted, written, generators):
             raise _to_come()
         for generator in generators:
-            generator.check_write(shown, has_views, written.skip)
+            generator.check_write([*shown, *doubted], has_views, written.skip)
     picked = place is not None and is_traced(place[1])  # of several, which all are written: as they were, or the new one
     if place is not None and picked:
         _check_apart(place[0])

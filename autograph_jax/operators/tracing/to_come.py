@@ -45,20 +45,22 @@ _DEEPEST = 20  # iterators of iterators
 class _Loops(threading.local):
     def __init__(self) -> None:
         self.elements: list[Any] = []  # the iterators of the loops around, as far as they tell what is left
+        self.staged: list[Any] = []  # those over lists whose elements a staged loop takes from a copy, one of them in each turn
 
 
 _loops = _Loops()
 
 
 @contextlib.contextmanager
-def taking(*elements: Any) -> Iterator[None]:
+def taking(*elements: Any, is_staged: bool = False) -> Iterator[None]:
     """Meanwhile a loop takes these. They need not be asked if they hold no array, as most don't."""
     asked = [one for one in elements if _may_hold(one)]
-    _loops.elements += asked
+    own = _loops.staged if is_staged else _loops.elements
+    own += asked
     try:
         yield
     finally:
-        del _loops.elements[len(_loops.elements) - len(asked) :]
+        del own[len(own) - len(asked) :]
 
 
 def meanwhile(function: Callable[..., Any], *sources: Any) -> Callable[..., Any]:
@@ -101,7 +103,7 @@ def _elements(iterable: Any) -> Iterator[Any]:
 
 def is_any() -> bool:
     """Is a loop or a comprehension running that has yet to take what may hold an array?"""
-    return bool(_loops.elements) or collected.is_any()
+    return bool(_loops.elements or _loops.staged) or collected.is_any()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,11 +117,20 @@ class Written:
 _NOTHING = Written()
 
 
-def holds(arrays: Iterable[Any], written: Written, generators: Iterable[given.Given]) -> bool:
-    """Is one of these in what is yet to be taken, also by the generators that run?"""
+def holds(arrays: Iterable[Any], doubted: Iterable[Any], written: Written, generators: Iterable[given.Given]) -> bool:
+    """Is one of these in what is yet to be taken, also by the generators that run?
+
+    Nor may it be one of those that are `doubted`; a staged loop's variable may be any of those that the loop takes.
+    """
     known = frozenset(map(id, arrays))
+    if _loops.staged and _is_in(known, _loops.staged, written):
+        return True
     others = (one.left for one in (*collected.running(), *generators) if one.left is not None)
-    for element in itertools.chain.from_iterable(_left(elements, written) for elements in (*_loops.elements, *others)):
+    return _is_in(known.union(map(id, doubted)), (*_loops.elements, *others), written)
+
+
+def _is_in(known: frozenset[int], sources: Iterable[Any], written: Written) -> bool:
+    for element in itertools.chain.from_iterable(_left(elements, written) for elements in sources):
         if id(element) in known:
             return True
         if not reach.is_plain(element) and reach.holds(element, lambda part: id(part) in known, skip=written.skip):
