@@ -478,6 +478,11 @@ class Stepping:
 
     set = step
 
+    def step_below(self, most, k):
+        if k >= most:
+            raise KeyError
+        return self.step(k)
+
     def stepped(self, k):
         self.x[0] += k
         return self
@@ -586,15 +591,9 @@ def taken_in_turn(x):
 
 def failed_in_the_middle(x):
     s = Stepping(x)
-
-    def step(k):
-        if k > 1:
-            raise ValueError
-        return s.step(k)
-
     try:
-        a = [step(k)[1] for k in range(3)]
-    except ValueError:
+        a = [s.step_below(2, k)[1] for k in range(3)]
+    except KeyError:
         a = [s.step(1.0)[1]]
     return a, s.step(1.0) * 1.0
 
@@ -638,16 +637,9 @@ def taken_of_a_pipeline(x):
 
 
 def caught_in_a_handler(x):
-    s = Stepping(x)
-
-    def step(k):
-        if k > 0:
-            raise KeyError
-        return s.step(k)
-
-    kept = []
+    s, kept = Stepping(x), []
     try:
-        return [step(k) for k in range(3)]
+        return [s.step_below(1, k) for k in range(3)]
     except KeyError as error:
         kept.append(error)
         s.x[0] = -1.0
