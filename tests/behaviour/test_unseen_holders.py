@@ -558,7 +558,8 @@ def collected_copies(x):
     s = Stepping(x)
     a = [s.step(k).copy() for k in range(3)]
     b = {k: s.step(k) * 2.0 for k in range(3)}
-    return a, b, list(s.step(k) + 0.0 for k in range(3)), list(map(lambda k: s.step(k)[0], range(3)))  # noqa: C400
+    sums = list(itertools.accumulate(map(s.step, range(3)), lambda total, v: total + v, initial=0.0))
+    return a, b, sums, list(s.step(k) + 0.0 for k in range(3)), list(map(lambda k: s.step(k)[0], range(3)))  # noqa: C400
 
 
 def collected_objects(x):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
+import itertools
 import sys
 import threading
 import types
@@ -185,13 +186,16 @@ def pass_on(elements: Any) -> None:
 
 
 def _givers_in(elements: Any, depth: int) -> Iterator[Any]:
-    """The generators that an iterator gives the elements of, and what `map` notes of those that its function makes."""
+    """The generators that an iterator gives the elements of, and what `map` notes of those that its function makes.
+
+    What `accumulate` gives are sums, but for the first, which `taking` knows about.
+    """
     if type(elements) is types.GeneratorType:
         yield elements
     elif type(elements) is map:
         state: Any = elements.__reduce__()[1]  # the function, and iterators
         yield from (state[0].given,) if getattr(state[0], "__code__", None) in _functions else ()
-    elif depth < _DEEPEST and hasattr(type(elements), "__next__"):
+    elif depth < _DEEPEST and hasattr(type(elements), "__next__") and type(elements) is not itertools.accumulate:
         for source in _sources(elements):
             yield from _givers_in(source, depth + 1)
 
