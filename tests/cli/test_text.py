@@ -44,8 +44,8 @@ LAYOUT = {  # name: source, text
         "(another_function)\n    )",
     ),
     "a comprehension is one element": (
-        f"def f({LONG}):\n    return [x * longest + 1.25 * y for x, y in zip(alpha_alpha, beta_beta_beta, longest)]\n",
-        f"def f({LONG}):\n    return [\n        x * longest + 1.25 * y for x, y in "
+        f"def f({LONG}):\n    return [x * longest + 1.125 * y for x, y in zip(alpha_alpha, beta_beta_beta, longest)]\n",
+        f"def f({LONG}):\n    return [\n        x * longest + 1.125 * y for x, y in "
         "ag__.call(zip)(alpha_alpha, beta_beta_beta, longest)\n    ]",
     ),
     "a lambda keeps its parameters": (
