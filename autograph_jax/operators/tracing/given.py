@@ -112,12 +112,17 @@ def by_users(elements: Any) -> Any:
     kind = type(elements)
     if reach.is_foreign(kind):
         return elements
-    if isinstance(getattr(kind, "__next__", None), types.FunctionType):
+    if _is_users(kind, "__next__"):
         return _each(elements)
-    if isinstance(getattr(kind, "__iter__", None), types.FunctionType):
+    if _is_users(kind, "__iter__"):
         return by_users(iter(elements))
-    is_sequence = not hasattr(kind, "__iter__") and isinstance(getattr(kind, "__getitem__", None), types.FunctionType)
-    return _each(elements) if is_sequence else elements
+    return _each(elements) if not hasattr(kind, "__iter__") and _is_users(kind, "__getitem__") else elements
+
+
+def _is_users(kind: type, name: str) -> bool:
+    """Has a class this method from a user's class? Not from one of ours, as classes of NumPy's array have in ported code."""
+    method = getattr(kind, name, None)
+    return isinstance(method, types.FunctionType) and not reach.is_foreign(method)
 
 
 def _each(elements: Iterable[Any]) -> Iterator[Any]:

@@ -155,8 +155,8 @@ def is_record(value: Any) -> bool:
     return bool(attributes(value)) and jax.tree_util.all_leaves([value]) and compiled_function(value) is None
 
 
-def is_foreign(kind: type) -> bool:
-    """Is it a class of Python's, JAX's, NumPy's or ours?"""
+def is_foreign(kind: type | types.FunctionType) -> bool:
+    """Is it a class or function of Python's, JAX's, NumPy's or ours?"""
     return kind.__module__.partition(".")[0] in _FOREIGN
 
 
