@@ -393,7 +393,9 @@ def _runs_programs(frame: types.FrameType) -> bool:
     return frame.f_globals.get("__name__", "").partition(".")[0] in _RUNNERS
 
 
-_RUNNERS = frozenset("_pytest pluggy pytest xdist execnet unittest IPython ipykernel tornado asyncio runpy threading".split())
+_RUNNERS = frozenset(
+    "_pytest pluggy pytest xdist execnet __channelexec__ unittest IPython ipykernel tornado asyncio runpy threading".split()
+)
 
 
 def is_written_late(target: Any) -> bool:
