@@ -328,6 +328,25 @@ def test_lengths_that_are_symbols():
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-12), tuple(found), expected)
 
 
+def test_lengths_that_are_symbols_in_a_comprehension():
+    """What it has yet to take is compared with views of what is written."""
+
+    def run(x, y):
+        def first(v):
+            v[:2][0] += 1.0
+            row = v[1:]
+            row[0] = v[0]
+            return row.sum()
+
+        return [first(v * 1.0) for v in (x, y)]
+
+    (n,) = export.symbolic_shape("n")
+    exported = export.export(jax.jit(ag.autograph(run)))(*[jax.ShapeDtypeStruct((n,), float)] * 2)
+    values = np.linspace(0.5, 1.5, 9)
+    found = exported.call(jnp.asarray(values), jnp.asarray(2.0 * values))
+    np.testing.assert_allclose(found, run(values.copy(), 2.0 * values), rtol=1e-12)
+
+
 def test_a_constant_that_a_loop_begins_with():
     constant = jnp.arange(7.0)
 

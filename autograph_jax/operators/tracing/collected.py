@@ -84,6 +84,7 @@ def _forget_ended() -> None:
 
 
 def is_any() -> bool:
+    _forget_ended()
     return bool(_begun.comprehensions)
 
 

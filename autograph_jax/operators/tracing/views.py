@@ -236,6 +236,8 @@ def _share_an_element(one: _Part, other: _Part) -> bool:
     """Do two parts of one array? Not where that is handed over to two variables, of which in each turn one has it."""
     if any(_are_two_takers(one.handed.get(given), taken) for given, taken in other.handed.items()):
         return False
+    if not all(isinstance(length, int) for length in one.array.shape):  # of a program for `jax.export`
+        return True
     array = np.empty(one.array.shape, np.bool_)
     return share_memory(one.take(array), other.take(array))
 
