@@ -62,14 +62,14 @@ def convert_tree(
 
     `free` are the names that the function takes from a function around it.
 
-    The order: `plain` writes out what only works inside a class, `comprehension_names` tells variables apart that Python takes
-    for one, `local_variables` writes out what looks at the frame; `growing` marks
-    lists of ported code; `matches` makes if chains; `yielding` cuts ifs at their yields; `live_loops` marks loops over
-    arrays that they write, before `attempts` moves these arrays; `unpacking` and `views` mark what shares memory with
-    them; `stores` makes item writes into assignments, which the blocks then count as written variables; `generators` marks
-    what stays Python's; `blocks` cuts statements into functions, and needs facts about the tree as the stores left it;
-    `debugged` shows these all variables; `open_lengths`, also of ported code, `comprehensions`, `collecting`, `list_operands`,
-    `products`, `powers`, `truths`, `raising` and `expressions` last, when tests stand where they will be evaluated.
+    The order: `plain` writes out what only works inside a class, `comprehension_names` tells variables apart that Python
+    takes for one, `local_variables` writes out what looks at the frame; `growing` marks lists of ported code; `matches` makes
+    if chains; `yielding` cuts ifs at their yields; `live_loops` marks loops over arrays that they write, before `attempts`
+    moves these arrays; `unpacking` and `views` mark what shares memory with them; `stores` makes item writes into
+    assignments, which the blocks then count as written variables; `generators` marks what stays Python's; `blocks` cuts
+    statements into functions, and needs facts about the tree as the stores left it; `debugged` shows these all variables;
+    `open_lengths`, also of ported code, `comprehensions`, `collecting`, `list_operands`, `products`, `powers`, `truths`,
+    `raising` and `expressions` last, when tests stand where they will be evaluated.
     """
     names = Names(tree)
     has = _Kinds(tree)

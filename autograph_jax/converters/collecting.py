@@ -19,7 +19,7 @@ from typing import Any
 import gast
 
 from autograph_jax.converters.base import Pass
-from autograph_jax.converters.views import KEEP_NOTHING
+from autograph_jax.converters.views import KEEP_NOTHING, REDUCING
 from autograph_jax.syntax.names import Names, is_operator
 from autograph_jax.syntax.template import Template
 from autograph_jax.syntax.walk import children
@@ -28,7 +28,6 @@ _COLLECT = Template("ag__.collect(VALUE)")
 _COLLECTING = Template("ag__.collecting(VALUES)")
 _GIVE = Template("ag__.give(NAME_, VALUE)")
 _GIVING = Template("ag__.giving(VALUES)")
-_REDUCING = frozenset({"all", "any", "sum"})
 # Python's functions that call none of the user's, and methods of dicts.
 _CALL_NOTHING = KEEP_NOTHING | frozenset("dict enumerate isinstance list reversed set tuple zip".split())
 _METHODS = frozenset({"items", "keys", "values"})
@@ -45,7 +44,7 @@ class _Collecting(Pass):
         self._reduced: set[gast.expr] = set()  # generators of which nothing is kept: `sum(f(v) for v in x)`
 
     def visit_Call(self, node: gast.Call) -> gast.Call:
-        if isinstance(node.func, gast.Name) and node.func.id in _REDUCING:
+        if isinstance(node.func, gast.Name) and node.func.id in REDUCING:
             self._reduced |= {argument for argument in node.args if isinstance(argument, gast.GeneratorExp)}
         self.generic_visit(node)
         return node

@@ -36,7 +36,7 @@ _ROWS = Template("ag__.rows(BASE)")
 _EACH = Template("ag__.each(VALUES)")
 # Python's functions that give no array of what they get.
 KEEP_NOTHING = frozenset({"abs", "bool", "complex", "float", "int", "len", "print", "range", "repr", "round", "str"})
-_REDUCING = frozenset({"all", "any", "sum"})
+REDUCING = frozenset({"all", "any", "sum"})
 _EVALUATED = (gast.Attribute, gast.Call, gast.IfExp, gast.BoolOp, gast.NamedExpr)  # each gives an array that somebody may hold
 _LOAD = gast.Load()
 VIEWS = frozenset("T mT real imag conj conjugate reshape ravel transpose swapaxes squeeze view diagonal".split())
@@ -133,7 +133,7 @@ class _Kept(Pass):
         return node
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
-        if isinstance(node.func, gast.Name) and node.func.id in _REDUCING:
+        if isinstance(node.func, gast.Name) and node.func.id in REDUCING:
             self._reduced |= set(node.args)
         self.generic_visit(node)
         if is_operator(node.func, "rows"):

@@ -42,20 +42,23 @@ def filterfalse(predicate: Any, iterable: Iterable[Any]) -> Any:
 
 def compress(data: Iterable[Any], selectors: Iterable[Any]) -> Any:
     """`itertools.compress`."""
-    pairs = zip(taken(selectors), taken(data), strict=False)
-    return comprehensions.kept_ones(_tested(pairs, lambda chosen, value: chosen))
-
-
-def _those(values: Iterable[Any], test: Test) -> Any:
-    return comprehensions.kept_ones(
-        _tested(comprehensions.each_there(values), lambda there, value: _and_then(there, test, value))
-    )
+    return comprehensions.kept_ones(_compressed(zip(taken(data), taken(selectors), strict=False)))
 
 
 @given.passing_on
-def _tested(pairs: Iterable[tuple[Any, Any]], test: Callable[[Any, Any], Any]) -> Iterator[Any]:
-    for known, value in pairs:
-        yield comprehensions.kept_one(test(known, value), value)
+def _compressed(pairs: Iterable[tuple[Any, Any]]) -> Iterator[Any]:
+    for value, chosen in pairs:
+        yield comprehensions.kept_one(chosen, value)
+
+
+def _those(values: Iterable[Any], test: Test) -> Any:
+    return comprehensions.kept_ones(_tested(comprehensions.each_there(values), test))
+
+
+@given.passing_on
+def _tested(each: Iterable[tuple[Any, Any]], test: Test) -> Iterator[Any]:
+    for there, value in each:
+        yield comprehensions.kept_one(_and_then(there, test, value), value)
 
 
 def takewhile(predicate: Test, iterable: Iterable[Any]) -> Any:

@@ -699,6 +699,36 @@ for function in (
 row(written_by_the_loop_of_a_generator, [X], want="either")
 
 
+def rings_that_are_given(x):
+    """Lists and dicts that hold themselves, and an iterator that is its own, of a class of Python's."""
+
+    class Own(map):
+        def __iter__(self):
+            return self
+
+    ring, node = [x * 1.0], {"x": x * 2.0}
+    ring.append(ring)
+    node["next"] = node
+
+    def each():
+        yield ring
+        yield node
+
+    a, b = list(each())
+    c = tuple(one for one in (ring, node) if len(one))
+    return a[0] + b["x"] + c[0][0], list(map(lambda v: v * 2.0, Own(lambda v: v + 1.0, [x])))
+
+
+def compressed_from_one_iterator(x):
+    """The data is taken before the selector."""
+    it = iter([5, 1, 0, 2])
+    return x, list(itertools.compress(it, it))
+
+
+row(rings_that_are_given, [X])
+row(compressed_from_one_iterator, [X])
+
+
 # ------------------------------------------------------------------ what a branch leaves in an attribute, and gives
 def given_and_left(x):
     s = Stepping(x)

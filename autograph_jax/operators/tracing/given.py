@@ -115,7 +115,7 @@ def by_users(elements: Any) -> Any:
     if _is_users(kind, "__next__"):
         return _each(elements)
     if _is_users(kind, "__iter__"):
-        return by_users(iter(elements))
+        return own if (own := iter(elements)) is elements else by_users(own)
     return _each(elements) if not hasattr(kind, "__iter__") and _is_users(kind, "__getitem__") else elements
 
 
@@ -152,14 +152,21 @@ def may_give(code: types.CodeType) -> bool:
 
 def _kept_in(value: Any) -> list[Any]:
     """The arrays in what is given, and objects of users', in which are those that they hold then."""
-    if reach.is_plain(value) and isinstance(value, jax.Array):
-        return [value] if value.ndim else []
-    if reach.is_record(value) and type(value).__weakrefoffset__:
-        return [value]
-    if type(value) in (tuple, list, dict):
-        parts = value.values() if type(value) is dict else value
-        return [one for part in parts if type(part) not in reach.ATOMS for one in _kept_in(part)]
-    return [array for array in reach.arrays(value) if array.ndim]
+    found: list[Any] = []
+    known, pending = set[int](), [value]
+    for one in pending:  # which grows
+        if type(one) in reach.ATOMS or id(one) in known:
+            continue
+        known.add(id(one))
+        if reach.is_plain(one) and isinstance(one, jax.Array):
+            found += [one] if one.ndim else []
+        elif reach.is_record(one) and type(one).__weakrefoffset__:
+            found.append(one)
+        elif type(one) in (tuple, list, dict):
+            pending += one.values() if type(one) is dict else one
+        else:
+            found += (array for array in reach.arrays(one) if array.ndim)
+    return found
 
 
 def is_any() -> bool:

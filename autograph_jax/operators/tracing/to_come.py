@@ -93,7 +93,7 @@ def collecting(iterable: Any) -> Iterator[Any]:
 def giving(iterable: Any) -> Iterator[tuple[given.Given, Any]]:
     """`(f(v) for v in iterable)`: what it goes through, each with what the generator has given."""
     elements = _elements(iterable)
-    return zip(itertools.repeat(given.Given(elements if _may_hold(elements) else None)), elements)  # noqa: B905 - it ends with these
+    return zip(itertools.repeat(given.Given(elements if _may_hold(elements) else None)), elements, strict=False)
 
 
 def _elements(iterable: Any) -> Iterator[Any]:
