@@ -389,7 +389,7 @@ def after_a_turn(opened: list[bool]) -> None:
 
 
 def _runs_programs(frame: types.FrameType) -> bool:
-    """Is it of a test runner, notebook, or of what these run on? They hold much in variables, and read nothing of the user's."""
+    """Is it of a test runner or notebook, or what these run on? They hold much, and read nothing of the user's."""
     return frame.f_globals.get("__name__", "").partition(".")[0] in _RUNNERS
 
 
