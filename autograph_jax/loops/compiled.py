@@ -21,6 +21,7 @@ from autograph_jax.loops import (
     branch_loops,
     factors,
     guards,
+    halos,
     nests,
     ranges,
     selects,
@@ -65,10 +66,17 @@ def _compiled(closed: ClosedJaxpr, known: Ranges, chosen: Chosen, by_a_call: boo
     builder = Builder(flat.in_avals)
     outputs = _Run(flat, builder, chosen).run(builder.inputs, known)
     made = builder.program(flat.jaxpr, outputs)
-    needed, _ = partial_eval.dce_jaxpr(made.jaxpr, [True] * len(outputs), instantiate=True)
-    result = ClosedJaxpr(needed, made.consts)
+    result = _needed(made)
+    with_halos = halos.with_halos(result) if "halos" in chosen else result
+    result = _needed(with_halos) if with_halos is not result else result
     run = result if sight is marked else writes.with_writes_last(result)
     return traced(run, result.in_avals) if callable(run) and run is not result else result
+
+
+def _needed(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """Without what nobody reads."""
+    needed, _ = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.out_avals), instantiate=True)
+    return ClosedJaxpr(needed, closed.consts)
 
 
 def _may_change(jaxpr: Any, chosen: Chosen) -> bool:
@@ -87,7 +95,7 @@ def _changes(equation: Any, chosen: Chosen) -> bool:
         return _may_change(equation.params["jaxprs"].solve.jaxpr, chosen)
     if "factors" in chosen and factors.is_small(equation) or "sorts" in chosen and sorts.is_small(equation):
         return True
-    if "products" in chosen and small_products.is_small(equation):
+    if "products" in chosen and small_products.is_small(equation) or "halos" in chosen and halos.is_part(equation):
         return True
     if name == "cond" and any(_may_change(branch.jaxpr, chosen) for branch in equation.params["branches"]):
         return True
