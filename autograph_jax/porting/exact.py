@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 _PARTS = 32
+_LAST_BITS = 1.5 * 2.0**52  # a double of this size has no bits for fractions
 _LEAST, _GREATEST = -745.2, 709.8  # below it is 0, above it infinite
 
 
@@ -52,15 +53,14 @@ def _tangent(primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
 @jax.jit
 def _doubles(x: jax.Array) -> jax.Array:
     inside = jnp.clip(x, _LEAST, _GREATEST)
-    steps = jnp.round(inside / (_STEP + _STEP_REST))
-    whole = steps.astype(np.int64)
+    steps, whole = _nearest(inside / (_STEP + _STEP_REST))
     r, lost = _sum(inside - steps * _STEP, -steps * _STEP_REST)
     square = r * r
     tail = square * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720)))))
-    place, power = whole % _PARTS, whole // _PARTS
-    first = jnp.asarray(_FIRST)[place]
-    found = first + (jnp.asarray(_SECOND)[place] + first * (r + (lost + tail)))
-    half = power // 2
+    place, power = whole & (_PARTS - 1), whole >> (_PARTS.bit_length() - 1)
+    first, second = (jnp.asarray(table).at[place].get(mode="promise_in_bounds") for table in (_FIRST, _SECOND))
+    found = first + (second + first * (r + (lost + tail)))
+    half = power >> 1
     found = found * _power_of_two(half) * _power_of_two(power - half)
     return jnp.where(x >= _GREATEST, jnp.inf, jnp.where(x <= _LEAST, 0.0, jnp.where(x != x, x, found)))
 
@@ -69,6 +69,15 @@ def _sum(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
     """a + b, and what rounding has lost, where a is the greater one."""
     total = a + b
     return total, b - (total - a)
+
+
+def _nearest(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The integer nearest to x, of less than 2**31, as a double and as an integer.
+
+    It stands in the last bits of the sum. To round and to convert are no vector code on most CPUs: exp took 1.7 times as long.
+    """
+    shifted = jax.lax.reduce_precision(x + _LAST_BITS, 11, 52)
+    return shifted - _LAST_BITS, (jax.lax.bitcast_convert_type(shifted, np.int64) << 32) >> 32
 
 
 def _power_of_two(n: jax.Array) -> jax.Array:
