@@ -19,6 +19,7 @@ from jax.interpreters import partial_eval
 
 from autograph_jax.loops import (
     branch_loops,
+    extremes,
     factors,
     guards,
     halos,
@@ -96,6 +97,8 @@ def _changes(equation: Any, chosen: Chosen) -> bool:
     if "factors" in chosen and factors.is_small(equation) or "sorts" in chosen and sorts.is_small(equation):
         return True
     if "products" in chosen and small_products.is_small(equation) or "halos" in chosen and halos.is_part(equation):
+        return True
+    if "extremes" in chosen and extremes.is_search(equation):
         return True
     if name == "cond" and any(_may_change(branch.jaxpr, chosen) for branch in equation.params["branches"]):
         return True
@@ -220,7 +223,7 @@ class _Run:
         return self._builder.of(write, [given[0], given[2], *(number for number, _ in parts)], equation)
 
     def _written_out(self, equation: Any) -> Callable[..., Any] | None:
-        """What gives the same as a small factorisation or sort."""
+        """What gives the same as a small factorisation or sort, or as a long search."""
         name = equation.primitive.name
         if "factors" in self._chosen and factors.is_small(equation):
             told.tell(equation, "factors", f"`{name}` of {equation.invars[0].aval.shape} is written out")
@@ -228,6 +231,9 @@ class _Run:
         if "sorts" in self._chosen and sorts.is_small(equation):
             told.tell(equation, "sorts", f"a sort of {equation.invars[0].aval.shape} is written out")
             return functools.partial(sorts.by_counting, **equation.params)
+        if "extremes" in self._chosen and extremes.is_long(equation, self._jaxpr):
+            told.tell(equation, "extremes", f"`{name}` looks for the value first, then for its place")
+            return functools.partial(extremes.first_place, name, **equation.params)
         return None
 
     def _instead(self, other: Any, given: list[Atom], equation: Any) -> Sequence[Atom]:

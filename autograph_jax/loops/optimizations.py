@@ -16,6 +16,7 @@ MEANINGS = {
     "factors": "matrices of up to 3x3 are factorised and solved by written-out arithmetic, not by LAPACK",
     "products": "products of matrices of up to 8x8, a pair for each lane, are written-out arithmetic",
     "sorts": "arrays of up to 8 elements are sorted by written-out comparisons",
+    "extremes": "`argmax` and `argmin` look for the largest element first, and then for its place",
     "halos": "an array of which several shifted windows are read, jnp.roll(x, 1) and jnp.roll(x, -1), is continued in one copy",
     "rows": "of a table of which a loop needs some rows, copies of these are in it",
     "forwarding": "an element that a turn before has written is handed on, and not read again",
@@ -24,7 +25,7 @@ MEANINGS = {
 }
 ALL: Chosen = frozenset(MEANINGS)
 NONE: Chosen = frozenset()
-ON_CPU_ALONE: Chosen = frozenset({"blocks", "factors", "products", "sorts", "halos", "forwarding", "unroll", "kernel"})
+ON_CPU_ALONE: Chosen = ALL - {"ranges", "selects", "shifts", "rows"}
 _VARIABLE = "AUTOGRAPH_JAX_OPTIMIZE"
 
 
