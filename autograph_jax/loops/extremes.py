@@ -1,7 +1,7 @@
 """Where the largest element of an array is: the largest one first, and then the first place that has it.
 
 XLA on the CPU walks through the pairs of a value and a place one by one; each of the two searches is vector code. Of 100
-doubles they take 0.4 of the time, of 100 columns of 100 a fifth, and where the largest element is asked for as well, one of them is
+doubles they take 0.4 of the time, of 100 columns of 100 a fifth, and where the largest element is asked for as well, one is
 there anyway. A NaN is the largest and the smallest, and the first of several counts, as in `jnp.argmax`.
 """
 
