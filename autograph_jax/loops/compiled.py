@@ -1,7 +1,7 @@
 """A program of loops as it is compiled, with the optimisations that were chosen (`optimizations.py`).
 
 This is done where a loop is lowered, after every transform: derivatives, checks and explanations see what was staged. The
-values are the same to the bit, but for what docs/optimizations.md says of `kernel` and `factors`, and for the order in which
+values are the same to the bit, but for what docs/optimizations.md says of some of them, and for the order in which
 derivatives are summed up (`accumulated.py`).
 """
 
