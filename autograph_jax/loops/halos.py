@@ -2,8 +2,8 @@
 
 `jnp.roll(x, 1) + jnp.roll(x, -1)` joins two pairs of slices, and so does `jnp.pad(x, 1, mode="wrap")`, of which `w[2:]` and
 `w[:-2]` are read. XLA on the CPU makes such a join anew in each operation that reads it, and asks for each element from which
-of the parts it comes: the loop over them is no vector code. Of one copy in memory the windows are plain reads. Zeros around
-an array (`jnp.pad(x, 1)`), XLA has in memory anyway.
+of the parts it comes: the loop over them is no vector code, and what is computed before is computed for each roll again. Of one
+copy in memory the windows are plain reads. Zeros around an array (`jnp.pad(x, 1)`), XLA has in memory anyway.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from autograph_jax.loops.axes import is_split
 from autograph_jax.loops.building import Atom, Builder, is_variable
 
 _FEWEST_ELEMENTS = 1024  # below, the loop is one kernel as a rule, in which a copy costs more than it saves
+_FEWEST_OF_PLAIN_ROLLS = 16384  # where XLA's loop over a few rolls of what is in memory is vector code nevertheless
+_MANY_ROLLS = 6
+_SHORTEST_ROWS = 16
 
 
 class _Roll(NamedTuple):
@@ -50,7 +53,7 @@ def with_halos(closed: ClosedJaxpr) -> ClosedJaxpr:
     if not any(map(_is_join, closed.jaxpr.eqns)):
         return closed
     rolls = _rolls(closed.jaxpr)
-    halos = _halos(rolls)
+    halos = _halos(rolls, closed.jaxpr)
     rolls = {made: roll for made, roll in rolls.items() if (roll.array, roll.axis) in halos}
     joins = _joins_read_in_windows(closed.jaxpr, rolls)
     if not halos and not joins:
@@ -87,7 +90,15 @@ def _rolls(jaxpr: Any) -> dict[Any, _Roll]:
     """By what it makes, each roll of the program."""
     makers = {v: equation for equation in jaxpr.eqns for v in equation.outvars}
     found = ((equation.outvars[0], _roll(equation, makers)) for equation in filter(_is_join, jaxpr.eqns))
-    return {made: roll for made, roll in found if roll is not None}
+    return {made: roll for made, roll in found if roll is not None and _is_read(made, jaxpr)}
+
+
+def _is_read(roll: Any, jaxpr: Any) -> bool:
+    """Is more of it read than some elements?"""
+    readers = [equation for equation in jaxpr.eqns if any(atom is roll for atom in equation.invars)]
+    return any(atom is roll for atom in jaxpr.outvars) or not all(
+        _is_slice(reader) and 2 * reader.outvars[0].aval.size < roll.aval.size for reader in readers
+    )
 
 
 def _roll(equation: Any, makers: dict[Any, Any]) -> _Roll | None:
@@ -115,11 +126,16 @@ def _is_slice(equation: Any) -> bool:
     return equation.primitive.name == "slice" and set(equation.params["strides"] or (1,)) == {1}
 
 
-def _halos(rolls: dict[Any, _Roll]) -> dict[tuple[Any, int], _Halo]:
+def _halos(rolls: dict[Any, _Roll], jaxpr: Any) -> dict[tuple[Any, int], _Halo]:
     """What each array that is rolled by several shifts along an axis needs for all of them."""
+    computed = {v for equation in jaxpr.eqns for v in equation.outvars}
+    is_much = len(rolls) >= _MANY_ROLLS or any(roll.array in computed for roll in rolls.values())
     shifts: dict[tuple[Any, int], set[int]] = {}
     for roll in rolls.values():
-        if not is_split(roll.array.aval):
+        shape = roll.array.aval.shape
+        is_large = is_much or len(shape) == 1 or roll.array.aval.size >= _FEWEST_OF_PLAIN_ROLLS
+        is_long = roll.axis < len(shape) - 1 or shape[-1] >= _SHORTEST_ROWS
+        if is_large and is_long and not is_split(roll.array.aval):
             shifts.setdefault((roll.array, roll.axis), set()).add(roll.shift)
     found = {}
     for (array, axis), several in shifts.items():

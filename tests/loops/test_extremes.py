@@ -38,6 +38,35 @@ def test_it_is_the_same_place(kind, name):
                 np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("shape", [(5000,), (64, 64), (100, 101), (70, 3, 40)])
+def test_no_place_of_a_NaN_is_lost_in_large_arrays(shape):
+    def last(x):
+        place = jnp.zeros(x.shape[:-1], int)
+        for _ in range(2):
+            place = jnp.argmax(x, axis=-1) + 1000 * jnp.argmin(x, axis=-1)
+        return place
+
+    array = np.random.default_rng(0).normal(size=shape)
+    array[..., 5] = array[..., shape[-1] // 2] = np.nan
+    assert _searches(ag.jit(last, optimize=False).lower(array).as_text())
+    assert not _searches(ag.jit(last).lower(array).as_text())
+    np.testing.assert_array_equal(ag.jit(last)(array), np.full(shape[:-1], 5005))
+
+
+def test_the_largest_element_is_what_it_would_be():
+    def both(x):
+        place, largest = 0, 0.0
+        for _ in range(2):
+            place, largest = x.argmax(), x.max()
+        return place, largest
+
+    array = np.random.default_rng(0).normal(size=5000)
+    array[3000] = np.nan
+    (place, largest), (there, expected) = (ag.jit(both, optimize=o)(array) for o in (True, False))
+    assert place == there == 3000
+    np.testing.assert_array_equal(largest, expected)
+
+
 def pursuit(atoms, signal):
     """Matching pursuit: the atom that is nearest to what is left."""
     picked = jnp.zeros(6, int)
