@@ -23,7 +23,7 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import Primitive
 from jax.extend.core.primitives import while_p
-from jax.interpreters import ad, mlir
+from jax.interpreters import ad, mlir, partial_eval
 
 from autograph_jax.loops import accumulated, batched, checked, partial
 from autograph_jax.loops.axes import axes_of, axes_of_type, vary
@@ -34,6 +34,7 @@ from autograph_jax.loops.quiet import quiet
 from autograph_jax.loops.sweep import run_and_save, saved_avals, sweep
 
 Masks = tuple[Mask, Mask]  # which of the body's constants, and which of the carry, have tangents
+Live = Mask | None  # which of that carry a sweep takes anything back of
 
 
 def _new(name: str, run: Callable[..., list[Any]]) -> Primitive:
@@ -148,7 +149,7 @@ ad.primitive_jvps[while_saving_p] = _saving_jvp
 # The linear part. Its operands: those of the loop, what was saved, the tangents.
 
 
-def _run_tangent(*operands: Any, loop: Loop, masks: Masks, saved: int, many: int) -> list[Any]:
+def _run_tangent(*operands: Any, loop: Loop, masks: Masks, saved: int, many: int, live: Live = None) -> list[Any]:
     primals, _, tangents = split(operands, len(loop.in_avals), saved)
 
     def one(*tangents: Any) -> list[Any]:
@@ -159,7 +160,7 @@ def _run_tangent(*operands: Any, loop: Loop, masks: Masks, saved: int, many: int
     return one(*tangents)
 
 
-def _tangent_avals(*avals: Any, loop: Loop, masks: Masks, saved: int, many: int) -> Any:
+def _tangent_avals(*avals: Any, loop: Loop, masks: Masks, saved: int, many: int, live: Live = None) -> Any:
     leading = avals[-1].shape[:many]
     out = [a.update(shape=(*leading, *a.shape), weak_type=False) for a in _carry_tangents(loop, masks)]
     return out, _while_avals_of(quiet(loop))[1]
@@ -178,8 +179,27 @@ def _tangent_transpose(cotangents: Sequence[Any], *operands: Any, **params: Any)
     unknown = operands[linear:]
     if all(type(c) is ad.Zero for c in cotangents):
         return [*(None for _ in range(linear)), *(ad.Zero(u.aval) if ad.is_undefined_primal(u) else None for u in unknown)]
+    params = {"live": _live(cotangents, **params), **params}  # where there is no such parameter yet
     out = while_cotangent_p.bind(*operands[:linear], *_instantiated(cotangents), **params)
     return [None] * linear + [o if ad.is_undefined_primal(u) else None for o, u in zip(out, unknown, strict=True)]
+
+
+def _live(cotangents: Sequence[Any], *, loop: Loop, masks: Masks, **_: Any) -> Live:
+    """Of the carry that is differentiated: what has a say in what has a cotangent. None if all of it has.
+
+    Of the rest nothing is taken back: 0 times an infinite derivative is no zero, as of `n = norm(r)` that only the condition
+    reads, where r is 0 in the end.
+    """
+    given = iter(type(c) is not ad.Zero for c in cotangents)
+    live = [own and next(given) for own in masks[1]]
+    while True:
+        used = partial_eval.dce_jaxpr(loop.body.jaxpr, live)[1]
+        wide = [own and (one or other) for own, one, other in zip(masks[1], live, used[len(loop.const_avals) :], strict=True)]
+        if wide == live:
+            break
+        live = wide
+    found = tuple(chosen(live, masks[1]))
+    return None if all(found) else found
 
 
 def _linear(*, loop: Loop, saved: int, **_: Any) -> int:
@@ -196,22 +216,22 @@ ad.primitive_transposes[while_tangent_p] = _tangent_transpose
 # Its transpose
 
 
-def _run_cotangent(*operands: Any, loop: Loop, masks: Masks, saved: int, many: int) -> list[Any]:
+def _run_cotangent(*operands: Any, loop: Loop, masks: Masks, saved: int, many: int, live: Live = None) -> list[Any]:
     primals, kept, cotangents = split(operands, len(loop.in_avals), saved)
     loop = quiet(loop)
-    sums, back = sweep(loop, masks, primals, kept, cotangents, many=many)
+    sums, back = sweep(loop, masks, primals, kept, cotangents, many=many, live=live)
     return [*sums, *back]
 
 
-def _run_cotangent_into(*operands: Any, loop: Loop, masks: Masks, saved: int, many: int) -> list[Any]:
+def _run_cotangent_into(*operands: Any, loop: Loop, masks: Masks, saved: int, many: int, live: Live = None) -> list[Any]:
     count = sum(masks[0])
     primals, kept, cotangents = split(operands[: len(operands) - count], len(loop.in_avals), saved)
     starts = operands[len(operands) - count :]
-    sums, back = sweep(quiet(loop), masks, primals, kept, cotangents, many=many, starts=starts)
+    sums, back = sweep(quiet(loop), masks, primals, kept, cotangents, many=many, live=live, starts=starts)
     return [*sums, *back]
 
 
-def _cotangent_avals(*avals: Any, loop: Loop, masks: Masks, saved: int, many: int) -> Any:
+def _cotangent_avals(*avals: Any, loop: Loop, masks: Masks, saved: int, many: int, live: Live = None) -> Any:
     leading = avals[-1].shape[:many]
     consts = [tangent_aval(a) for a in chosen(loop.const_avals, masks[0])]
     out = [a.update(shape=(*leading, *a.shape), weak_type=False) for a in [*consts, *_carry_tangents(loop, masks)]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from autograph_jax.loops.axes import axes_of, axes_of_type, vary
 from autograph_jax.loops.branches import seen_through
 from autograph_jax.loops.by_lane import meet
 from autograph_jax.loops.linearized import Linearized, LinearizedLanes, transposed
-from autograph_jax.loops.loop import Loop, Mask, chosen, is_inexact
+from autograph_jax.loops.loop import Loop, Mask, chosen, is_inexact, merged
 from autograph_jax.loops.sums import adding_in_place
 from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.writes import writes_last
@@ -26,10 +25,17 @@ class Pull:
     """Of cotangents of the carry, and the sums of those of the constants."""
 
     def __init__(
-        self, loop: Loop, turn: Linearized | LinearizedLanes, masks: tuple[Mask, Mask], consts: Arrays, many: int
+        self,
+        loop: Loop,
+        turn: Linearized | LinearizedLanes,
+        masks: tuple[Mask, Mask],
+        consts: Arrays,
+        many: int,
+        live: Mask | None,
     ) -> None:
         self._loop, self._turn, self._many = loop, turn, many
         self._consts, self._carry = chosen(consts, masks[0]), chosen(loop.carry_avals, masks[1])
+        self._live = live or tuple(True for _ in self._carry)
         self._invariants = turn.invariants(consts)
 
     def start(self, cotangents: Sequence[Any], starts: Sequence[Any] | None) -> tuple[Arrays, Arrays]:
@@ -83,8 +89,17 @@ class Pull:
         return sums, self._loop.choose(active, new, cotangents)
 
     def _transposed(self, invariants: Arrays, residuals: Arrays, cotangents: Arrays) -> tuple[Arrays, Arrays]:
-        push = functools.partial(self._turn.push, invariants, residuals)
-        return transposed(push, list(map(jax.typeof, self._consts)), self._carry)(list(cotangents))
+        def push(tangents: Arrays, carry_tangents: Arrays) -> Arrays:
+            given = merged(list(map(_no_tangent, self._carry)), carry_tangents, self._live)
+            return chosen(self._turn.push(invariants, residuals, tangents, given), self._live)
+
+        back = transposed(push, list(map(jax.typeof, self._consts)), chosen(self._carry, self._live))
+        sums, new = back(chosen(cotangents, self._live))
+        return sums, merged(cotangents, new, self._live)
+
+
+def _no_tangent(aval: Any) -> Any:
+    return vary(jnp.zeros(aval.shape, aval.dtype), axes_of_type(aval))
 
 
 def _harmless_invariant(active: jax.Array, value: Any, lanes: tuple[bool, ...]) -> Any:

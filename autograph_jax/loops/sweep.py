@@ -250,16 +250,17 @@ def sweep(
     cotangents: Sequence[Any],
     *,
     many: int = 0,
+    live: Mask | None = None,
     starts: Sequence[Any] | None = None,
 ) -> tuple[Arrays, Arrays]:
     """The cotangents of the constants and of the carry before the loop, where the masks choose, of those after it.
 
     `kept` is what the forward run has saved, or nothing. Cotangents may have `many` leading axes. Those of the constants are
-    added to `starts`.
+    added to `starts`. Of the carry, those that are not `live` are zero, and remain so.
     """
     saved = _saved(loop, operands, masks, kept, functools.partial(_is_wanted, loop, cotangents, many))
     steps, sizes = _Steps(loop, masks, operands, turns=saved.turns), plan_of(loop, masks)
-    pull = Pull(loop, steps.turn, masks, steps.consts, many)
+    pull = Pull(loop, steps.turn, masks, steps.consts, many, live)
 
     def pulled(number: jax.Array, residuals: Arrays, back: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
         """Of the turn of this number, from 1 on."""

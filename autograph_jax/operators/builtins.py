@@ -16,7 +16,7 @@ import jax.core
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.operators import comparisons, comprehensions, hooks, jax_private, ordering, speculation
+from autograph_jax.operators import comparisons, comprehensions, hooks, jax_private, ordering, rounding, speculation
 from autograph_jax.operators.effects import checks, texts
 from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.ordering import all_of
@@ -268,9 +268,18 @@ def round_(number: Any, ndigits: Any = None) -> Any:
     if not _is_traced_scalar(number):
         return builtins.round(number) if ndigits is None else builtins.round(number, ndigits)
     if jnp.issubdtype(number.dtype, jnp.floating):
-        return as_number(jnp.round(number), int) if ndigits is None else jnp.round(number, ndigits)
+        return as_number(jnp.round(number), int) if ndigits is None else _to_digits(number, ndigits)
     whole = as_number(number, int) if number.dtype == bool else number
     return whole if ndigits is None or ndigits >= 0 else _to_tens(whole, 10**-ndigits)
+
+
+def _to_digits(number: jax.Array, ndigits: Any) -> jax.Array:
+    """A float of Python's is rounded as Python does it, NumPy's as NumPy, and JAX's as JAX."""
+    if not isinstance(ndigits, int):
+        return jnp.round(number, ndigits)
+    if number.weak_type:
+        return rounding.to_digits(number, ndigits)
+    return rounding.by_scaling(number, ndigits) if hooks.is_porting() else jnp.round(number, ndigits)
 
 
 def _to_tens(number: jax.Array, unit: int) -> jax.Array:

@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from autograph_jax.operators.rounding import by_scaling
+
 
 def convolve(a: Any, v: Any, mode: str = "full") -> jax.Array:
     """`np.convolve`."""
@@ -56,6 +58,12 @@ def _full(a: jax.Array, v: jax.Array) -> jax.Array:
     return (parts * v.astype(dtype)).sum(1, dtype=dtype)
 
 
+def polyfit(x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.polyfit`, also at places that are integers, which it computes in floats."""
+    x, y = jnp.asarray(x), jnp.asarray(y)
+    return jnp.polyfit(x.astype(jnp.result_type(x, float)), y, *args, **kwargs)
+
+
 def _part(full: jax.Array, short: int, long: int, mode: str) -> jax.Array:
     """Of all sums those where the shorter one is inside of the longer one, or as many as the longer one has elements."""
     if mode not in ("full", "same", "valid"):
@@ -70,6 +78,8 @@ def round_(a: Any, decimals: int = 0, out: None = None) -> jax.Array:
     a = jnp.asarray(a)
     if a.dtype == bool:
         return a.astype(np.round(np.zeros(1, bool), decimals).dtype)  # or NumPy's error
+    if a.dtype.kind == "f" and isinstance(decimals, int) and decimals:
+        return by_scaling(a, decimals)
     if decimals >= 0 or a.dtype.kind not in "iu":
         return jnp.round(a, decimals)
     if 10**-decimals > jnp.iinfo(a.dtype).max:

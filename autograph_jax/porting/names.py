@@ -44,7 +44,7 @@ _NUMPYS: dict[Function, Function] = {
     np.linalg.multi_dot: _multiplying(jnp.linalg.multi_dot),
     **({np.linalg.matmul: _multiplying(jnp.linalg.matmul)} if hasattr(np.linalg, "matmul") else {}),  # from NumPy 2.0 on
     **linear_algebra.NUMPYS, np.convolve: integers.convolve, np.correlate: integers.correlate, np.polymul: integers.polymul,
-    np.round: integers.round_, np.around: integers.round_,
+    np.round: integers.round_, np.around: integers.round_, np.polyfit: integers.polyfit,
     np.linalg.matrix_power: integers.matrix_power, np.clip: complex_order.clip,
     np.argmax: complex_order.argmax, np.argmin: complex_order.argmin, **histograms.FUNCTIONS, **quantiles.FUNCTIONS,
 }  # fmt: skip

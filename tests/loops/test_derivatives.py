@@ -237,6 +237,31 @@ def test_lanes_that_are_over_do_not_poison_the_others():
         np.testing.assert_allclose(got, want)
 
 
+def test_what_the_condition_alone_reads_may_have_no_derivative():
+    """Where r is 0, the norm of r has none: 0 times it is no zero. Nothing that is asked for depends on it."""
+
+    @ag.autograph
+    def solve(a):
+        x, left, turns = jnp.zeros(2), 1.0, 0
+        while left > 1e-9 and turns < 30:
+            r = a - x
+            left = jnp.linalg.norm(r)
+            x = x + r
+            turns += 1
+        return x, left
+
+    a = jnp.array([1.0, 2.0])
+    x = lambda a: solve(a)[0]
+    for turned in (jax.jacrev(x), jax.jit(jax.jacrev(x)), jax.jit(jax.jacfwd(x))):
+        np.testing.assert_array_equal(turned(a), np.eye(2))
+    lanes = jnp.stack([a, 3 * a, 0 * a])
+    np.testing.assert_array_equal(jax.jit(jax.vmap(jax.jacrev(x)))(lanes), np.stack([np.eye(2)] * 3))
+    np.testing.assert_array_equal(jax.jit(jax.jacrev(lambda lanes: jax.vmap(x)(lanes).sum(0)))(lanes)[0, 1], np.eye(2)[0])
+    cotangents = jnp.array([[1.0, 2.0], [3.0, 4.0]])
+    np.testing.assert_array_equal(jax.vmap(jax.vjp(x, a)[1])(cotangents)[0], cotangents)
+    assert np.isnan(jax.grad(lambda a: solve(a)[1])(a)).all()  # of this, it is asked for
+
+
 class TestForiLoop:
     def test_traced_bounds(self):
         f = lambda x, n: ag.fori_loop(1, n, lambda i, y: y * x + i, x)

@@ -62,7 +62,8 @@ def other_bases(w):
 
 @program
 def a_fit(w):
-    return Polynomial.fit([0.0, 1.0, 2.0], w, 1).convert().coef, np.polyfit(np.array([0.0, 1.0, 2.0]), w, 1)
+    of_integers = np.polyfit(np.arange(3), w, 1), np.polyfit(w, np.arange(3), 1)
+    return Polynomial.fit([0.0, 1.0, 2.0], w, 1).convert().coef, np.polyfit(np.array([0.0, 1.0, 2.0]), w, 1), *of_integers
 
 
 @program
