@@ -583,6 +583,15 @@ def _check_no_circle(value: Any, apart: frozenset[int], around: tuple[int, ...])
             _check_no_circle(part, apart, (*around, id(value)))
 
 
+# What Python's and NumPy's own functions say of values that they are not for: `math.log(n)` where n is 0.
+_OF_PLAIN_VALUES = re.compile(
+    r"math (domain|range) error|expected a .*input|\w+\(\) (not defined for|argument must be)|"
+    r"could not convert string to|invalid literal for int|.*\bnot in (list|tuple)|substring not found|"
+    r"(max|min)\(\) (iterable argument|arg) is (an )?empty|pop from (an )?empty|zip\(\) argument \d+ is|"
+    r"Singular matrix|Matrix is not positive definite"
+)
+
+
 def _is_of_run_time(error: Exception) -> bool:
     """Does this error tell of a value that is not there at this moment of tracing, or of a branch that may not run?"""
     match error:
@@ -592,8 +601,10 @@ def _is_of_run_time(error: Exception) -> bool:
             return is_raised_by_user(error)
         case ZeroDivisionError() | OverflowError():
             return True
-        case KeyError() | IndexError():
-            return is_raised_by_user(error) or is_raised_for_item(error)
-        case ValueError():
-            return re.match("(too many|not enough) values to unpack", str(error)) is not None and is_raised_by_user(error)
+        case KeyError() | IndexError() if is_raised_by_user(error) or is_raised_for_item(error):
+            return True
+        case ValueError() if re.match("(too many|not enough) values to unpack", str(error)) and is_raised_by_user(error):
+            return True
+        case ValueError() | IndexError():
+            return _OF_PLAIN_VALUES.match(str(error)) is not None
     return "NoneType" in str(error) and hooks.is_porting()
