@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import dis
 import linecache
 import os
 import sys
@@ -227,6 +228,17 @@ def is_raised_by_user(error: BaseException) -> bool:
     """Has the user's own code raised this, and not something that it calls in here or in JAX?"""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     return is_user_frame(frame)
+
+
+def is_raised_by_a_builtin(error: BaseException) -> bool:
+    """Has a function in C raised this, or one of NumPy's, and not a `raise` of somebody else's?"""
+    last = error.__traceback__
+    assert last is not None  # it has been caught
+    while last.tb_next is not None:
+        last = last.tb_next
+    code = last.tb_frame.f_code.co_code
+    is_numpys = (last.tb_frame.f_globals.get("__name__") or "").startswith("numpy.")
+    return is_numpys or dis.opname[code[last.tb_lasti]] != "RAISE_VARARGS"
 
 
 _FOR_ITEMS = ("get_item", "changed", "del_item", "MutableArray.__getitem__", "MutableArray.__setitem__")

@@ -231,7 +231,7 @@ class _Run:
         if "sorts" in self._chosen and sorts.is_small(equation):
             told.tell(equation, "sorts", f"a sort of {equation.invars[0].aval.shape} is written out")
             return functools.partial(sorts.by_counting, **equation.params)
-        if "extremes" in self._chosen and extremes.is_long(equation, self._jaxpr):
+        if "extremes" in self._chosen and extremes.is_faster_as_two(equation, self._jaxpr):
             told.tell(equation, "extremes", f"`{name}` looks for the value first, then for its place")
             return functools.partial(extremes.first_place, name, **equation.params)
         return None

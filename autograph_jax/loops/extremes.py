@@ -24,12 +24,12 @@ _SAME = {"argmax": "reduce_max", "argmin": "reduce_min"}
 
 
 def is_search(equation: Any) -> bool:
-    """Might it be faster so?"""
+    """Is this a search for a place that might be faster as two?"""
     return equation.primitive.name in _SAME and _length(equation) >= _FEWEST_OF_BOTH and _is_real(equation.invars[0].aval.dtype)
 
 
-def is_long(equation: Any, jaxpr: Any) -> bool:
-    """Is this search, in this program, faster so?"""
+def is_faster_as_two(equation: Any, jaxpr: Any) -> bool:
+    """Is it, in this program?"""
     if not is_search(equation):
         return False
     array, axes = equation.invars[0], equation.params["axes"]

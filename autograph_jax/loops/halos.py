@@ -150,12 +150,12 @@ def _halos(rolls: dict[Any, _Roll], jaxpr: Any) -> dict[tuple[Any, int], _Halo]:
 def _joins_read_in_windows(jaxpr: Any, rolls: dict[Any, _Roll]) -> set[Any]:
     """What is put together, and of which several large windows are read."""
     joins = {equation.outvars[0] for equation in jaxpr.eqns if _is_join(equation)} - rolls.keys()
-    windows: dict[Any, set[str]] = {}
+    windows: dict[Any, set[Any]] = {}
     for equation in filter(_is_slice, jaxpr.eqns):
         array = equation.invars[0]
-        is_large = 2 * equation.outvars[0].aval.size > array.aval.size  # and no end, which the next join takes of it
+        is_large = 2 * equation.outvars[0].aval.size > array.aval.size  # no end of it, as the next join takes one, of `jnp.pad`
         if is_variable(array) and array in joins and is_large and not is_split(array.aval):
-            windows.setdefault(array, set()).add(str(equation.params))
+            windows.setdefault(array, set()).add((equation.params["start_indices"], equation.params["limit_indices"]))
     return {array for array, several in windows.items() if len(several) > 1}
 
 

@@ -125,11 +125,11 @@ class Linearized:
         return jax.tree.unflatten(self._tree, leaves)(*tangents, *carry_tangents)
 
     def pull(
-        self, active: Any, invariants: Sequence[Any], residuals: Sequence[Any], cotangents: Sequence[Any]
+        self, live: Mask, active: Any, invariants: Sequence[Any], residuals: Sequence[Any], cotangents: Sequence[Any]
     ) -> tuple[list[Any], list[Any]]:
         """The transpose: cotangents of the constants, which are zero if this lane is over, and of the carry."""
         avals = chosen(self._loop.const_avals, self._const_mask), chosen(self._loop.carry_avals, self._carry_mask)
-        sums, new = transposed(functools.partial(self.push, invariants, residuals), *avals)(list(cotangents))
+        sums, new = transposed(functools.partial(self.push, invariants, residuals), *avals, live)(list(cotangents))
         return [jax.lax.select(jax.lax.broadcast(active, s.shape), s, jax.lax.full_like(s, 0)) for s in sums], new
 
 
@@ -183,12 +183,12 @@ class LinearizedLanes:
         return run_linear(self._axis.map(self._inner.push, axes), *operands)
 
     def pull(
-        self, active: Any, invariants: Sequence[Any], residuals: Sequence[Any], cotangents: Sequence[Any]
+        self, live: Mask, active: Any, invariants: Sequence[Any], residuals: Sequence[Any], cotangents: Sequence[Any]
     ) -> tuple[list[Any], list[Any]]:
         """The transpose of one lane, mapped: so a jax.custom_vjp keeps its rule. Each lane has its own sums."""
         axes = [0, self._invariant_dims, [0] * len(residuals), [0] * len(cotangents)]
         operands = active, list(invariants), list(residuals), list(cotangents)
-        sums, new = self._axis.map(self._inner.pull, axes)(*operands)
+        sums, new = self._axis.map(functools.partial(self._inner.pull, live), axes)(*operands)
         dims = chosen(self._axis.const_dims, self._const_mask)
         return [s.sum(0) if dim is None else jax.numpy.moveaxis(s, 0, dim) for s, dim in zip(sums, dims, strict=True)], new
 
@@ -205,9 +205,23 @@ def linearized(loop: Loop, const_mask: Mask, carry_mask: Mask) -> Linearized | L
     return loop.derived(("linearized", const_mask, carry_mask), make)
 
 
-def transposed(push: Any, consts: Sequence[Any], carry: Sequence[Any]) -> Any:
-    """The transpose of a linear function of lists of arrays of these types."""
-    return jax.linear_transpose(push, list(map(struct, consts)), list(map(struct, carry)))
+def transposed(push: Any, consts: Sequence[Any], carry: Sequence[Any], live: Mask) -> Any:
+    """The transpose of a turn's derivative, for tangents of these types. What of the carry is not `live` stays as it is."""
+
+    def push_live(tangents: Any, carry_tangents: Any) -> Any:
+        return chosen(push(tangents, merged(list(map(_no_tangent, carry)), carry_tangents, live)), live)
+
+    back = jax.linear_transpose(push_live, list(map(struct, consts)), list(map(struct, chosen(carry, live))))
+
+    def pull(cotangents: list[Any]) -> tuple[list[Any], list[Any]]:
+        sums, new = back(chosen(cotangents, live))
+        return sums, merged(cotangents, new, live)
+
+    return pull
+
+
+def _no_tangent(aval: Any) -> Any:
+    return vary(jax.numpy.zeros(aval.shape, aval.dtype), axes_of_type(aval))
 
 
 def _first_of_each(variables: Sequence[Any]) -> list[int]:

@@ -179,7 +179,8 @@ def _tangent_transpose(cotangents: Sequence[Any], *operands: Any, **params: Any)
     unknown = operands[linear:]
     if all(type(c) is ad.Zero for c in cotangents):
         return [*(None for _ in range(linear)), *(ad.Zero(u.aval) if ad.is_undefined_primal(u) else None for u in unknown)]
-    params = {"live": _live(cotangents, **params), **params}  # where there is no such parameter yet
+    if "live" not in params:
+        params["live"] = _live(cotangents, **params)
     out = while_cotangent_p.bind(*operands[:linear], *_instantiated(cotangents), **params)
     return [None] * linear + [o if ad.is_undefined_primal(u) else None for o, u in zip(out, unknown, strict=True)]
 
@@ -188,12 +189,12 @@ def _live(cotangents: Sequence[Any], *, loop: Loop, masks: Masks, **_: Any) -> L
     """Of the carry that is differentiated: what has a say in what has a cotangent. None if all of it has.
 
     Of the rest nothing is taken back: 0 times an infinite derivative is no zero, as of `n = norm(r)` that only the condition
-    reads, where r is 0 in the end.
+    reads, where r is 0 in the end. All that a loop in the body is given counts as read; second derivatives do not ask.
     """
     given = iter(type(c) is not ad.Zero for c in cotangents)
     live = [own and next(given) for own in masks[1]]
     while True:
-        used = partial_eval.dce_jaxpr(loop.body.jaxpr, live)[1]
+        used = partial_eval.dce_jaxpr(quiet(loop).body.jaxpr, live)[1]
         wide = [own and (one or other) for own, one, other in zip(masks[1], live, used[len(loop.const_avals) :], strict=True)]
         if wide == live:
             break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from autograph_jax.loops.axes import axes_of, axes_of_type, vary
 from autograph_jax.loops.branches import seen_through
 from autograph_jax.loops.by_lane import meet
 from autograph_jax.loops.linearized import Linearized, LinearizedLanes, transposed
-from autograph_jax.loops.loop import Loop, Mask, chosen, is_inexact, merged
+from autograph_jax.loops.loop import Loop, Mask, chosen, is_inexact
 from autograph_jax.loops.sums import adding_in_place
 from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.writes import writes_last
@@ -83,23 +84,14 @@ class Pull:
         lanes = self._turn.invariant_lanes()
         invariants = [_harmless_invariant(active, v, own) for v, own in zip(self._invariants, lanes, strict=True)]
         if self._turn.has_rules:
-            sums, new = self._turn.pull(active, invariants, residuals, given)
+            sums, new = self._turn.pull(self._live, active, invariants, residuals, given)
         else:
             sums, new = self._transposed(invariants, residuals, given)
         return sums, self._loop.choose(active, new, cotangents)
 
     def _transposed(self, invariants: Arrays, residuals: Arrays, cotangents: Arrays) -> tuple[Arrays, Arrays]:
-        def push(tangents: Arrays, carry_tangents: Arrays) -> Arrays:
-            given = merged(list(map(_no_tangent, self._carry)), carry_tangents, self._live)
-            return chosen(self._turn.push(invariants, residuals, tangents, given), self._live)
-
-        back = transposed(push, list(map(jax.typeof, self._consts)), chosen(self._carry, self._live))
-        sums, new = back(chosen(cotangents, self._live))
-        return sums, merged(cotangents, new, self._live)
-
-
-def _no_tangent(aval: Any) -> Any:
-    return vary(jnp.zeros(aval.shape, aval.dtype), axes_of_type(aval))
+        push = functools.partial(self._turn.push, invariants, residuals)
+        return transposed(push, list(map(jax.typeof, self._consts)), self._carry, self._live)(list(cotangents))
 
 
 def _harmless_invariant(active: jax.Array, value: Any, lanes: tuple[bool, ...]) -> Any:

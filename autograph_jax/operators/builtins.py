@@ -268,21 +268,22 @@ def round_(number: Any, ndigits: Any = None) -> Any:
     if not _is_traced_scalar(number):
         return builtins.round(number) if ndigits is None else builtins.round(number, ndigits)
     if jnp.issubdtype(number.dtype, jnp.floating):
-        return as_number(jnp.round(number), int) if ndigits is None else _to_digits(number, ndigits)
+        return as_number(jnp.round(number), int) if ndigits is None else _rounded_float(number, ndigits)
     whole = as_number(number, int) if number.dtype == bool else number
-    return whole if ndigits is None or ndigits >= 0 else _to_tens(whole, 10**-ndigits)
+    return whole if ndigits is None or ndigits >= 0 else _rounded_integer(whole, 10**-ndigits)
 
 
-def _to_digits(number: jax.Array, ndigits: Any) -> jax.Array:
+def _rounded_float(number: jax.Array, ndigits: Any) -> jax.Array:
     """A float of Python's is rounded as Python does it, NumPy's as NumPy, and JAX's as JAX."""
-    if not isinstance(ndigits, int):
+    if is_traced(ndigits):
         return jnp.round(number, ndigits)
+    ndigits = operator.index(ndigits)
     if number.weak_type:
         return rounding.to_digits(number, ndigits)
     return rounding.by_scaling(number, ndigits) if hooks.is_porting() else jnp.round(number, ndigits)
 
 
-def _to_tens(number: jax.Array, unit: int) -> jax.Array:
+def _rounded_integer(number: jax.Array, unit: int) -> jax.Array:
     """An integer to the next multiple, half to even."""
     below, rest = jnp.divmod(number, unit)
     up = (2 * rest > unit) | (2 * rest == unit) & (below % 2 == 1)

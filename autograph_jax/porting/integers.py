@@ -1,7 +1,8 @@
-"""What NumPy computes of integers in integers, and JAX in floats: `np.convolve(n, n)`, `np.linalg.matrix_power(n, 2)`."""
+"""What NumPy computes of integers, and JAX in floats or not at all: `np.convolve(n, n)`, `np.linalg.matrix_power(n, 2)`."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import jax
@@ -78,8 +79,8 @@ def round_(a: Any, decimals: int = 0, out: None = None) -> jax.Array:
     a = jnp.asarray(a)
     if a.dtype == bool:
         return a.astype(np.round(np.zeros(1, bool), decimals).dtype)  # or NumPy's error
-    if a.dtype.kind == "f" and isinstance(decimals, int) and decimals:
-        return by_scaling(a, decimals)
+    if a.dtype.kind == "f" and decimals:
+        return by_scaling(a, operator.index(decimals))
     if decimals >= 0 or a.dtype.kind not in "iu":
         return jnp.round(a, decimals)
     if 10**-decimals > jnp.iinfo(a.dtype).max:

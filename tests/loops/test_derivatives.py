@@ -262,6 +262,33 @@ def test_what_the_condition_alone_reads_may_have_no_derivative():
     assert np.isnan(jax.grad(lambda a: solve(a)[1])(a)).all()  # of this, it is asked for
 
 
+def test_so_is_it_of_a_loop_that_prints_and_of_one_with_a_rule(capsys):
+    @jax.custom_vjp
+    def same(x):
+        return x
+
+    same.defvjp(lambda x: (x, None), lambda _, w: (w,))
+
+    def solve(a, rule, prints):
+        x, left, turns = jnp.zeros(2), 1.0, 0
+        while left > 1e-9 and turns < 30:
+            if prints:
+                print("left", left)
+            r = rule(a - x)
+            left = jnp.linalg.norm(r)
+            x = x + r
+            turns += 1
+        return x
+
+    a = jnp.array([1.0, 2.0])
+    for rule, prints in ((same, False), (lambda r: r, True)):
+        function = jax.jacrev(lambda a: ag.autograph(solve)(a, rule, prints))  # noqa: B023
+        np.testing.assert_array_equal(jax.jit(function)(a), np.eye(2))
+        np.testing.assert_array_equal(jax.jit(jax.vmap(function))(jnp.stack([a, 3 * a])), [np.eye(2)] * 2)
+    jax.effects_barrier()
+    assert "left" in capsys.readouterr().out
+
+
 class TestForiLoop:
     def test_traced_bounds(self):
         f = lambda x, n: ag.fori_loop(1, n, lambda i, y: y * x + i, x)

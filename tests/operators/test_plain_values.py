@@ -1,6 +1,7 @@
 """What Python's and NumPy's functions say of a plain value that they are not for, in a branch: an error where that is taken."""
 
 import math
+import types
 
 import jax
 import numpy as np
@@ -20,6 +21,13 @@ CALLS = {
     "place in a text": (lambda n: "abc".index("z" * (n + 1)), ValueError),
     "largest of none": (lambda n: max([k for k in range(n)]), ValueError),
     "pop of none": (lambda n: [*range(n)].pop(), IndexError),
+    "place to pop": (lambda n: [1].pop(n + 1), IndexError),
+    "step of a range": (lambda n: len(range(0, 10, n)), ValueError),
+    "step of a slice": (lambda n: [1, 2][::n][0], ValueError),
+    "integer of no number": (lambda n: int(math.nan * (1 - n)), ValueError),
+    "shift": (lambda n: 1 << (n - 1), ValueError),
+    "largest of an empty array": (lambda n: np.max(np.zeros(n)), ValueError),
+    "place in an empty array": (lambda n: np.argmax(np.zeros(n)), ValueError),
     "inverse": (lambda n: np.linalg.inv(np.zeros((2, 2)) + n)[0, 0], np.linalg.LinAlgError),
 }
 
@@ -51,6 +59,21 @@ def test_it_is_raised_where_python_raises_it(name):
             function(with_it)
         assert str(raised.value).splitlines()[0] == str(expected.value)
     assert jax.grad(ag.autograph(in_a_branch))(-1.0) == 2.0
+
+
+def test_what_a_library_raises_is_raised_when_it_is_traced():
+    library = types.ModuleType("library")
+    exec("def check(kind):\n    raise ValueError(f'{kind!r} is not in list')", vars(library))  # no source: it is not converted
+
+    def checked(x, kind="sum"):
+        if x > 0:
+            y = library.check(kind)
+        else:
+            y = 2 * x
+        return y
+
+    with pytest.raises(ValueError, match="'sum' is not in list"):
+        ag.jit(checked)(-1.0)
 
 
 def test_it_is_handled_where_python_handles_it():

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.extend
 
-from autograph_jax.errors import StructureError, is_raised_by_user, is_raised_for_item, user_location
+from autograph_jax.errors import StructureError, is_raised_by_a_builtin, is_raised_by_user, is_raised_for_item, user_location
 from autograph_jax.loops import collecting
 from autograph_jax.loops.axes import NONE, Axes
 from autograph_jax.loops.tracing import traced
@@ -585,9 +585,14 @@ def _check_no_circle(value: Any, apart: frozenset[int], around: tuple[int, ...])
 
 # What Python's and NumPy's own functions say of values that they are not for: `math.log(n)` where n is 0.
 _OF_PLAIN_VALUES = re.compile(
-    r"math (domain|range) error|expected a .*input|\w+\(\) (not defined for|argument must be)|"
-    r"could not convert string to|invalid literal for int|.*\bnot in (list|tuple)|substring not found|"
-    r"(max|min)\(\) (iterable argument|arg) is (an )?empty|pop from (an )?empty|zip\(\) argument \d+ is|"
+    r"math (domain|range) error|expected a (positive|nonnegative|finite|noninteger or positive) .*|"
+    r"expected a number (in range|between) .*|expected argument value .*|"
+    r"(\w+\(\) |[kn] )(not defined for|argument must be|must be) .*|"
+    r"could not convert string to .*|invalid literal for .*|.*\bnot in (list|tuple|deque)|(substring|subsection) not found|"
+    r"empty separator|(max|min)\(\) (iterable argument|arg) is (an )?empty.*|zip\(\) argument \d+ is .*|"
+    r"range\(\) arg 3 must not be zero|slice step cannot be zero|cannot convert float .*|negative shift count|"
+    r"pop (from (an )?empty .*|index out of range)|chr\(\) arg not in range.*|"
+    r"zero-size array to reduction .*|attempt to get arg(max|min) of an empty sequence|Integers to negative integer powers .*|"
     r"Singular matrix|Matrix is not positive definite"
 )
 
@@ -601,10 +606,12 @@ def _is_of_run_time(error: Exception) -> bool:
             return is_raised_by_user(error)
         case ZeroDivisionError() | OverflowError():
             return True
-        case KeyError() | IndexError() if is_raised_by_user(error) or is_raised_for_item(error):
+        case KeyError():
+            return is_raised_by_user(error) or is_raised_for_item(error)
+        case IndexError() if is_raised_by_user(error) or is_raised_for_item(error):
             return True
         case ValueError() if re.match("(too many|not enough) values to unpack", str(error)) and is_raised_by_user(error):
             return True
         case ValueError() | IndexError():
-            return _OF_PLAIN_VALUES.match(str(error)) is not None
+            return _OF_PLAIN_VALUES.fullmatch(str(error)) is not None and is_raised_by_a_builtin(error)
     return "NoneType" in str(error) and hooks.is_porting()
