@@ -93,7 +93,8 @@ def _decided(condition: Any, value: Any, others: tuple[Thunk, ...], binds: Names
     cells = cells_of(others)
     names = [f"{name}?" for name in (bind.rstrip("?") for bind in binds) if name in cells or name.startswith("global ")]
     decision = if_expr(condition, *((rest, keep) if together else (keep, rest)), *names)
-    if known and all(known) and value is condition and value.dtype == bool and not value.shape:
+    is_bool = value is condition and isinstance(value, _ARRAYS) and value.dtype == bool and not value.shape
+    if is_bool and known and all(known):
         return not together  # `traced and False`, `traced or True`
     if isinstance(decision, jax.Array | Choice):
         facts.tell(decision, facts.together(facts.of(condition), inner, others, binds, holds=together))

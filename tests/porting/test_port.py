@@ -794,3 +794,19 @@ def test_an_array_in_a_text_is_the_one_of_the_run(capsys):
         assert len(shown) == 2 and shown[0] == shown[1]
     with pytest.raises(ValueError, match=r"bad x = \[-2\.  4\.\], -2\.0 in \[array\(\[-2\.,  4\.\]"):
         ported(np.array([-1.0, 2.0]))
+
+
+def stack_machine(ops):
+    depth = 0
+    for op in ops:
+        match op, depth:
+            case 1, n if n >= 2:
+                depth -= 1
+            case _:
+                depth += 1
+    return depth
+
+
+def test_a_pattern_of_several_values_with_a_guard():
+    for ops in ([0, 0, 1, 0, 2], [1, 1, 1, 1, 1], [0, 1, 0, 1, 1]):
+        assert jax.jit(ag.port(stack_machine))(np.array(ops)) == stack_machine(ops)
