@@ -122,4 +122,6 @@ def is_users(place: Place) -> bool:
 
 
 def shown(place: Place) -> str:
-    return f"`{place.name}`" if not isinstance(place, Inside) else place.name
+    if isinstance(place, Inside):
+        return place.name
+    return f"`{place.name}`" if is_users(place) else "this list"
