@@ -16,7 +16,7 @@ import jax.core
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.operators import comparisons, comprehensions, hooks, jax_private, ordering, rounding, speculation
+from autograph_jax.operators import comparisons, comprehensions, hooks, jax_private, ordering, speculation
 from autograph_jax.operators.effects import checks, texts
 from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.ordering import all_of
@@ -30,6 +30,7 @@ from autograph_jax.operators.values import bools, objects, selection
 from autograph_jax.operators.values.choices import Choice
 from autograph_jax.operators.values.joins import alike
 from autograph_jax.operators.values.traced import is_traced, truth
+from autograph_jax.porting import rounding
 from autograph_jax.porting.in_python.masked import MaskedArray
 from autograph_jax.porting.mathematics import complex_of, in_own_type
 

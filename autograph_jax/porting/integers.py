@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.operators.rounding import by_scaling
+from .rounding import by_scaling
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> jax.Array:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autograph_jax as ag
-from autograph_jax.operators import rounding
+from autograph_jax.porting import rounding
 
 SPECIAL = [1.15, 2.3, 2.675, 0.35, 0.5, 1.5, 2.5, -0.04, 0.0, -0.0, 1e300, -1e22, 123456.5, 1e-300, 15, 25, -35, 1250, 1350]
 random = np.random.default_rng(0)
