@@ -21,7 +21,8 @@ _MOST_DIGITS = {"float64": 11, "float32": 5}  # 5**11 has 26 bits, and 5**5 has 
 def to_digits(x: jax.Array, digits: int) -> jax.Array:
     """Of numbers with 32 or 64 bits, to at most 5 or 11 digits; to more, and of fewer bits, as NumPy does it."""
     if abs(digits) > _MOST_DIGITS.get(str(x.dtype), -1):
-        return by_scaling(x, digits)
+        found, most = by_scaling(x, digits), 2.0 ** (jnp.finfo(x.dtype).nmant + 1)
+        return found if digits < 0 else jnp.where(jnp.abs(x) >= most / 10.0 ** min(digits, 300), lax.stop_gradient(x), found)
     x = lax.stop_gradient(x)
     power = lax.full_like(x, 10.0 ** abs(digits))
     found = _decimals(x, power) if digits >= 0 else _to_tens(x, power)

@@ -46,6 +46,13 @@ def test_more_digits_than_there_are():
             assert np.asarray(found).tobytes() == (x if digits > 0 else np.copysign(x.dtype.type(0), x)).tobytes()
 
 
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("digits", [12, 15, 40])
+def test_what_has_no_such_digits_stays(digits):
+    values = np.array([1e300, -1e22, 12345.678, -99999.1])
+    assert np.asarray(jax.jit(lambda x: rounding.to_digits(x, digits))(values)).tobytes() == values.tobytes()
+
+
 def test_what_is_no_number_stays():
     for digits in (1, 7, -2):
         found = jax.jit(lambda x: rounding.to_digits(x, digits))(np.array([np.inf, -np.inf, np.nan], np.float32))  # noqa: B023
