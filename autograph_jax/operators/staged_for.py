@@ -140,7 +140,7 @@ class Loop:
         axes = axes_of(rows.length) if self._is_of_traced_length else NONE
         grows = 0 if self._is_of_traced_length else max(rows.length, 1)
         given = {"arguments": arguments, "tainted_arguments": rows.traced_arrays, "over": rows.sources()}
-        settled = settle(take, self.functions, self.names, **given, may_grow=grows, axes=axes)
+        settled = settle(take, self.functions, self.names, **given, may_grow=grows, axes=axes, may_wait=True)
         settled.count_to(None if isinstance(rows, iterables.Endless) else rows.length)
         return settled
 
@@ -187,6 +187,8 @@ class Loop:
 
     def _run(self, settled: Settled, began: float) -> Any:
         rows, options = self.rows, self.options
+        if settled.is_provisional:
+            return settled.finish_provisionally()
         if self._may_end_early(settled):
             if self.how == "scan":
                 raise _no_scan()

@@ -186,7 +186,7 @@ def _staged_with(
     if test_writes:  # `while (y := f(x)) > 1: x = y`: the body needs what the test writes
         return _staged_while_with_test_in_body(decide, body, functions, names, must=must, before=before)
     try:
-        settled, condition = settle_with_test(decide, body, functions, names)
+        settled, condition = settle_with_test(decide, body, functions, names, may_wait=must)
         if (
             condition.changes(settled.inputs) or condition.jaxpr.effects
         ):  # a print, or an error: once for each time that Python asks
@@ -204,6 +204,8 @@ def _staged_with(
     if not must and not settled.exits_on_traced() and not settled.is_traced(condition):
         decisions.left_to_python("nothing that decides about it is traced")
         return PYTHON
+    if settled.is_provisional:
+        return settled.finish_provisionally()
     settled.check_numbers(condition)
     settled.tell("while", since=began)
 

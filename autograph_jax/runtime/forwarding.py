@@ -31,18 +31,16 @@ class LeftOut(NamedTuple):
 LEFT_OUT = LeftOut()
 
 
-class Finish(NamedTuple):
-    """Once `pending` is not empty, results go through `function`."""
-
-    function: Callable[[Any], Any]
-    pending: Collection[Any]
-
-
 class Again(NamedTuple):
     """Where `call` has refused arguments (a plain TypeError or ValueError) that pass `test`, `function` is called with them."""
 
     test: Callable[..., bool]
     function: Callable[..., Any]
+
+    def tried(self, error: Exception, *passed: Any) -> tuple[Any] | None:
+        """Raise what the user is to see of an error; what `function` gives, if it is to be called; None: raise the error."""
+        recover(error)
+        return (self.function(*passed),) if type(error) in (TypeError, ValueError) and self.test(*passed) else None
 
 
 def forwarder(
@@ -50,17 +48,16 @@ def forwarder(
     target: Any,
     call: Any,
     *,
-    runs: bool = False,
     picks: Sequence[Argument] = (),
     static: Any = None,
     filled: Collection[str] = (),
-    finish: Finish | None = None,
+    finish: types.CellType | None = None,
     again: Again | None = None,
     trims: bool = False,
 ) -> Any:
     """A function called as `target` is, which passes all its parameters to `call` by position, in their order.
 
-    If `runs`, they are passed to `call.run`, whatever that is then.
+    Where `call` is a cell, they are passed to what it holds then; results go through what `finish` holds, if that is not None.
     `*rest` is passed as a tuple, `**more` as a dict; `picks`, arguments inside these, are taken out and follow at the end. A
     default that the caller leaves out is filled in where it is None, static, or named in `filled`; for any other LEFT_OUT is
     passed, as JAX takes a left-out default as a constant: `def f(x, axis=0): return x.sum(axis)`. If `trims`, LEFT_OUT is not
@@ -75,14 +72,12 @@ def forwarder(
     statics = {argument.name for argument in static.arguments} if static is not None else set()
     bound = 1 if method else 0
     trimmed = _trailing(parameters[bound:], {*statics, *filled}) if trims and not picks else []
-    text = _Text(parameters, bound, picks, statics, trimmed, finished=finish is not None, again=again is not None, runs=runs)
-    values = {"call": call, "split": _splitter(parameters[text.bound :], picks), "recover": recover}
+    text = _Text(parameters, bound, picks, statics, trimmed, finished=finish is not None, again=again is not None)
+    values = {"call": call, "split": _splitter(parameters[text.bound :], picks), "finish": finish, "left_out": LEFT_OUT}
+    values |= {"recover": recover} if again is None else {"again": again.tried}
     values |= {"one": static.one} if static is not None else {}
-    values |= {"finish": finish.function, "pending": finish.pending} if finish is not None else {}
-    values |= {"left_out": LEFT_OUT}
-    values |= {"test": again.test, "again": again.function, "refusals": (TypeError, ValueError)} if again is not None else {}
     code = text.code()
-    cells = tuple(types.CellType(values[text.wishes[name]]) for name in code.co_freevars)
+    cells = tuple(_cell(values[text.wishes[name]]) for name in code.co_freevars)
     like = function if method is None else getattr(function, "__func__", None) or type(function).__call__
     made = types.FunctionType(code, getattr(like, "__globals__", globals()), closure=cells)
     _give_defaults(made, parameters, {*statics, *filled})
@@ -90,6 +85,10 @@ def forwarder(
     made.__name__ = made.__qualname__ = name_of(function)
     functools.update_wrapper(made, like, updated=updated)
     return types.MethodType(made, method.__self__) if method else made
+
+
+def _cell(value: Any) -> types.CellType:
+    return value if isinstance(value, types.CellType) else types.CellType(value)
 
 
 def _as_method(target: Any) -> types.MethodType | None:
@@ -188,14 +187,12 @@ class _Text:
         *,
         finished: bool,
         again: bool,
-        runs: bool,
     ) -> None:
         self.parameters, self.bound, self.picks, self.static, self.trimmed = parameters, bound, picks, static, trimmed
         self.finished, self.again = finished, again
         self.taken = {p.name for p in parameters}
         self.wishes = {self._fresh(wish): wish for wish in _WISHES}
         self.name = {wish: name for name, wish in self.wishes.items()}
-        self.called = f"{self.name['call']}.run" if runs else self.name["call"]
         self.result, self.error, self.rest, self.more = map(self._fresh, ("result", "error", "rest", "more"))
         self.picked = [self._fresh(f"pick_{number}") for number in range(len(picks))]
 
@@ -203,12 +200,12 @@ class _Text:
         plain = [p.replace(annotation=Parameter.empty, default=_placeholder(p)) for p in self.parameters]
         names = self.name
         lines = "\n            ".join(self._lines())
-        handler = [f"{names['recover']}({self.error})"]
         if self.again:
-            passed = self._all_passed()
-            refused = f"type({self.error}) in {names['refusals']} and {names['test']}({passed})"
-            handler.append(f"if {refused}: return {names['again']}({passed})")
-        return _compiled(str(Signature(plain)), lines, "\n            ".join(handler), self.error, *names.values())
+            handler = f"{self.result} = {names['again']}({', '.join([self.error, self._all_passed()])})\n            "
+            handler += f"if {self.result} is not None: return {self.result}[0]"
+        else:
+            handler = f"{names['recover']}({self.error})"
+        return _compiled(str(Signature(plain)), lines, handler, self.error, *names.values())
 
     def _lines(self) -> list[str]:
         many = {p.kind: p.name for p in self.parameters}
@@ -219,7 +216,8 @@ class _Text:
             lines.append(f"{targets} = {self.name['split']}({rest or '()'}, {more or '{}'})")
         lines += self._calls(f"{self.result} = " if self.finished else "return ")
         if self.finished:
-            lines.append(f"return {self.name['finish']}({self.result}) if {self.name['pending']} else {self.result}")
+            finish = self.name["finish"]
+            lines.append(f"return {self.result} if {finish} is None else {finish}({self.result})")
         return lines
 
     def _calls(self, target: str) -> list[str]:
@@ -227,9 +225,9 @@ class _Text:
         lines = []
         for first in range(len(self.trimmed)):
             test = " and ".join(f"{name} is {self.name['left_out']}" for name in self.trimmed[first:])
-            call = f"{self.called}({self._all_passed(without=len(self.trimmed) - first)})"
+            call = f"{self.name['call']}({self._all_passed(without=len(self.trimmed) - first)})"
             lines.append(f"{'elif' if lines else 'if'} {test}: {target}{call}")
-        call = f"{target}{self.called}({self._all_passed()})"
+        call = f"{target}{self.name['call']}({self._all_passed()})"
         return [*lines, f"else: {call}" if lines else call]
 
     def _all_passed(self, without: int = 0) -> str:
@@ -247,7 +245,7 @@ class _Text:
         return wish
 
 
-_WISHES = ("call", "split", "recover", "one", "finish", "pending", "test", "again", "refusals", "left_out")
+_WISHES = ("call", "split", "recover", "one", "finish", "again", "left_out")
 
 
 @functools.lru_cache(maxsize=1024)

@@ -14,8 +14,9 @@ from autograph_jax.runtime.arguments import Spec
 from autograph_jax.runtime.canonical import Callee, decorate
 from autograph_jax.runtime.captures import may_change, snapshot
 from autograph_jax.runtime.decorator import Optimize, autograph
-from autograph_jax.runtime.forwarding import Again, Finish, recover
+from autograph_jax.runtime.forwarding import Again, recover
 from autograph_jax.runtime.opened import built, holds_array_like, opened
+from autograph_jax.runtime.pending import BUILD, SETTLE, WAIT, Pending, finish
 from autograph_jax.runtime.recaptured import Mode, Recaptured, StaticObjects, check_mode, holding
 from autograph_jax.runtime.shardings import by_argument, in_order
 from autograph_jax.runtime.snapshots import Finished
@@ -128,12 +129,13 @@ def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, 
 
     if captures == "freeze" or not may_change(callee.target):
         only = compiled(callee.target)
-        finish = Finish(lambda out: _finish(out, only.pending), only.pending)
-        again = _opening(lambda *values: _finish(only.jitted(*values), only.pending))
-        made = canonical.forwarder(only.jitted, static=statics, finish=finish, again=again, opens=False, trims=trims)
+        again = _opening(lambda *values: finish(only.jitted(*values), only.pending))
+        made = canonical.forwarder(
+            only.jitted, static=statics, finish=only.pending.finish, again=again, opens=False, trims=trims
+        )
         return with_stages(made, lambda: [only], lambda: only)
     count = None if trims and canonical.has_defaults else len(canonical)
-    finished = None if captures == "argument" else lambda found: Finished(found.jitted, _finish, found.pending, count)
+    finished = None if captures == "argument" else lambda found: Finished(found.jitted, finish, found.pending, count)
     programs = Recaptured(callee.target, compiled, mode=captures, name=callee.name, share=True, finished=finished)
 
     def call_with_arguments(*values: Any) -> Any:
@@ -141,12 +143,12 @@ def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, 
         captured = programs.arguments()
         out = found.jitted(*values, captured) if captured else found.jitted(*values)
         programs.learn()
-        return _finish(out, found.pending)
+        return finish(out, found.pending)
 
     if finished is None:
         programs.run = call_with_arguments
     again = _opening(lambda *values: programs.run(*values))
-    made = canonical.forwarder(programs, runs=True, static=statics, again=again, opens=False, trims=trims)
+    made = canonical.forwarder(programs.running, static=statics, again=again, opens=False, trims=trims)
     return with_stages(made, lambda: list(programs.made.values()), programs.now)
 
 
@@ -169,8 +171,8 @@ def _opening(call: Callable[..., Any]) -> Again:
 _PROGRAM = "__autograph_jax_program__"
 
 
-def _program(body: Callable[..., Any]) -> tuple[Callable[..., Any], set[str]]:
-    """What `jax.jit` gets in place of the function; and a set that says, once it has returned, what to do with its output.
+def _program(body: Callable[..., Any]) -> tuple[Callable[..., Any], Pending]:
+    """What `jax.jit` gets in place of the function; and what is to be done with its output, once it has returned.
 
     Kept with the body, so that `ag.jit(f)` in a loop compiles once: JAX caches by the identity of what it gets.
     """
@@ -180,19 +182,19 @@ def _program(body: Callable[..., Any]) -> tuple[Callable[..., Any], set[str]]:
     return kept
 
 
-def _make_program(body: Callable[..., Any]) -> tuple[Callable[..., Any], set[str]]:
-    pending: set[str] = set()
+def _make_program(body: Callable[..., Any]) -> tuple[Callable[..., Any], Pending]:
+    pending = Pending()
 
     def program(*values: Any) -> Any:
         before = checks.made()
         with ordered.collecting():
             out = outputs.packed([checks.result_of(body, *values)])
         if checks.made() > before:
-            pending.add(_SETTLE)
+            pending.add(SETTLE)
         elif outputs.has_choice(out):
-            pending.add(_WAIT)
+            pending.add(WAIT)
         elif outputs.has_kept(out):
-            pending.add(_BUILD)
+            pending.add(BUILD)
         return out
 
     functools.update_wrapper(program, body)
@@ -225,15 +227,3 @@ def _with_arguments(body: Any, target: Any, names: tuple[str, ...]) -> Callable[
         kept[names] = functools.update_wrapper(with_arguments, body, updated=())
         del with_arguments.__wrapped__
     return kept[names]
-
-
-_SETTLE, _WAIT, _BUILD = "settle", "wait", "build"
-
-
-def _finish(out: Any, pending: set[str]) -> Any:
-    """The output of a program that may raise, or that gives a Choice, waited for; objects and choices as themselves."""
-    if _SETTLE in pending:
-        checks.settle(out)
-    elif _WAIT in pending:
-        jax.block_until_ready(out)
-    return outputs.unpacked(out)

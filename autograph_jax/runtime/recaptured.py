@@ -62,11 +62,20 @@ class Recaptured:
         finished: Callable[[Any], Finished] | None = None,
     ) -> None:
         self.target, self.make, self.mode, self.name, self.share = target, make, mode, name, share
-        self.finished, self.run = finished, self._run
+        self.finished = finished
+        self.running = types.CellType(self._run)  # an attribute takes longer to find in each call than what a variable holds
         self.made: Table = OrderedDict()
         self.check: Callable[[], Any] = _never
         self.arguments: Callable[[], tuple[Any, ...]] = tuple
         self._last: Snapshot | None = None
+
+    @property
+    def run(self) -> Callable[..., Any]:
+        return self.running.cell_contents
+
+    @run.setter
+    def run(self, function: Callable[..., Any]) -> None:
+        self.running.cell_contents = function
 
     def now(self) -> Any:
         if (kept := self.check()) is not None and self._last is not None:

@@ -12,6 +12,7 @@ import jax
 from autograph_jax.runtime import outputs
 from autograph_jax.runtime.arguments import Argument
 from autograph_jax.runtime.canonical import Canonical
+from autograph_jax.runtime.pending import Pending
 from autograph_jax.runtime.statics import Statics
 
 STAGES = ("lower", "trace", "eval_shape")
@@ -20,7 +21,7 @@ STAGES = ("lower", "trace", "eval_shape")
 class Compiled:
     """A function as `jax.jit` compiles it, what is to be done with its output, and its `lower`, `trace` and `eval_shape`."""
 
-    def __init__(self, jitted: Any, pending: set[str], stages: Callable[[], list[Any]]) -> None:
+    def __init__(self, jitted: Any, pending: Pending, stages: Callable[[], list[Any]]) -> None:
         self.jitted, self.pending, self._stages = jitted, pending, stages
 
     @functools.cached_property

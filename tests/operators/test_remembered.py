@@ -1,5 +1,6 @@
 """Loops inside loops begin where they settled before: how often their bodies are traced."""
 
+import linecache
 from collections.abc import Callable
 from typing import Any
 
@@ -142,3 +143,151 @@ def test_bodies_are_traced_no_more_often(name: str, x64: None):
     for one, other in zip(jax.tree.leaves(wanted), jax.tree.leaves(found), strict=True):
         np.testing.assert_allclose(one, other)
     assert counts == (outer, inner)
+
+
+# ------------------------------------------------------------------ loops that wait for the round of the loop around
+
+
+def sums_in_sums(depth: int) -> Any:
+    """Loops in one another, each with a sum that begins as an int and becomes a float."""
+    lines, indent = [], ""
+    for level in range(depth):
+        lines += [f"{indent}s{level} = 0", f"{indent}k{level} = 0", f"{indent}while k{level} < n:"]
+        indent += "    "
+    lines += [f"{indent}tick('turn')"]
+    for level in reversed(range(depth)):
+        lines += [f"{indent}s{level} = s{level} + {f's{level + 1}' if level + 1 < depth else 'x'}", f"{indent}k{level} += 1"]
+        indent = indent[4:]
+        lines += [f"{indent}tick('turn')"] if level else []
+    text = "def program(x, n):\n" + "".join(f"    {line}\n" for line in [*lines, "return s0"])
+    return _program(text)
+
+
+def _program(text: str) -> Any:
+    space: dict[str, Any] = {"tick": tick, "jax": jax, "ag": ag}
+    name = f"<{hash(text)}>"
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    exec(compile(text, name, "exec"), space)
+    return space["program"]
+
+
+@pytest.mark.parametrize("depth", range(1, 7))
+def test_loops_in_one_another_that_change_types_are_traced_twice(depth: int):
+    program = sums_in_sums(depth)
+    traced.clear()
+    converted = jax.jit(ag.autograph(program))
+    assert converted(0.5, 2) == 0.5 * 2**depth
+    assert len(traced) == (2 if depth == 1 else 2 * depth + 1)
+    assert converted(0.5, 0) == 0
+
+
+class Counted:
+    def __init__(self) -> None:
+        self.total = 0
+
+
+@ag.jit
+def of_two_sums(x: Any, n: Any) -> Any:
+    total, k = 0, 0
+    while k < n:
+        part = 0
+        for _ in range(3):
+            part = part + x
+        total = total + part
+        k += 1
+    return total
+
+
+def in_what_jax_keeps(x: Any, n: Any) -> Any:
+    total, k = 0, 0
+    while k < n:
+        total = total + of_two_sums(x, n) + k
+        k += 1
+    return total, of_two_sums(x, n)
+
+
+def in_a_rematerialised_function(x: Any, n: Any) -> Any:
+    kept = jax.checkpoint(ag.autograph(lambda x: of_two_sums.__wrapped__(x, n)))
+    total, k = 0, 0
+    while k < n:
+        total = total + kept(x)
+        k += 1
+    return total, kept(x)
+
+
+def in_branches(x: Any, n: Any) -> Any:
+    total, last, k = 0, 0, 0
+    while k < n:
+        j = 0
+        while j < n:
+            if j > k:
+                inner = 0
+                for _ in range(2):
+                    inner = inner + x
+                last = last + inner
+            else:
+                last = 1
+            total = total + last
+            j += 1
+        k += 1
+    return total, last
+
+
+def in_attributes(x: Any, n: Any) -> Any:
+    state, k = Counted(), 0
+    while k < n:
+        other, j = Counted(), 0
+        while j < n:
+            i = 0
+            while i < 2:
+                other.total += x
+                i += 1
+            state.total = state.total + other.total
+            j += 1
+        k += 1
+    return state.total
+
+
+def an_array_that_two_share(x: Any, n: Any) -> Any:
+    rows = jax.numpy.arange(3)
+    old, k = rows, 0
+    while k < n:
+        j = 0
+        while j < n:
+            i = 0
+            while i < n:
+                rows = rows * x
+                i += 1
+            j += 1
+        rows = rows / 2
+        rows[0] = k
+        k += 1
+    return rows, old
+
+
+def left_early(x: Any, n: Any) -> Any:
+    total = 0
+    for k in range(n):
+        part = 0
+        for j in range(n):
+            i = 0
+            while i < 3:
+                part = part + x * i
+                i += 1
+            if part > 4:
+                break
+        total = total + part
+        if total > 40:
+            return total, k
+    return total, -1
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+@pytest.mark.parametrize(
+    "program",
+    [in_what_jax_keeps, in_a_rematerialised_function, in_branches, in_attributes, an_array_that_two_share, left_early],
+)
+def test_what_waits_is_traced_once_more(program: Callable[..., Any], n: int, x64: None):
+    converted = ag.autograph(program)
+    for one, other in zip(jax.tree.leaves(converted(1.25, n)), jax.tree.leaves(jax.jit(converted)(1.25, n)), strict=True):
+        np.testing.assert_allclose(one, other)

@@ -3,12 +3,13 @@
 import functools
 import inspect
 import traceback
+import types
 from typing import Any
 
 import pytest
 
 from autograph_jax.runtime.arguments import Argument
-from autograph_jax.runtime.forwarding import LEFT_OUT, Finish, forwarder
+from autograph_jax.runtime.forwarding import LEFT_OUT, forwarder
 from autograph_jax.runtime.signatures import called_signature, name_of, naming_signature
 from tests.runtime.functions import Model, adds_an_argument, anything, keywords, nothing, passes_on, seed, solve, variadic
 
@@ -108,12 +109,20 @@ def _type_error(call: str, called: Any) -> str | None:
     return None
 
 
-def test_the_result_is_finished_once_something_is_pending():
-    pending: list[bool] = []
-    forward = forwarder(nothing, nothing, lambda: 1, finish=Finish(repr, pending))
+def test_the_result_goes_through_what_a_cell_holds_then():
+    finish = types.CellType(None)
+    forward = forwarder(nothing, nothing, lambda: 1, finish=finish)
     assert forward() == 1
-    pending.append(True)
+    finish.cell_contents = repr
     assert forward() == "1"
+
+
+def test_a_call_goes_through_what_a_cell_holds_then():
+    running = types.CellType(lambda: 1)
+    forward = forwarder(nothing, nothing, running)
+    assert forward() == 1
+    running.cell_contents = lambda: 2
+    assert forward() == 2
 
 
 def test_a_forwarder_looks_like_the_function():

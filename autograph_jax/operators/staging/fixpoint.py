@@ -69,18 +69,21 @@ def settle(
     may_grow: int = 0,
     over: Sequence[jax.Array] = (),
     axes: Axes = NONE,
+    may_wait: bool = False,
 ) -> Settled:
     """Trace a loop's body until its state has one Form, and give that with the body's jaxpr.
 
     The body returns its exit; with `gives_more`, a tuple of its exit and further values. Where the number of turns is known,
     lists `may_grow` in so many, by the same number of elements in each; `over` are the arrays whose rows a turn gets. Along
-    `axes` of a mesh devices run different numbers of turns.
+    `axes` of a mesh devices run different numbers of turns. One that `may_wait` may give `Settled.is_provisional`.
     """
     known = len(arguments), tainted_arguments
     run = _Settling(body, functions, names, arguments, axes, over, gives_more=gives_more, may_grow=may_grow)
     for _ in range(_MOST_ROUNDS):
         if run.is_settled_by_a_round():
             return run.settled(*known)
+        if may_wait and run.waits():
+            return run.provisional(*known)
         if run.explodes():
             break
     raise StagingError(
@@ -131,16 +134,18 @@ class _Settling:
 
     def _begin_from_last_time(self, body: Block) -> None:
         """Where the body of a loop around is traced once more, begin where this one settled in it before."""
-        outer = state.traces()[-1].memory if state.traces() else None
+        self._outer = outer = state.traces()[-1].memory if state.traces() else None
         self._kept = outer.settled if outer else {}
         self._key = outer.key(body.__code__) if outer else None
         if self._key in self._kept:
             self._last, self._memory = self._kept[self._key]
             self._memory.next_round()
+        self._memory.is_repeated = True
 
     def is_settled_by_a_round(self) -> bool:
         """Trace the body once more; did its state stay as it was?"""
         memory, places = self._memory, self.places
+        self._before, memory.is_provisional = list(self._forms), False
         loop_aliases.share(places, self._forms, self._aliases)
         if memory.failures is not None and memory.failures is not self._around:
             memory.failures.begin()
@@ -151,7 +156,7 @@ class _Settling:
             memory.failures, memory.raises_at_once = None, True
             return False
         with joining_turns():
-            same = self._take_over(traced)
+            same = self._take_over(traced) and not memory.is_provisional
         apart, self._apart = self._apart, self._apart | self._changed(traced)
         same = apart == self._apart and same
         same = loop_aliases.keep_sharing(self._aliases, traced) and same
@@ -170,6 +175,25 @@ class _Settling:
         self.places = places + traced.found
         self._forms = self._forms + self._found(traced)
         return False
+
+    def waits(self) -> bool:
+        """Is it enough for now to know the types that the first round has found, since the loop around is traced once more?
+
+        A loop that holds others waits for that. If it settled at once, so would each one around it, and each would trace all
+        that are in it: d loops in one another would be traced d * (d + 3) / 2 times.
+        """
+        if self._last is not None or self._outer is None or not self._outer.is_repeated or not self._memory.settled:
+            return False
+        is_traced_anew = not state.inside_another() and not any(trace.inside for trace in state.traces())
+        is_plain = not self._growing and not self._traced.found and self._exit == NO_EXIT and not self._axes
+        raises = self._memory.failures is not None and bool(self._memory.failures.known)
+        return is_traced_anew and is_plain and not raises and self._has_other_types()
+
+    def _has_other_types(self) -> bool:
+        """Has the round changed types of arrays, and nothing else?"""
+        if self._forms == self._before:
+            return False
+        return list(map(_without_types, self._forms)) == list(map(_without_types, self._before))
 
     def explodes(self) -> bool:
         """Has something become twice as large in each of the last rounds: `s += "a" if x > i else "b"`?"""
@@ -250,16 +274,27 @@ class _Settling:
         loop_aliases.check_replaced(traced.found, starts, forms, traced)
         return [widened(form, self._axes) for form in forms]
 
-    def settled(self, arguments: int, tainted_arguments: bool) -> Settled:
+    def provisional(self, arguments: int, tainted_arguments: bool) -> Settled:
+        """What the rest of a round of the loop around is traced with; there is to be another round."""
+        assert self._outer is not None
+        self._outer.is_provisional = True
+        settled = self._so_far(arguments, tainted_arguments)
+        settled.is_provisional = True
+        return settled
+
+    def _so_far(self, arguments: int, tainted_arguments: bool) -> Settled:
         growing = self._growing or {}
         entries = [growing[place.key].entered() if place.key in growing else held(place) for place in self.places]
         if self._key is not None:
             last = Remembered(self._functions, self.places, self._forms, self._aliases, self._memory.failures, growing)
             self._kept[self._key] = last, self._memory
-        refuse(self._traced.jaxpr.jaxpr, self._axes - state.axes(), "how often this loop turns")
         known = arguments, tainted_arguments, self._aliases, growing
         errors = self._memory.failures, self._memory.failures is self._around
-        settled = Settled(self.places, self._forms, self._exit, self._traced, entries, *known, *errors, self._axes)
+        return Settled(self.places, self._forms, self._exit, self._traced, entries, *known, *errors, self._axes)
+
+    def settled(self, arguments: int, tainted_arguments: bool) -> Settled:
+        settled = self._so_far(arguments, tainted_arguments)
+        refuse(self._traced.jaxpr.jaxpr, self._axes - state.axes(), "how often this loop turns")
         begun = [number is not None for number in settled.numbers()]
         settled.told_by_shape = any(begun) and not hooks.is_porting() and self._is_told_by_shape(begun)
         return settled
@@ -300,12 +335,12 @@ def _with_numbers(form: Form, begun: Iterator[bool]) -> Form:
 
 
 def settle_with_test(
-    test: Block, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...]
+    test: Block, body: Block, functions: tuple[Block | None, ...], names: tuple[str, ...], *, may_wait: bool = False
 ) -> tuple[Settled, Traced]:
     """The state of a while loop, and its test traced with it. Where the test varies over axes of a mesh, so does the state."""
     axes = NONE
     while True:
-        settled = settle(body, functions, names, axes=axes)
+        settled = settle(body, functions, names, axes=axes, may_wait=may_wait)
         condition = trace(test, functions, (), settled.inputs, axes=settled.axes)
         axes = settled.axes.union(*(leaf.axes for leaf in array_forms(condition.result)))
         if axes == settled.axes:
@@ -423,11 +458,20 @@ def _only_strengthened(old: Sequence[Form], new: Sequence[Form], traced: Traced)
 
 
 def _without_weakness(form: Form) -> Form:
+    return _with_each(form, lambda array: dataclasses.replace(array, weak=False))
+
+
+def _without_types(form: Form) -> Form:
+    return _with_each(form, lambda array: dataclasses.replace(array, dtype=_BOOL.dtype, weak=False))
+
+
+def _with_each(form: Form, replaced: Callable[[Array], Array]) -> Form:
+    """The same with other arrays."""
     match form:
         case Array():
-            return dataclasses.replace(form, weak=False)
+            return replaced(form)
         case Tree(kind, children):
-            return Tree(kind, tuple(map(_without_weakness, children)))
+            return Tree(kind, tuple(_with_each(child, replaced) for child in children))
         case Options(options, axes):
-            return Options(tuple(map(_without_weakness, options)), axes)
+            return Options(tuple(_with_each(option, replaced) for option in options), axes)
     return form

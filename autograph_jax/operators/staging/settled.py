@@ -59,6 +59,7 @@ class Settled:
     hands_on: bool  # to the loop around, which raises it then
     axes: Axes  # of a mesh: along these devices run different numbers of turns
     told_by_shape: bool = False  # does a turn do something else with the number 0 than with an array of zeros?
+    is_provisional: bool = False  # has it types alone, for a round of the loop around that is made once more?
 
     def __post_init__(self) -> None:
         self._most: int | None = None  # the largest index of a turn, if it is known
@@ -270,6 +271,11 @@ class Settled:
                 bounded(leaf, self._most)
 
     # lax's side
+
+    def finish_provisionally(self) -> None:
+        """Write what a loop without a turn would leave, but as other arrays."""
+        start = self.start()
+        self.finish(jax.lax.optimization_barrier(start) if start else start, turns=False)
 
     def start(self) -> dict[str, list[jax.Array]]:
         entries = zip(self._labels, self._entry_leaves, strict=True)

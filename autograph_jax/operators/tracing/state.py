@@ -54,6 +54,8 @@ class Memory:
         self.settled: dict[Hashable, Any] = {}
         self.failures: Any = None  # what the loop raises when it is over; None: it raises at the place itself
         self.raises_at_once = False  # for good, since it calls Python anyway
+        self.is_repeated = False  # is the body traced until its state stays as it is?
+        self.is_provisional = False  # has a loop in this round left its types alone, so that there is to be another round?
         self._seen: collections.Counter[Hashable] = collections.Counter()
 
     def next_round(self) -> None:
