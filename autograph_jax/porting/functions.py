@@ -110,7 +110,7 @@ def ported(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     if function in WRITING and isinstance(args[0] if args else None, np.ndarray):
         return _by_numpy_itself(function, args, kwargs)
     if function in MATH:
-        return _of_math(function, args)
+        return _of_math(function, args, kwargs)
     if overwriting.is_for(function, args, kwargs):
         return overwriting.called(function, args, kwargs, ported)
     if linear_algebra.is_lookup(function):
@@ -198,15 +198,16 @@ def _has_array(x: Any) -> bool:
     return any(map(_has_array, x)) if isinstance(x, (list, tuple)) else isinstance(x, MutableArray)
 
 
-def _of_math(function: Function, args: Any) -> Any:
+def _of_math(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
     args = tuple(_one(values(x)) for x in args)
-    if is_static(args):
-        return function(*args)
+    kwargs = {name: _one(values(x)) for name, x in kwargs.items()}
+    if is_static((args, kwargs)):
+        return function(*args, **kwargs)
     ours = jax_function(function)
     if ours is None:
         raise lacking(function)
     hooks.mapped(function)
-    return ours(*args)
+    return ours(*args, **kwargs)
 
 
 def _one(x: Any) -> Any:

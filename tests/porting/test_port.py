@@ -78,6 +78,13 @@ def complex_numbers_of_python(b):
 
 
 @program
+def keywords_of_pythons_math(b):
+    near = [math.isclose(b[0], b[1], rel_tol=r, abs_tol=a) for r in (1e-9, 0.5, b[2]) for a in (0.0, 2.0, b[2])]
+    known = math.isclose(1.1, 1.0, rel_tol=0.2), math.prod([2, 3], start=0.5), math.isclose(a=3, b=4, abs_tol=1)
+    return near, known, math.prod([b[0], b[1]], start=b[2]), cmath.isclose(1j * b[0], 1j * b[1], abs_tol=2.5)
+
+
+@program
 def complex_numbers_in_order(b):
     z = b + 1j * b[::-1]
     w = np.where(b > 2, np.nan, z)
