@@ -145,6 +145,14 @@ _OF_SELECTIONS: dict[str, Function] = {
 }
 
 
+def ndenumerate(arr: Any) -> Any:
+    """The elements with their indices, each read when its turn comes."""
+    if isinstance(arr, np.ndarray):
+        return np.ndenumerate(arr)
+    array = creating.asarray(arr)
+    return ((index, array[index]) for index in np.ndindex(array.shape))
+
+
 def nditer(op: Any, *arguments: Any, **keywords: Any) -> Any:
     if any(isinstance(one, _TRACED_KINDS) for one in (op if isinstance(op, list | tuple) else (op,))):
         raise lacking(np.nditer)
@@ -158,6 +166,7 @@ OVERRIDES: dict[Any, Function] = {
     builtins.len: len_,
     builtins.list: _list,
     warnings.warn: warn,
+    np.ndenumerate: ndenumerate,
     np.nditer: nditer,
     **{function: _of_numbers(operator_builtins.OVERRIDES[function]) for function in _NUMBERS},
     **{function: _of_sequence(operator_builtins.OVERRIDES[function], function.__name__) for function in _SEQUENCES},

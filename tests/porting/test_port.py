@@ -85,6 +85,17 @@ def keywords_of_pythons_math(b):
 
 
 @program
+def elements_with_their_indices(b):
+    table, total, doubled = np.outer(b, b), 0.0, np.zeros((3, 3))
+    for (i, j), value in np.ndenumerate(table):
+        if value > 1:
+            total += i * value
+        table[2, 2] = j
+        doubled[i, j] = 2 * value
+    return total, doubled, [index for index, _ in np.ndenumerate(np.ones(2))]
+
+
+@program
 def complex_numbers_in_order(b):
     z = b + 1j * b[::-1]
     w = np.where(b > 2, np.nan, z)
