@@ -22,6 +22,7 @@ from autograph_jax.operators.effects.texts import Text
 from autograph_jax.operators.ordering import all_of
 from autograph_jax.operators.sequences import bounded, iterables, lists
 from autograph_jax.operators.sequences.deques import BoundedDeque
+from autograph_jax.operators.sequences.ranges import RangeMethods
 from autograph_jax.operators.sequences.rows import View
 from autograph_jax.operators.sequences.taking import taken
 from autograph_jax.operators.staging import dependence
@@ -38,6 +39,8 @@ from autograph_jax.porting.mathematics import complex_of, in_own_type
 def sum_(iterable: Iterable[Any], /, start: Any = 0) -> Any:
     if isinstance(iterable, jax.Array) and iterable.ndim and is_traced(iterable):
         return _summed(iterable, start)
+    if issubclass(type(iterable), RangeMethods):
+        return start + iterable.sum()
     iterable = all_of(iterable)
     if isinstance(iterable, bounded.Bounded):
         total = bounded.reduced(iterable, lambda column, axis: _summed(column, start), 0)

@@ -31,6 +31,13 @@ def test_elements(bounds):
         assert Range(*bounds)[index] == python[index]
 
 
+@pytest.mark.parametrize("bounds", RANGES)
+def test_sums(bounds):
+    sums = ag.jit(lambda start, stop: (sum(range(start, stop, bounds[2])), sum(range(start, stop, bounds[2]), start=7)))
+    python = range(*bounds)
+    assert sums(*bounds[:2]) == (sum(python), 7 + sum(python))
+
+
 @pytest.mark.parametrize("first, second", list(itertools.product(RANGES, RANGES)))
 def test_equality(first, second):
     assert bool(Range(*first).equals(Range(*second))) == (range(*first) == range(*second))

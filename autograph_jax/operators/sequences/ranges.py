@@ -66,6 +66,11 @@ class RangeMethods(Comparing):
         place = distance // self.step
         return (place * self.step == distance) & (place >= 0) & (place < self.length)
 
+    def sum(self) -> Any:
+        """Of all its numbers: by the first one, and the number of steps from it to each."""
+        steps = self.length * (self.length - 1) // 2
+        return as_python_int(jnp.asarray(self.start * self.length + self.step * steps))
+
     def count(self, value: Any) -> Any:
         """How often a value is in it: once, or not at all."""
         return as_python_int(jnp.asarray(self.contains(value)))
