@@ -38,7 +38,7 @@ from autograph_jax.operators.sequences import lengthened, lists
 from autograph_jax.operators.staging.blocks import trace
 from autograph_jax.operators.staging.fixpoint import settle, settle_with_test
 from autograph_jax.operators.staging.settled import Settled
-from autograph_jax.operators.tracing import state
+from autograph_jax.operators.tracing import bytecode, state
 from autograph_jax.operators.tracing.cells import standing_for, variables
 from autograph_jax.operators.values import objects
 from autograph_jax.operators.values.choices import Choice
@@ -135,6 +135,8 @@ def _test_apart(test: Block, functions: tuple[Block | None, ...], names: tuple[s
     """The test's value, TRACED where it is not known, and whether it writes any state or has effects. It is evaluated apart,
     so that nothing of it stays behind.
     """
+    if (answer := _of_numbers(test)) is not None:
+        return answer, False
     known: list[Any] = []
 
     def evaluate() -> Any:
@@ -151,6 +153,23 @@ def _test_apart(test: Block, functions: tuple[Block | None, ...], names: tuple[s
     if not is_apart:  # it raises on every path: here, where what it has raised before on some of them counts
         evaluate()
     return known[0], bool(traced.ends or traced.jaxpr.effects)
+
+
+def _of_numbers(test: Block) -> Any:
+    """What a test gives that compares numbers, which it computes of variables, TRACED if one of these is; None for any other.
+
+    It writes nothing and has no effects: no trace of its own is needed to tell.
+    """
+    if not bytecode.compares_numbers(test.__code__):
+        return None
+    try:
+        values = [cell.cell_contents for cell in test.__closure__ or ()]
+    except ValueError:  # a variable without a value
+        return None
+    others = [value for value in values if type(value) not in (int, float, bool)]
+    if not others:
+        return test()
+    return TRACED if all(issubclass(type(one), jax.core.Tracer) and not jnp.ndim(one) for one in others) else None
 
 
 def _staged_from_here(
