@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.extend.core import ClosedJaxpr
 from jax.extend.core.primitives import scan_p, while_p
 
 from autograph_jax.loops import references
@@ -52,6 +53,23 @@ def fori_loop(
         return lax.fori_loop(bounds[0], bounds[1], body, init)
 
     return _differentiable(run, (lower, upper), Given(checkpoints, bound, optimize), static=True)
+
+
+def while_loop_of(
+    programs: tuple[ClosedJaxpr, ClosedJaxpr],
+    operands: Sequence[Sequence[Any]],
+    *,
+    checkpoints: int | None = None,
+    optimize: Chosen = NONE,
+) -> list[Any]:
+    """The same of its two programs, which take constants and the leaves of the carry.
+
+    `operands` are the constants of the one and of the other, and the carry.
+    """
+    cond, body = programs
+    counts = len(operands[0]), len(operands[1])
+    loop = loop_of(cond, with_nested_loops(body), counts, Given(checkpoints, None, optimize))
+    return bind_loop(loop, *operands[0], *operands[1], *operands[2])
 
 
 def _varied(cond: Callable[[Carry], Any], init: Carry) -> Carry:

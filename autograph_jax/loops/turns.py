@@ -69,6 +69,13 @@ class Turn:
             return list(writes_last(closed)(*operands[len(self.consts) :]))
         return turn_p.bind(*operands, jaxpr=self._flat, known=self.known, optimize=self._optimize)
 
+    def program(self) -> ClosedJaxpr:
+        """A turn, of its constants and its other operands."""
+        run = with_writes_last(self._closed) if self._flat is None else self
+        if run is self._closed:
+            return with_consts_given(noted(self._closed, self.known[len(self.consts) :]))
+        return traced(self, [*map(jax.typeof, self.consts), *self._closed.in_avals])
+
     def handing_on(self, *operands: Any) -> list[Any]:
         """What it gives, and behind that the inputs that `only_reads` has named."""
         if self._reading is None:

@@ -9,7 +9,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.core
@@ -40,7 +40,7 @@ def sum_(iterable: Iterable[Any], /, start: Any = 0) -> Any:
     if isinstance(iterable, jax.Array) and iterable.ndim and is_traced(iterable):
         return _summed(iterable, start)
     if issubclass(type(iterable), RangeMethods):
-        return start + iterable.sum()
+        return start + cast(RangeMethods, iterable).sum()
     iterable = all_of(iterable)
     if isinstance(iterable, bounded.Bounded):
         total = bounded.reduced(iterable, lambda column, axis: _summed(column, start), 0)

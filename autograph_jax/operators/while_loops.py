@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 
 from autograph_jax.errors import EscapedTracerError
@@ -35,6 +36,7 @@ from autograph_jax.operators.loops import (
     turn_begun,
 )
 from autograph_jax.operators.sequences import lengthened, lists
+from autograph_jax.operators.staging import assembled
 from autograph_jax.operators.staging.blocks import trace
 from autograph_jax.operators.staging.fixpoint import settle, settle_with_test
 from autograph_jax.operators.staging.settled import Settled
@@ -236,8 +238,11 @@ def _staged_with(
         active = going(carry) if settled.uses_active else True
         return settled.turn(carry, active=active)
 
+    start, options = settled.start(), loop_options.current()
     with decisions.scope("while"):
-        final = run_while(named(test, going), named(body, turn), settled.start(), loop_options.current(), before=before)
+        final = assembled.while_loop(settled, condition, start, options)
+        if final is None:
+            final = run_while(named(test, going), named(body, turn), start, options, before=before)
     exit = settled.finish(final, turns=not must)
     # `while True:` ends by what its body does, or never.
     return exit._only(_is_exit) if isinstance(exit, Choice) and condition.result == Static(True) else exit

@@ -67,7 +67,7 @@ class Settled:
         self._varying = self._find_varying()
         self._labels = _unique([place.name for place in self.places])
         self._tainted = self._find_tainted()
-        self._body = Turn(self.traced.jaxpr, loop_options.current().optimizations)
+        self.body = Turn(self.traced.jaxpr, loop_options.current().optimizations)
 
     @property
     def inputs(self) -> list[tuple[Place, Form]]:
@@ -192,8 +192,8 @@ class Settled:
     def count_to(self, turns: Any) -> None:
         """A loop counts its turns, from 0 on; where their number is known, so is the largest index."""
         most = turns if isinstance(turns, int) else int(jnp.iinfo(jnp.result_type(int)).max)
-        position = len(self._body.known) - 1 - self.argument_count
-        self._body.known = (*self._body.known[:position], (0, max(most - 1, 0)), *self._body.known[position + 1 :])
+        position = len(self.body.known) - 1 - self.argument_count
+        self.body.known = (*self.body.known[:position], (0, max(most - 1, 0)), *self.body.known[position + 1 :])
         self._most = most - 1 if isinstance(turns, int) else None
 
     def overflowing(self, *, in_branches: bool) -> Any:
@@ -203,7 +203,7 @@ class Settled:
         """
         closed = self.traced.jaxpr
         return (
-            overflowing(closed, self._body.known[len(closed.consts) :], in_branches=in_branches)
+            overflowing(closed, self.body.known[len(closed.consts) :], in_branches=in_branches)
             if self._most is not None
             else None
         )
@@ -305,8 +305,20 @@ class Settled:
 
     def turn_with(self, carry: dict[str, Any], *arguments: Any, active: Any = True) -> tuple[dict[str, Any], list[Any]]:
         """One turn: the new carry, and what the body gave beside its exit."""
-        new, more, _ = self._turn(carry, arguments, active, lambda *leaves: self._body(*self._body.consts, *leaves))
+        new, more, _ = self._turn(carry, arguments, active, lambda *leaves: self.body(*self.body.consts, *leaves))
         return new, more
+
+    def carried_leaves(self) -> list[int]:
+        """Which leaves of the state are carried, in the order of those of the carry."""
+        numbers = iter(range(len(self._handed_on())))
+        of_places = [[(next(numbers), varies) for varies in leaves] for leaves in self._varying]
+        named = zip(self._labels, of_places, strict=True)
+        return jax.tree.leaves({label: [n for n, varies in leaves if varies] for label, leaves in named})
+
+    def left_of(self, leaves: Sequence[int]) -> list[int]:
+        """Where among what a turn gives is what it leaves of these."""
+        ends = self._ends_of_leaves(self._output_positions())
+        return [cast(int, ends[number]) for number in leaves]
 
     def only_read(self) -> list[Any]:
         """The arrays that a turn reads by elements and does not carry.
@@ -316,10 +328,10 @@ class Settled:
         around (`lent.py`).
         """
         leaves = [leaf for entry in self._entry_leaves for leaf in entry]
-        self._reads = self._body.only_reads([False] * len(self._body.consts) + self._handed_on())
-        count = len(self._body.consts) + len(leaves)
-        arrays = chosen([*self._body.consts, *leaves], self._reads[:count])
-        is_nested = self._body.has_loops or any(trace.is_turn for trace in state.traces())
+        self._reads = self.body.only_reads([False] * len(self.body.consts) + self._handed_on())
+        count = len(self.body.consts) + len(leaves)
+        arrays = chosen([*self.body.consts, *leaves], self._reads[:count])
+        is_nested = self.body.has_loops or any(trace.is_turn for trace in state.traces())
         self._lent = list(arrays) if is_nested else []
         return arrays
 
@@ -332,7 +344,7 @@ class Settled:
 
         def run(*leaves: Any) -> list[Any]:
             arrays = map(lent, self._lent, reads) if self._lent else reads
-            out = self._body.handing_on(*merged([*self._body.consts, *leaves], list(arrays), self._reads))
+            out = self.body.handing_on(*merged([*self.body.consts, *leaves], list(arrays), self._reads))
             left = out[len(out) - len(reads) :]
             after[:] = map(lent, reads, left) if self._lent else left
             return out[: len(out) - len(reads)]
@@ -371,10 +383,10 @@ class Settled:
             assert isinstance(self.exit, Options)
             going = _both(going, carry["exit"][0] == self.exit.forms.index(NO_EXIT))
         # JAX's checkify maps no loop that one lane leaves before another: an error ends only what would go on for ever.
-        error = 0 if ends and errors_are_values() else self._error(carry)
+        error = 0 if ends and errors_are_values() else self.error(carry)
         return _both(going, error == 0) if isinstance(error, jax.Array) else going
 
-    def _error(self, carry: dict[str, Any]) -> Any:
+    def error(self, carry: dict[str, Any]) -> Any:
         """The number of the error that has ended this loop or, before it began, the one around."""
         if self.failures is None:
             return 0

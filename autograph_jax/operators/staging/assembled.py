@@ -1,0 +1,110 @@
+"""A while loop put together of the programs that its state has settled with, which are not traced once more, as lax would.
+
+To trace an equation takes ten times as long as to put it elsewhere (`loops/building.py`). Where a turn is more than its
+program, or not the test alone decides whether there is another one, lax traces it all: exits, errors, prints, lists that grow,
+and what a mesh, a `try` or a branch around asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.core
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Literal
+
+from autograph_jax.loops import api, references
+from autograph_jax.loops.building import Atom, Builder, is_variable, with_consts_given
+from autograph_jax.operators.effects import ended
+from autograph_jax.operators.loop_options import Options
+from autograph_jax.operators.staging.blocks import Traced
+from autograph_jax.operators.staging.settled import Settled
+from autograph_jax.operators.tracing import state
+from autograph_jax.operators.values.forms import Array, Form, Tree
+from autograph_jax.operators.values.references import is_kind
+from autograph_jax.operators.values.selected import is_selection
+
+
+def while_loop(settled: Settled, condition: Traced, start: dict[str, Any], options: Options) -> dict[str, Any] | None:
+    """Stage the loop, which starts with this carry, and give what it leaves of it; None where lax is to trace it."""
+    if options.max_steps is not None or not _is_alone() or not _is_plain(settled, condition, start):
+        return None
+    carry, structure = jax.tree.flatten(start)
+    carried, avals = settled.carried_leaves(), [*map(jax.typeof, carry)]
+    cond, body, left = condition.jaxpr, settled.traced.jaxpr, settled.left_of(carried)
+    entering = [[closed.in_avals[n] for n in carried] for closed in (cond, body)]
+    if [*entering, [body.out_avals[n] for n in left]] != [avals] * 3:
+        return None  # numbers of Python's have become others since
+    leaves = settled.leaves(start)
+    test, of_test = _program(cond, cond.consts, leaves, carried, [0])
+    turn, of_turn = _program(settled.body.program(), settled.body.consts, leaves, carried, left)
+    how = {"checkpoints": options.checkpoints, "optimize": options.optimizations}
+    return jax.tree.unflatten(structure, api.while_loop_of((test, turn), (of_test, of_turn, carry), **how))
+
+
+def _is_alone() -> bool:
+    """Does nothing around the loop ask for more than it does?"""
+    is_compiled = not jax.config.jax_disable_jit  # pyright: ignore[reportAttributeAccessIssue]
+    has_no_mesh = jax.sharding.get_abstract_mesh().empty
+    return is_compiled and has_no_mesh and ended.has_failed() is False and state.branch_taken() is None
+
+
+def _is_plain(settled: Settled, condition: Traced, start: dict[str, Any]) -> bool:
+    """Is a turn what its program computes, and the test all that ends the loop?"""
+    programs = settled.traced.jaxpr, condition.jaxpr
+    if not start or any(program.effects for program in programs) or references.are_in(*programs):
+        return False
+    if (
+        settled.has_exit
+        or settled.growing
+        or settled.axes
+        or settled.uses_active
+        or isinstance(settled.error(start), jax.Array)
+    ):
+        return False
+    ends = settled.traced.ends
+    is_asked = isinstance(condition.result, Array) and not condition.result.shape
+    is_left_alike = all(ends[place.key][1] == form for place, form in settled.inputs if place.key in ends)
+    return is_asked and is_left_alike and all(_is_of_arrays(form) for _, form in settled.inputs)
+
+
+def _is_of_arrays(form: Form) -> bool:
+    """Are its leaves arrays that are handed on as they are?"""
+    if isinstance(form, Tree):
+        return not is_kind(form.kind) and not is_selection(form) and all(map(_is_of_arrays, form.children))
+    return not isinstance(form, Array) or not form.axes and not jax.numpy.issubdtype(form.dtype, jax.dtypes.extended)
+
+
+def _program(
+    closed: ClosedJaxpr, consts: Sequence[Any], leaves: Sequence[Any], carried: Sequence[int], outputs: Sequence[int]
+) -> tuple[ClosedJaxpr, list[Any]]:
+    """A program of constants and of the carry, which gives some of what `closed` gives; and those constants.
+
+    `closed` takes its constants, the leaves of the state, and whether a turn counts. Numbers that are known stand in it.
+    """
+    closed = with_consts_given(closed) if closed.consts else closed
+    types, first = closed.in_avals, len(consts)
+    fixed = {first + number: leaf for number, leaf in enumerate(leaves) if number not in carried} | dict(enumerate(consts))
+    atoms: dict[int, Atom] = {n: Literal(np.asarray(one), types[n]) for n, one in fixed.items() if _is_number(one)}
+    given = {id(fixed[n]): n for n in _read(closed, outputs) if n in fixed and n not in atoms}
+    inputs = [*given.values(), *(first + number for number in carried)]
+    builder = Builder([types[number] for number in inputs])
+    atoms |= zip(inputs, builder.inputs, strict=True)
+    atoms |= {n: atoms[given[id(one)]] for n, one in fixed.items() if id(one) in given}
+    unread = Literal(np.asarray(True), types[-1])
+    made = builder.of_program(closed, [atoms.get(number, unread) for number in range(len(types))])
+    return builder.program(closed.jaxpr, [made[number] for number in outputs]), [fixed[n] for n in given.values()]
+
+
+def _read(closed: ClosedJaxpr, outputs: Sequence[int]) -> list[int]:
+    """Which inputs a program reads, or hands on as one of these outputs."""
+    jaxpr = closed.jaxpr
+    atoms = [atom for equation in jaxpr.eqns for atom in equation.invars] + [jaxpr.outvars[number] for number in outputs]
+    read = {atom for atom in atoms if is_variable(atom)}
+    return [number for number, variable in enumerate(jaxpr.invars) if variable in read]
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, jax.core.Tracer) and not np.ndim(value) and np.asarray(value).dtype.kind in "biuf"
