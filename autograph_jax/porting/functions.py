@@ -94,7 +94,7 @@ _OF_DOUBLES = (np.cov, np.corrcoef, np.histogram)
 _KEEPING = (np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack, np.where, np.round, np.append, np.mean)
 _BY_UFUNC = {
     np.sum: np.add.reduce, np.prod: np.multiply.reduce, np.max: np.maximum.reduce, np.min: np.minimum.reduce,
-    np.all: np.logical_and.reduce, np.any: np.logical_or.reduce,
+    np.amax: np.maximum.reduce, np.amin: np.minimum.reduce, np.all: np.logical_and.reduce, np.any: np.logical_or.reduce,
 }  # fmt: skip
 _CALLING = (np.apply_along_axis, np.piecewise)
 _ALONG = {np.cumsum: np.add.accumulate, np.cumprod: np.multiply.accumulate}
@@ -314,7 +314,10 @@ def _as_numpy_has_it(found: Any, function: Function, given: Any, options: Any) -
     dtypes = {jnp.result_type(leaf) for leaf in jax.tree.leaves((found, values((given, options)))) if hasattr(leaf, "dtype")}
     agreed = {canonical(kind) for kind in (bool, int, float, complex)}  # where all are of these, JAX gives what NumPy does
     is_small = any(np.ndim(part) == 0 for part in jax.tree.leaves(found))
-    is_asked = is_small or function in (*_KEEPING, *_HISTOGRAMS) or dtypes - agreed
+    # NumPy keeps integers in some cases where JAX computes in floats: `np.unwrap(n, period=5)`, `np.polyder(n)`.
+    kinds = {kind.kind for kind in dtypes}
+    may_be_integers = function not in _CALLING and "f" in kinds and kinds & {"b", "i", "u"}
+    is_asked = is_small or may_be_integers or function in (*_KEEPING, *_HISTOGRAMS) or dtypes - agreed
     like = _like(function, given, options) if is_asked else None
     if like is None or jax.tree.structure(like) != jax.tree.structure(found):
         return found, like
@@ -324,7 +327,10 @@ def _as_numpy_has_it(found: Any, function: Function, given: Any, options: Any) -
 def _in_its_dtype(one: Any, other: Any) -> Any:
     if type(one) is type(other) is bool:  # `np.iterable(x)`
         return one
-    return casting.to(one, canonical(casting.dtype_of(other)))
+    to = canonical(casting.dtype_of(other))
+    if to.kind in "fc" and jnp.iscomplexobj(one):  # the eigenvalues of ones are real, those of others are not
+        to = canonical(np.result_type(to, np.complex64))
+    return casting.to(one, to)
 
 
 def _by_jax(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -407,7 +413,7 @@ def _like(function: Function, given: Any, options: Any) -> Any:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             return function(*_ones(given), **_ones(options))
-    except (np.linalg.LinAlgError, ValueError, ArithmeticError):
+    except (np.linalg.LinAlgError, ValueError, ArithmeticError, IndexError):
         return None
 
 
@@ -472,19 +478,18 @@ def _accumulated(accumulate: Function, a: Any, axis: Any = None, dtype: Any = No
     return accumulate(a, axis, dtype, out)
 
 
-def _sort(a: Any, axis: int | None = -1, **options: Any) -> Any:
+def _sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
     a = asarray(a)
     options = {name: option for name, option in options.items() if name == "stable" and option is not None}
-    return result(
-        np.sort(a.value, axis, **options) if is_static(a.value) else hooks.marked(jnp.sort, a.value, axis=axis), a.shadow
-    )
+    found = np.sort(a.value, axis, **options) if is_static(a.value) else hooks.marked(jnp.sort, a.value, axis=axis)
+    return result(found, None if axis is None else a.shadow)
 
 
 def _partition(a: Any, kth: Any, axis: int | None = -1, kind: Any = "introselect", order: Any = None) -> Any:
     """Sorted: NumPy says of the element at `kth` alone which it is, and of the others on which side of it they are."""
     a = asarray(a)
     if is_static(a.value):
-        return result(np.partition(a.value, kth, axis, kind, order), a.shadow)
+        return result(np.partition(a.value, kth, axis, kind, order), None if axis is None else a.shadow)
     np.partition(np.empty(a.shape), kth, axis)  # NumPy's error for a place that there is not
     return _sort(a, axis)
 

@@ -130,9 +130,16 @@ def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any 
     return jnp.sum(singular > tol, axis=-1)
 
 
+def _numpys_lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+    """Its residual is NaN where NumPy gives an empty array as the rank says; as the shape says, it is empty."""
+    x, left, rank, singular = jnp.linalg.lstsq(a, b, rcond)
+    rows, columns = a.shape
+    return x, jnp.where(rank == columns, left, jnp.nan) if rows > columns else left[:0], rank, singular
+
+
 NUMPYS: dict[Function, Function] = {
     np.linalg.cholesky: _cholesky, np.linalg.eigh: _eigh, np.linalg.eigvalsh: _eigvalsh, np.linalg.pinv: _numpys_pinv,
-    np.linalg.matrix_rank: _matrix_rank, np.linalg.svd: _numpys_svd,
+    np.linalg.matrix_rank: _matrix_rank, np.linalg.svd: _numpys_svd, np.linalg.lstsq: _numpys_lstsq,
 }  # fmt: skip
 
 

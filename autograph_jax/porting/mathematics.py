@@ -24,7 +24,7 @@ OF_MATH: dict[Function, Function] = {
     math.acos: jnp.arccos, math.acosh: jnp.arccosh, math.asin: jnp.arcsin, math.asinh: jnp.arcsinh, math.atan: jnp.arctan,
     math.atanh: jnp.arctanh, math.atan2: jnp.arctan2, math.fabs: lambda x: abs(_float(x)),
     math.fmod: lambda x, y: jnp.fmod(_float(x), _float(y)), math.pow: lambda x, y: jnp.power(_float(x), _float(y)),
-    math.remainder: lambda x, y: _remainder(_float(x), _float(y)), math.modf: lambda x: _parts(_float(x)),
+    math.remainder: lambda x, y: _remainder(_float(x), _float(y)), math.modf: lambda x: parts(_float(x)),
     math.gamma: lambda x: jnp.exp(jax.scipy.special.gammaln(x)) * gamma_sign(x), math.lgamma: jax.scipy.special.gammaln,
     math.erf: jax.scipy.special.erf, math.erfc: jax.scipy.special.erfc, math.ldexp: jnp.ldexp,
     math.gcd: lambda *x: functools.reduce(_gcd, _integers(x), 0), math.lcm: lambda *x: functools.reduce(_lcm, _integers(x), 1),
@@ -75,7 +75,7 @@ def _remainder(x: Any, y: Any) -> jax.Array:
     return jnp.where(is_far, left - jnp.copysign(size, left), left)
 
 
-def _parts(x: Any) -> tuple[jax.Array, jax.Array]:
+def parts(x: Any) -> tuple[jax.Array, jax.Array]:
     """The fraction and the whole of a number, both of its sign. Of an infinity the fraction is zero."""
     whole = jnp.trunc(x)
     fraction = jnp.where(jnp.signbit(x), -(whole - x), x - whole)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Methods that do the same as NumPy's function of the same name.
 _AS_FUNCTIONS = (
-    "all any argmax argmin argpartition argsort choose clip compress cumprod cumsum diagonal dot max mean min "
+    "all any argmax argmin argpartition argsort choose cumprod cumsum diagonal dot max mean min "
     "nonzero prod put repeat round searchsorted squeeze std sum swapaxes take trace var"
 ).split()
 _FACTS = "shape ndim size dtype itemsize nbytes strides flags".split()  # known from the layout alone
@@ -96,11 +96,18 @@ class Methods(NDArrayOperatorsMixin):
     def fill(self, new: Any) -> None:
         self[...] = new  # type: ignore[index]
 
-    def sort(self, axis: int = -1, **options: Any) -> None:
-        self[...] = np.sort(self, axis=axis, **options)  # type: ignore[index, call-overload]
+    def sort(self, axis: int = -1, *rest: Any, **options: Any) -> None:
+        self[...] = np.sort(self, axis, *rest, **options)  # type: ignore[index, call-overload]
 
-    def partition(self, kth: Any, axis: int = -1, **options: Any) -> None:
-        self[...] = np.partition(self, kth, axis=axis, **options)  # type: ignore[index, call-overload]
+    def partition(self, kth: Any, axis: int = -1, *rest: Any, **options: Any) -> None:
+        self[...] = np.partition(self, kth, axis, *rest, **options)  # type: ignore[index, call-overload]
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
+        return np.clip(self, hooks.number(min), hooks.number(max), out=out, **options)  # type: ignore[call-overload]
+
+    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
+        """The function takes the condition first."""
+        return np.compress(condition, self, axis=hooks.number(axis), out=out)  # type: ignore[call-overload]
 
     def item(self, *place: Any) -> Any:
         """One element: a Python number, or while it is traced JAX's scalar."""

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import PortingError, user_location
 from . import complex_order, distances, foreign, histograms, hooks, integers, linear_algebra, quantiles, special
 from .exact import exp, log2, log10
-from .mathematics import OF_CMATH, OF_MATH, mirrored
+from .mathematics import OF_CMATH, OF_MATH, mirrored, parts
 from .products import rounded
 
 Function = Callable[..., Any]
@@ -104,11 +104,13 @@ _UFUNCS: dict[np.ufunc, Function] = {
     },
     np.square: lambda a: rounded(jnp.square(a)),
     np.power: lambda a, b: _power(a, b),
-    np.floor_divide: lambda a, b: _unless_zero(jnp.floor_divide, a, b),
-    np.remainder: lambda a, b: _unless_zero(jnp.remainder, a, b),
+    np.floor_divide: lambda a, b: _floor_divide(a, b),
+    np.remainder: lambda a, b: _remainder(a, b),
     np.fmod: lambda a, b: _unless_zero(jnp.fmod, a, b),
     np.nextafter: lambda a, b: _next_after(a, b),
-    np.divmod: lambda a, b: (_unless_zero(jnp.floor_divide, a, b), _unless_zero(jnp.remainder, a, b)),
+    np.divmod: lambda a, b: (_floor_divide(a, b), _remainder(a, b)),
+    np.modf: parts,
+    np.sign: lambda a: jnp.sign(a) if a.dtype.kind != "f" else jnp.where(a == 0, 0, jnp.sign(a)),  # of -0.0
 }
 
 
@@ -138,6 +140,24 @@ def _power_of_integers(a: Any, b: Any) -> jax.Array:
         return jnp.where(exponent & 1, found * base, found), base * base, exponent >> 1
 
     return jax.lax.while_loop(lambda state: jnp.any(state[2] > 0), squared, (jnp.ones_like(a), a, b))[0]
+
+
+def _floor_divide(a: jax.Array, b: jax.Array) -> jax.Array:
+    """A zero has the sign of the quotient."""
+    found = _unless_zero(jnp.floor_divide, a, b)
+    return found if found.dtype.kind != "f" else _zero_signed(found, jnp.signbit(a) != jnp.signbit(b))
+
+
+def _remainder(a: jax.Array, b: jax.Array) -> jax.Array:
+    """A zero has the sign of the divisor."""
+    found = _unless_zero(jnp.remainder, a, b)
+    return found if found.dtype.kind != "f" else _zero_signed(found, jnp.signbit(b))
+
+
+def _zero_signed(x: jax.Array, is_negative: jax.Array) -> jax.Array:
+    """Where it is zero with this sign, and with the derivative that it has."""
+    fixed = jax.lax.stop_gradient(x)
+    return jnp.where(x == 0, jnp.where(is_negative, -(fixed - x), x - fixed), x)
 
 
 def _unless_zero(function: Function, a: jax.Array, b: jax.Array) -> jax.Array:

@@ -243,6 +243,9 @@ class Selection(NDArrayOperatorsMixin):
     def sort(self, axis: int = -1, **options: Any) -> None:
         self.put(np.sort(self, axis=axis, **options))
 
+    def clip(self, min: Any = None, max: Any = None, **options: Any) -> Any:
+        return np.clip(self, min, max, **options)
+
     def flatten(self, order: str = "C") -> Any:
         from . import reshaping
 
@@ -300,7 +303,7 @@ def _method(name: str) -> Callable[..., Any]:
 
 
 for _name in (
-    "sum prod mean any all max min var std argmax argmin dot cumsum cumprod ravel squeeze clip conj conjugate nonzero argsort "
+    "sum prod mean any all max min var std argmax argmin dot cumsum cumprod ravel squeeze conj conjugate nonzero argsort "
     "swapaxes diagonal trace take round repeat"
 ).split():
     setattr(Selection, _name, _method(_name))

@@ -232,7 +232,7 @@ _OURS: dict[str, Function] = {
     "chdtr": lambda v, x: _gammainc(v / 2, x / 2), "chdtrc": lambda v, x: _gammaincc(v / 2, x / 2),
     "gdtr": lambda a, b, x: _gammainc(b, a * x), "gdtrc": lambda a, b, x: _gammaincc(b, a * x),
     "pdtr": lambda k, m: _gammaincc(jnp.floor(k) + 1, m), "pdtrc": lambda k, m: _gammainc(jnp.floor(k) + 1, m),
-    "bdtr": lambda k, n, p: jsp.betainc(n - jnp.floor(k), jnp.floor(k) + 1, 1 - p), "stdtr": _stdtr,
+    "bdtr": lambda k, n, p: jsp.betainc(jnp.trunc(n) - jnp.floor(k), jnp.floor(k) + 1, 1 - p), "stdtr": _stdtr,
     "fdtr": lambda n, d, x: jsp.betainc(n / 2, d / 2, n * x / (d + n * x)),
     "fdtrc": lambda n, d, x: jsp.betainc(d / 2, n / 2, d / (d + n * x)),
     "ellipk": lambda m: _ellipkm1(1 - m), "ellipkm1": _ellipkm1, "ellipe": _ellipe, **_POLYNOMIALS,

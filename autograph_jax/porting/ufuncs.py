@@ -134,7 +134,10 @@ def _by_jax(ufunc: np.ufunc, arguments: Any, rule: str, chosen: dict[str, Any], 
     dtypes = resolved(ufunc, arguments, outs, rule, chosen)
     if not ufunc.signature:
         np.broadcast(*(np.broadcast_to(0, np.shape(argument)) for argument in arguments))  # NumPy's error for shapes
-    cast = [_as(argument, to) for argument, to in zip(arguments, dtypes, strict=False)]
+    # NumPy computes in 32 bits for floats of 16, where each step of XLA's may be rounded.
+    is_half = ufunc not in (np.nextafter, np.spacing)
+    loop = [np.dtype(np.float32) if is_half and to == np.float16 else to for to in dtypes]
+    cast = [_as(argument, to) for argument, to in zip(arguments, loop, strict=False)]
     found = numpy_ufunc(ufunc)(*cast, **{name: static(option) for name, option in options.items()})
     founds = found if ufunc.nout > 1 else (found,)
     return tuple(x.astype(canonical(to)) for x, to in zip(founds, dtypes[ufunc.nin :], strict=True))
@@ -212,7 +215,8 @@ def _reduce(
     into = canonical(ufunc.reduce(sample, axis=axis, dtype=dtype).dtype)
     given = {} if initial is _UNSET or initial is np._NoValue else {"initial": initial}
     masked = {} if where is True or where is np._NoValue else {"where": jnp.asarray(where)}
-    if ufunc in _REDUCTIONS and (into.kind != "c" or ufunc not in (np.maximum, np.minimum)):  # XLA's lose what is no number
+    is_plain = into.kind != "c" if ufunc in (np.maximum, np.minimum) else into.kind != "b" or not given
+    if ufunc in _REDUCTIONS and is_plain:  # XLA's maxima of complex numbers lose what is no number
         found = _REDUCTIONS[ufunc](casting.to(array, into), axis=axis, keepdims=bool(keepdims), **given, **masked)
         is_count = ufunc is np.add and array.dtype == bool and into == canonical(int) and not given and not found.ndim
         return bounded(found, array.size) if is_count else found.astype(into)  # `np.eye(mask.sum())`

@@ -28,7 +28,8 @@ def _fill_diagonal(a: MutableArray, val: Any, wrap: bool = False) -> None:
     places = np.arange(a.size).reshape(a.shape)
     marked = np.zeros(a.shape, bool)
     np.fill_diagonal(marked, True, wrap=wrap)
-    a.flat[places[marked]] = np.resize(val, marked.sum()) if np.ndim(val) and is_static(value_of(val)) else val
+    new = asarray(val)
+    a.flat[places[marked]] = np.resize(new, marked.sum()) if new.ndim else new
 
 
 def _put(a: MutableArray, ind: Any, v: Any, mode: str = "raise") -> None:
