@@ -1,6 +1,6 @@
 """LAPACK's routines for systems with a banded matrix: what SciPy's `solve_banded` and `solveh_banded` call.
 
-Arguments and results as in SciPy's wrappers (`scipy.linalg.lapack`); factors that nobody reads are given as they came. A
+Arguments and results as in SciPy's wrappers (`scipy.linalg.lapack`); factors, that nobody reads, are None. A
 tridiagonal system is solved as one, a wider band as a dense matrix.
 """
 
@@ -30,21 +30,21 @@ def gtsv(dl: Any, d: Any, du: Any, b: Any, *_: Any, **__: Any) -> Any:
     x = jax.lax.linalg.tridiagonal_solve(
         jnp.concatenate([edge, lower]), middle, jnp.concatenate([upper, edge]), _columns(right)
     )
-    return du, d, du, wrap(x.reshape(right.shape)), _info(x)
+    return None, None, None, wrap(x.reshape(right.shape)), _info(x)
 
 
 def ptsv(d: Any, e: Any, b: Any, *_: Any, **__: Any) -> Any:
     """A tridiagonal system whose matrix is Hermitian and positive definite."""
     conjugated = wrap(jnp.conj(jnp.asarray(value_of(e))))
     _, _, _, x, info = gtsv(e, d, conjugated, b)
-    return d, e, x, info
+    return None, None, x, info
 
 
 def gbsv(kl: int, ku: int, ab: Any, b: Any, *_: Any, **__: Any) -> Any:
     """A band of `kl` diagonals below and `ku` above the main one; `ab[kl + ku + i - j, j]` is the element (i, j)."""
     band, right = jnp.asarray(value_of(ab)), jnp.asarray(value_of(b))
     x = jnp.linalg.solve(_dense(band[kl:], ku), _columns(right)).reshape(right.shape)
-    return ab, None, wrap(x), _info(x)
+    return None, None, wrap(x), _info(x)
 
 
 def pbsv(ab: Any, b: Any, lower: int = 0, *_: Any, **__: Any) -> Any:
@@ -53,7 +53,7 @@ def pbsv(ab: Any, b: Any, lower: int = 0, *_: Any, **__: Any) -> Any:
     half = _dense(band, 0 if lower else band.shape[0] - 1)
     whole = half + (jnp.tril(half, -1) if lower else jnp.triu(half, 1)).conj().T
     x = jax.scipy.linalg.cho_solve((jnp.linalg.cholesky(whole), True), _columns(right)).reshape(right.shape)
-    return ab, wrap(x), _info(x)
+    return None, wrap(x), _info(x)
 
 
 def _dense(band: jax.Array, above: int) -> jax.Array:

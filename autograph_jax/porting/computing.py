@@ -127,6 +127,7 @@ def reduced(
         values = casting.to(values, into)
     elif dtype is not None:
         values = casting.to(values, casting.canonical(dtype))
+        into = values.dtype if name == "mean" else None
     elif name in ("mean", "var", "std") and s.dtype.kind in "biu":  # JAX's are of 32 bits for bool and int8
         values = casting.to(values, casting.canonical(float))
     if name in ("max", "min") and lost and "initial" not in options:

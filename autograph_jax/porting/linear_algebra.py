@@ -475,7 +475,8 @@ def _potrf(a: Any, lower: int = 0, clean: int = 1, overwrite_a: int = 0) -> Any:
     whole = jnp.tril(a) + jnp.tril(a, -1).conj().T if lower else jnp.triu(a) + jnp.triu(a, 1).conj().T
     bad = jnp.isnan(jnp.linalg.cholesky(jax.lax.stop_gradient(whole))).any()
     factor, info = jax.lax.cond(bad, _as_far_as_positive, lambda whole: (jnp.linalg.cholesky(whole), jnp.zeros((), int)), whole)
-    return wrap(factor if lower else factor.conj().T), info
+    factor = factor if lower else factor.conj().T
+    return wrap(factor if clean else jnp.where((jnp.tril if lower else jnp.triu)(jnp.ones_like(a, bool)), factor, a)), info
 
 
 def _as_far_as_positive(whole: jax.Array) -> tuple[jax.Array, jax.Array]:

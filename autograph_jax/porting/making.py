@@ -189,7 +189,16 @@ def joined(function: Function, args: Any, kwargs: dict[str, Any]) -> Any:
         parts, axis = [part[:, None] if part.ndim == 1 else part for part in parts], 1
     elif axis is None:
         parts, axis = [np.ravel(part) for part in parts], 0
-    return concatenated(parts, axis % parts[0].ndim)
+    found = concatenated(parts, axis % parts[0].ndim)
+    out = rest[1] if len(rest) > 1 else kwargs.get("out")
+    kinds = [np.empty(1, part.dtype) for part in parts]
+    options = {name: kwargs[name] for name in ("dtype", "casting") if name in kwargs}
+    if options:
+        found = found.astype(np.concatenate(kinds, **options).dtype)
+    if out is None:
+        return found
+    out[...] = found
+    return out
 
 
 def stacked(parts: Any) -> Any:

@@ -116,11 +116,13 @@ def _of_one(function: Function, name: str, selection: Selection, rest: Any, kwar
     if function in _ALONG:
         return _accumulated(function, selection, *rest, **kwargs)
     if function in _ITSELF:
-        dtype = kwargs.get("dtype") or (rest[0] if rest and function in (np.asarray, np.array, np.asanyarray) else None)
+        dtype = kwargs.get("dtype") or (rest[0] if rest and function is not np.copy else None)
         copied = function in (np.array, np.copy)
         found = selection.astype(dtype) if dtype is not None else selection.copy() if copied else selection
         return found[(None,) * max(kwargs.get("ndmin", 0) - found.ndim, 0)] if kwargs.get("ndmin", 0) > found.ndim else found
     if function in _MAKING:
+        if kwargs.get("shape") is not None:
+            return function(wrap(np.empty(0, selection.dtype)), *rest, **kwargs)
         kwargs = {key: value for key, value in kwargs.items() if key != "shape"}
         return selection.like(function(np.empty(selection.array.shape, selection.dtype), *rest, **kwargs))
     if function in (np.sort, np.argsort):

@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+import scipy.linalg.lapack
 import scipy.special
 
 import autograph_jax as ag
@@ -148,3 +149,42 @@ def test_residuals_of_systems_with_many_solutions():
 @pytest.mark.filterwarnings("ignore:non-integer arg n")
 def test_numbers_of_trials_are_whole():
     compare(lambda n: (scipy.special.bdtr(2, n, 0.3), scipy.special.bdtr(n, 3.5, 0.3)), np.array([2.5, 3.0, 4.7]))
+
+
+def joined(x):
+    out, some, others = np.zeros(8), x[x > 0], x[x <= 0]
+    np.concatenate([some, others, x[:3]], out=out)
+    single = np.concatenate([some, others], dtype=np.float32), np.hstack([some, 1.5], dtype=np.float32)
+    return out, [part.sum() for part in single], np.concatenate([some], dtype=int, casting="unsafe").sum()
+
+
+def made_like(x):
+    some = x[x > 0]
+    return np.ones_like(some, shape=7), np.full_like(some, x[0], shape=(2, 2)), np.ascontiguousarray(some, "f4").sum()
+
+
+@pytest.mark.parametrize("function", [joined, made_like])
+def test_options_beside_selections(function):
+    compare(function, V)
+
+
+def test_selections_are_not_joined_in_an_integer_type():
+    with pytest.raises(TypeError, match="according to the rule"):
+        jax.jit(ag.port(lambda x: np.concatenate([x[x > 0], x], dtype=int).sum()))(V)
+
+
+def test_the_other_triangle_of_a_factor():
+    def factors(a):
+        low, up = (scipy.linalg.lapack.dpotrf(a, lower=lower, clean=0)[0] for lower in (1, 0))
+        return low, up, scipy.linalg.lapack.dpotrf(a, 1)[0]
+
+    compare(factors, A[:, :3] / 4 + 3 * np.eye(3))
+
+
+def test_factors_of_banded_matrices_are_not_there():
+    def factors(x):
+        *some, _, _ = scipy.linalg.lapack.dptsv(x + 4, x[1:], x)
+        *others, _, _ = scipy.linalg.lapack.dgtsv(x[1:], x + 4, x[1:], x)
+        return some, others
+
+    assert not jax.tree.leaves(jax.jit(ag.port(factors))(V))
