@@ -103,11 +103,11 @@ class Methods(NDArrayOperatorsMixin):
         self[...] = np.partition(self, kth, axis, *rest, **options)  # type: ignore[index, call-overload]
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
-        return np.clip(self, hooks.number(min), hooks.number(max), out=out, **options)  # type: ignore[call-overload]
+        return np.clip(self, hooks.number(min), hooks.number(max), out=out, **options)
 
     def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
         """The function takes the condition first."""
-        return np.compress(condition, self, axis=hooks.number(axis), out=out)  # type: ignore[call-overload]
+        return np.compress(condition, self, axis=hooks.number(axis), out=out)
 
     def item(self, *place: Any) -> Any:
         """One element: a Python number, or while it is traced JAX's scalar."""
