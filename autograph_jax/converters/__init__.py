@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import sys
 from collections.abc import Collection
 
@@ -90,21 +91,22 @@ def convert_tree(
     if has.any(gast.Yield):
         tree = yielding.convert(tree, names)
     name_facts = analyse_names(tree)
-    is_other = has.any(gast.For) and live_loops.convert(tree, name_facts)
+    is_other = has.any(gast.For) and has.writes_items and live_loops.convert(tree, name_facts)
     if has.any(gast.Try, gast.TryStar):
         tree, is_other = attempts.convert(tree, names, ported=ported), True
     if is_other:
         name_facts = analyse_names(tree)
     if has.any(gast.Tuple, gast.List):
         tree = unpacking.convert(tree, name_facts, names)
-    if not ported and has.any(gast.Subscript):
+    if not ported and has.writes_items:
         tree = masks.convert(tree)
     tree = views.convert(tree, name_facts)
     tree = stores.convert(tree, name_facts, names, ported=ported)
     if has.any(gast.Yield, gast.YieldFrom):
         tree = generators.convert(tree, names)
     facts = analyse(tree)
-    deciding = {_position(loop.test): deciding_names(loop) for loop in walk(tree) if isinstance(loop, gast.While)}
+    loops = [node for node in walk(tree) if isinstance(node, gast.While)] if has.any(gast.While) else []
+    deciding = {_position(loop.test): deciding_names(loop) for loop in loops}
     tree = blocks.convert(tree, facts, names, lambdas=not is_debugged)
     if is_debugged:
         tree = debugged.convert(tree, names, free)
@@ -135,6 +137,10 @@ class _Kinds:
 
     def any(self, *kinds: type) -> bool:
         return not self._kinds.isdisjoint(kinds)
+
+    @functools.cached_property
+    def writes_items(self) -> bool:
+        return any(isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Store) for node in self._nodes)
 
     @property
     def arithmetic_alone(self) -> bool:

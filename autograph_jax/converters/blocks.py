@@ -78,9 +78,9 @@ class _Functions(Pass):
         self.unsure = frozenset(
             name
             for around in facts.values()
-            for statement, unbound in around.unbound_before.items()
+            for statement in around.unbound_before
             if isinstance(statement, gast.FunctionDef)
-            for name in unbound & around.bound
+            for name in around.unbound_before[statement] & around.bound
         )
 
     def function(self, node: gast.FunctionDef) -> gast.AST:

@@ -55,6 +55,10 @@ class Tables:
     def __init__(self, tree: gast.AST, *, ported: bool = False) -> None:
         self._ported = ported
         nodes = walk(tree)
+        kinds = {type(node) for node in nodes}
+        self._tables = self._given = self._keys = self._numpys = self._nones = self._elements = self._plain = frozenset[str]()
+        if kinds.isdisjoint((gast.Subscript, gast.Compare)):
+            return  # nothing will be asked
         functions = [node for node in nodes if isinstance(node, _FUNCTIONS)]
         given = [parameter for function in functions for parameter in parameters(function)]
         self._bound = {parameter.id for parameter in given}
@@ -64,13 +68,16 @@ class Tables:
         pairs = list(assigned(nodes))
         declared = frozenset(one.id for one in given if _declares_table(one.annotation))
         self._tables = closure(pairs, self._is_table, declared)
-        self._given = closure(pairs, self._is_given)
-        self._keys = closure(pairs, _is_string)
-        self._numpys = closure(pairs, _is_numpys)
-        self._nones = closure(pairs, _is_none)
-        self._elements = closure(pairs, self._is_element)
-        operands = [part.id for node in nodes for part in _operands(node) if isinstance(part, gast.Name)]
-        self._plain = frozenset(parameter.id for parameter in given) - frozenset(operands)
+        if gast.Subscript in kinds:
+            self._given = closure(pairs, self._is_given)
+            self._keys = closure(pairs, _is_string)
+            self._numpys = closure(pairs, _is_numpys)
+            self._nones = closure(pairs, _is_none)
+        if gast.Compare in kinds:
+            self._elements = closure(pairs, self._is_element)
+            computing = (node for node in nodes if type(node) in _COMPUTING)
+            operands = [part.id for node in computing for part in _operands(node) if isinstance(part, gast.Name)]
+            self._plain = frozenset(parameter.id for parameter in given) - frozenset(operands)
 
     def is_lookup(self, node: gast.Subscript) -> bool:
         """Does this read an element of a table, or may it?"""
@@ -146,6 +153,9 @@ class Tables:
             case gast.UnaryOp(operand=operand):
                 return self._is_given(operand, known)
         return _one_of(node, known, self._is_given)
+
+
+_COMPUTING = frozenset({gast.Compare, gast.BinOp, gast.AugAssign, gast.UnaryOp})
 
 
 def _operands(node: gast.AST) -> list[gast.expr]:
@@ -245,6 +255,8 @@ def assigned(nodes: Sequence[gast.AST]) -> Iterator[tuple[str, gast.expr]]:
     """Each variable, with what is assigned to it somewhere among all nodes. Loops are functions of an element by now."""
     blocks = [node for node in nodes if isinstance(node, gast.FunctionDef)]  # several may have one name
     for node in nodes:
+        if type(node) not in _ASSIGNING:
+            continue
         match node:
             case gast.Call(func=function, args=[values, gast.Name(id=name), *_]) if is_operator(function, "for_stmt"):
                 elements = [parameter for block in blocks if block.name == name for parameter in parameters(block)]
@@ -256,6 +268,9 @@ def assigned(nodes: Sequence[gast.AST]) -> Iterator[tuple[str, gast.expr]]:
                 yield from _paired(target, value)
             case gast.For(target=target, iter=values) | gast.comprehension(target=target, iter=values):
                 yield from _paired(target, _element(values))
+
+
+_ASSIGNING = frozenset({gast.Call, gast.Assign, gast.NamedExpr, gast.For, gast.comprehension})
 
 
 def _paired(target: gast.expr, value: gast.expr) -> Iterator[tuple[str, gast.expr]]:

@@ -27,13 +27,14 @@ from autograph_jax.syntax.walk import walk
 _NUMBER = Template("ag__.number(VALUE)")
 _GIVING_BOOLS = frozenset({"any", "all", "bool"})
 _ARITHMETIC = (gast.Add, gast.Sub, gast.Mult, gast.Div, gast.FloorDiv, gast.Mod, gast.LShift, gast.RShift)
+_FIRST = frozenset({gast.Call, gast.UnaryOp, gast.Compare})  # where there is a bool, one of these is one
 Names = frozenset[str]
 
 
 def convert(tree: gast.AST, free: Collection[str] = ()) -> gast.AST:
     """`free` are the names that the function takes from a function around it."""
     nodes = walk(tree)
-    if not any(_is_bool(node, frozenset()) for node in nodes):
+    if not any(_is_bool(node, frozenset()) for node in nodes if type(node) in _FIRST):
         return tree
     functions = [node for node in nodes if isinstance(node, gast.FunctionDef | gast.Lambda)]
     given = {parameter.id for function in functions for parameter in parameters(function)}

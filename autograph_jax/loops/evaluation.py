@@ -78,5 +78,7 @@ def bound(equation: Any, operands: Sequence[Any]) -> Sequence[Any]:
 
 def programs_of(params: dict[str, Any]) -> list[Any]:
     """The jaxprs among an equation's parameters, open ones."""
+    if not params:  # as of most
+        return []
     flat = [part for value in params.values() for part in (value if isinstance(value, tuple | list) else (value,))]
     return [jaxpr for part in flat if hasattr(jaxpr := getattr(part, "jaxpr", part), "eqns")]

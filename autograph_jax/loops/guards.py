@@ -7,6 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from autograph_jax.loops.caches import cached
 from autograph_jax.loops.ranges import Range, Ranges, fits, is_whole, limits, of_jaxpr, of_literal
 
 _ROUNDS = 8
@@ -20,7 +21,7 @@ def in_while(params: dict[str, Any], known: Ranges) -> tuple[Ranges, Ranges]:
     What the test gets of the carry, the loop may leave.
     """
     first, second = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
-    guards = of_test(params["cond_jaxpr"], known[:first])
+    guards = tuple(of_test(params["cond_jaxpr"], known[:first]))
     carry, inside = _settled(params["body_jaxpr"], known[first:second], known[second:], guards)
     return (*known[:first], *carry), (*known[first:second], *inside)
 
@@ -30,9 +31,9 @@ def in_scan(params: dict[str, Any], known: Ranges) -> tuple[Ranges, Ranges]:
     first, last = parts_of_scan(params, known)
     body, turns = params["jaxpr"], params["length"]
     counted = _counts(body.jaxpr, first, known[first:last], turns)
-    guards = [
+    guards = tuple(
         (number, name, (edge, edge)) for number, span in counted.items() for name, edge in zip(("ge", "le"), span, strict=True)
-    ]
+    )
     carry, inside = _settled(body, known[:first], known[first:last], guards, known[last:])
     return carry, (*known[:first], *inside, *known[last:])
 
@@ -61,8 +62,9 @@ def _counts(jaxpr: Any, first: int, start: Ranges, turns: int) -> dict[int, Rang
     return found
 
 
+@cached(4096)
 def _settled(
-    body: Any, consts: Ranges, start: Ranges, guards: Sequence[Guard], rows: Ranges = ()
+    body: Any, consts: Ranges, start: Ranges, guards: tuple[Guard, ...], rows: Ranges = ()
 ) -> tuple[tuple[Range | None, ...], tuple[Range | None, ...]]:
     """What a loop's carry may be at any time, and what it may be when a turn begins."""
     avals = body.in_avals[len(consts) : len(consts) + len(start)]

@@ -35,6 +35,8 @@ def _known(jaxpr: Any) -> Any:
 
 def _params(equation: Any) -> dict[str, Any]:
     params = equation.params
+    if not params:  # as of most
+        return params
     if isinstance(loop := params.get("loop"), Loop):
         has_saved = equation.primitive.name == "while_saving" or params.get("saved")  # of a derivative that is part of the body
         return params if loop.given.is_nested or has_saved else params | {"loop": loop.as_nested()}

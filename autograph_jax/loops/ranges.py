@@ -24,9 +24,10 @@ _SAME = IDENTITIES.union("broadcast_in_dim reshape squeeze expand_dims copy slic
 
 def of_literal(value: Any) -> Range | None:
     """Of a number that stands in the program."""
-    if isinstance(value, bool | int | np.bool_ | np.integer) or isinstance(value, np.ndarray) and is_whole(value):
-        array = np.asarray(value)
-        return (int(array.min()), int(array.max())) if array.size else None
+    if isinstance(value, bool | int | np.bool_ | np.integer):
+        return int(value), int(value)
+    if isinstance(value, np.ndarray) and is_whole(value) and value.size:
+        return int(value.min()), int(value.max())
     return None
 
 

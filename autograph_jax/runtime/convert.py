@@ -45,6 +45,7 @@ class Conversion:
     error: SourceError | None = None
     names: Names | None = None
     span_at: dict[int, Span] = dataclasses.field(default_factory=dict, init=False)  # those asked for, by the instruction
+    told_at: dict[tuple[str, int], Any] = dataclasses.field(default_factory=dict, init=False)  # see `position.told_once`
 
 
 # Module state, guarded by the lock. Both are keyed by id, since code objects compare by value and two functions of equal

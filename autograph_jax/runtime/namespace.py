@@ -30,8 +30,7 @@ _MODULES = (attributes, conditionals, while_loops, for_loops, expressions, paths
 class Operators(types.SimpleNamespace):
     """A constant of converted code, so it needs a hash and a short text."""
 
-    def __hash__(self) -> int:
-        return id(self)
+    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         return "ag__"

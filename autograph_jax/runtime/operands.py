@@ -8,7 +8,7 @@ return (x, y), o.n         x, y and o.n, while a `finally` runs
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import gast
@@ -18,7 +18,7 @@ from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing.bytecode import instruction_at
 from autograph_jax.operators.tracing.operands import ELEMENT, OF_ITS_OWN, SLICE, Attr, Item, Operand, Result, Step, Variable
 from autograph_jax.runtime.new_results import is_new
-from autograph_jax.runtime.position import calls_after, extent_at, read_later
+from autograph_jax.runtime.position import calls_after, extent_at, read_later, told_once
 from autograph_jax.runtime.spans import Position
 from autograph_jax.syntax.names import is_operator
 from autograph_jax.syntax.walk import children, walk
@@ -26,7 +26,8 @@ from autograph_jax.syntax.walk import children, walk
 _Extent = tuple[Position, Position]
 
 
-def operands(frame: types.FrameType) -> list[Operand | Result]:
+@told_once
+def operands(frame: types.FrameType) -> Sequence[Operand | Result]:
     """What the statement that a converted function is at has evaluated, and not used yet."""
     span, extent = read_later(frame), extent_at(frame)
     statements = span.statements if span is not None else ()
@@ -39,6 +40,7 @@ def operands(frame: types.FrameType) -> list[Operand | Result]:
     return found
 
 
+@told_once
 def unread(frame: types.FrameType) -> frozenset[str]:
     """The variables that the statement a converted function is at may read after the call that it is at."""
     span, extent = read_later(frame), extent_at(frame)

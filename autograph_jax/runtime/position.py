@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import itertools
 import keyword
 import types
+from collections.abc import Callable
+from typing import TypeVar
 
 from autograph_jax.operators import hooks
 from autograph_jax.operators.tracing import bytecode
 from autograph_jax.runtime.convert import conversion_of_code
 from autograph_jax.runtime.spans import Position, Span
+
+T = TypeVar("T")
 
 
 def read_later(frame: types.FrameType) -> Span | None:
@@ -24,6 +29,22 @@ def read_later(frame: types.FrameType) -> Span | None:
     known = conversion.span_at.get(frame.f_lasti)
     if known is None:
         known = conversion.span_at[frame.f_lasti] = _innermost(conversion.spans.all, extent_at(frame)[0])
+    return known
+
+
+def told_once(look: Callable[[types.FrameType], T]) -> Callable[[types.FrameType], T]:
+    """Of what a frame's code and the instruction that it is at say alone: it is asked for in each write that runs below it."""
+
+    @functools.wraps(look)
+    def known(frame: types.FrameType) -> T:
+        conversion = conversion_of_code(frame.f_code)
+        if conversion is None:
+            return look(frame)
+        key = look.__name__, frame.f_lasti
+        if key not in conversion.told_at:
+            conversion.told_at[key] = look(frame)
+        return conversion.told_at[key]
+
     return known
 
 

@@ -64,7 +64,7 @@ class Spans:
 
 def _spans_of(facts: dict[gast.AST, Facts]) -> list[Span]:
     nodes = [node for scope in facts for node in walk(scope)]
-    attempts = [name for node in nodes for name in _attempt_made(node)]
+    attempts = [name for node in nodes if isinstance(node, gast.Assign) for name in _attempt_made(node)]
     together: dict[tuple[Position, Position], list[tuple[gast.stmt, Facts]]] = {}
     for scope in facts.values():
         for statement in scope.live_after:
@@ -161,9 +161,9 @@ def _caught(node: gast.Try | gast.TryStar, attempts: Collection[str]) -> list[st
     return [emit.to_text(handler.type) if handler.type is not None else "" for handler in node.handlers] + everything
 
 
-def _attempt_made(node: gast.AST) -> Iterator[str]:
+def _attempt_made(node: gast.Assign) -> Iterator[str]:
     """The variable of an attempt, where this is the statement that makes it."""
-    if isinstance(node, gast.Assign) and is_operator(getattr(node.value, "func", node), "attempt", "final"):
+    if is_operator(getattr(node.value, "func", node), "attempt", "final"):
         yield from (target.id for target in node.targets if isinstance(target, gast.Name))
 
 

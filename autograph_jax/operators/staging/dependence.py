@@ -70,7 +70,7 @@ def tainted_outputs(closed: Any, tainted_inputs: Sequence[bool]) -> list[bool]:
     tainted = {v for v, taint in zip(jaxpr.invars, tainted_inputs, strict=False) if taint}
     tainted |= {v for v, const in zip(jaxpr.constvars, closed.consts, strict=True) if isinstance(const, jax.Array)}
     for equation in jaxpr.eqns:
-        if equation.effects or any(_is_variable(v) and v in tainted for v in equation.invars):
+        if equation.effects or not tainted.isdisjoint([v for v in equation.invars if not hasattr(v, "val")]):
             tainted.update(equation.outvars)
     return [_is_variable(v) and v in tainted for v in jaxpr.outvars]
 
