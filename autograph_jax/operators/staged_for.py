@@ -253,7 +253,7 @@ def _for_scan(rows: View, settled: Settled, body: Block) -> Any:
     def turn(carry: Any, slices: Any) -> Any:
         index, state_carry, reads = carry
         new, reads, given = settled.turn_with_rows(state_carry, reads, 0 if index is None else index, *slices)
-        return (None if index is None else index + 1, new, reads), given
+        return (None if index is None else jax.lax.add(index, 1), new, reads), given
 
     start = (0 if settled.uses_index else None, settled.start(), settled.only_read())
     unrolled = unroll(loop_options.current().optimizations)
@@ -263,17 +263,19 @@ def _for_scan(rows: View, settled: Settled, body: Block) -> Any:
 
 
 def _for_while(rows: View, settled: Settled, body: Block, options: loop_options.Options) -> Any:
+    bound = None if is_traced(rows.length) else rows.length
+
     def going(carry: Any) -> jax.Array:
         index, state_carry = carry
-        return settled.not_left(state_carry, index < rows.length, ends=True)
+        is_there = jax.lax.lt(index, bound) if bound is not None else index < rows.length
+        return settled.not_left(state_carry, is_there, ends=True)
 
     def turn(carry: Any) -> Any:
         index, state_carry = carry
         slices = [jax.lax.dynamic_index_in_dim(array, index, keepdims=False) for array in rows.arrays]
         active = going(carry) if settled.uses_active else True
-        return index + 1, settled.turn(state_carry, index, *slices, active=active)
+        return jax.lax.add(index, 1), settled.turn(state_carry, index, *slices, active=active)
 
-    bound = None if is_traced(rows.length) else rows.length
     with decisions.scope("for"):
         _, final = run_while(going, named(body, turn), (0, settled.start()), options, bound=bound)
     return settled.finish(final, turns=bound is not None)
