@@ -26,12 +26,12 @@ _UPDATES = ("dynamic_update_slice", "scatter-add", "scatter_add")  # of zeros
 
 def accumulated(closed: ClosedJaxpr) -> ClosedJaxpr:
     """The program where loops, and branches with loops in them, begin with what their sums would be added to."""
-    if not any(equation.primitive.name in _SUMS for equation in closed.jaxpr.eqns):
+    sums = [e for e in closed.jaxpr.eqns if e.primitive.name in _SUMS and e.outvars[0].aval.ndim]
+    if not sums:
         return closed
     program = _Program(closed)
-    for equation in closed.jaxpr.eqns:
-        if equation.primitive.name in _SUMS and equation.outvars[0].aval.ndim:
-            program.try_to_merge(equation)
+    for equation in sums:
+        program.try_to_merge(equation)
     return program.made() if program.starts else closed
 
 

@@ -288,15 +288,17 @@ class _Run:
 
     def _once(self, equation: Any, given: list[Atom]) -> Sequence[Atom]:
         """The same operation on the same operands, in both branches of an `if` as a rule, is one."""
-        operands = tuple(atom if is_variable(atom) else (str(atom.val), atom.aval) for atom in given)
-        params = sorted((name, str(value) if isinstance(value, float) else value) for name, value in equation.params.items())
-        key = equation.primitive, *params, operands  # 0.0 is -0.0, but not by their texts
+        operands = tuple([atom if is_variable(atom) else (_bits(atom), atom.aval) for atom in given])
+        params = sorted([(name, str(value) if isinstance(value, float) else value) for name, value in equation.params.items()])
+        key = equation.primitive, *params, operands  # 0.0 is -0.0, but not by their texts and bits
         if key not in self._made:
             self._made[key] = self._builder.again(equation, given)
         return self._made[key]
 
     def _asked(self, equation: Any) -> Atom | None:
-        first = next(iter(equation.invars), None)
+        if not self._booleans or not equation.invars:
+            return None
+        first = equation.invars[0]
         return self._booleans.get(first) if is_variable(first) else None
 
     def _conditional(self, equation: Any, given: Sequence[Atom], known: Ranges, asked: Atom | None) -> Sequence[Atom]:
@@ -372,6 +374,10 @@ class _Run:
 
     def _parts_of(self, atom: Atom) -> list[Part]:
         return self._parts.get(atom, []) if is_variable(atom) else []
+
+
+def _bits(literal: Any) -> bytes:
+    return np.asarray(literal.val, literal.aval.dtype).tobytes()
 
 
 def _converted(literal: Any, kind: Any) -> Atom:

@@ -8,7 +8,8 @@ from typing import Any
 from jax.extend import source_info_util
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-_CALLS = ("jit", "pjit", "closed_call", "turn")
+_CALLS_OF_COMPILED = ("jit", "pjit", "closed_call")
+_CALLS = (*_CALLS_OF_COMPILED, "turn")
 WRITES = ("dynamic_update_slice", "scatter", "scatter-add", "scatter_add")  # of their first operand, in place
 WITH_RULES = ("custom_jvp_call", "custom_vjp_call")
 # They give their first operand, and tell derivatives, vmap or converted code something about it.
@@ -50,9 +51,10 @@ def as_function(closed: ClosedJaxpr) -> Callable[..., Any]:
 
 def is_plain_call(equation: Any) -> bool:
     """A call of a compiled function, of which nobody has said how it is to be compiled."""
+    if equation.primitive.name not in _CALLS_OF_COMPILED or equation.effects:
+        return False
     context = equation.ctx
-    is_marked = bool(getattr(context, "xla_metadata", None)) or getattr(context, "compute_type", None) is not None
-    return equation.primitive.name in _CALLS[:-1] and not is_marked and not equation.effects
+    return not getattr(context, "xla_metadata", None) and getattr(context, "compute_type", None) is None
 
 
 def is_written_out(equation: Any) -> bool:

@@ -98,9 +98,7 @@ def _marks(start: Sequence[Range | None], guards: Sequence[Guard]) -> list[int]:
 
 
 def _any(aval: Any) -> Range | None:
-    if not jnp.issubdtype(aval.dtype, jnp.integer):
-        return None
-    return limits(aval.dtype)
+    return limits(aval.dtype) if is_whole(aval) and aval.dtype != bool else None
 
 
 def _joined(a: Range | None, b: Range | None) -> Range | None:

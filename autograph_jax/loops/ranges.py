@@ -19,7 +19,9 @@ from autograph_jax.loops.evaluation import IDENTITIES, called, is_call
 Range = tuple[int, int]  # the least and the largest value, both included; of an array, of all its elements
 Ranges = tuple[Range | None, ...]
 _TRUE, _FALSE = (1, 1), (0, 0)
-_SAME = IDENTITIES.union("broadcast_in_dim reshape squeeze expand_dims copy slice transpose reduce_max reduce_min".split())
+_SAME = IDENTITIES.union(
+    "broadcast_in_dim convert_element_type copy expand_dims reduce_max reduce_min reshape slice squeeze transpose".split()
+)
 
 
 def of_literal(value: Any) -> Range | None:
@@ -54,7 +56,7 @@ def of_result(equation: Any, given: Sequence[Range | None]) -> Range | None:
 def _computed(equation: Any, given: Sequence[Range | None]) -> Range | None:
     """What is computed, were there no end to integers."""
     name = equation.primitive.name
-    if any(one is None for one in given):
+    if None in given:
         return None
     if equation.outvars[0].aval.dtype == bool and name in _LOGIC:
         return _LOGIC[name](*given)
@@ -64,7 +66,7 @@ def _computed(equation: Any, given: Sequence[Range | None]) -> Range | None:
         return _of_sum(equation, given[0])
     if name == "integer_pow":
         return _power(given[0], equation.params["y"]) if given[0] is not None else None
-    return _RULES[name](*given) if name in _RULES else given[0] if name in _SAME | {"convert_element_type"} else None
+    return _RULES[name](*given) if name in _RULES else given[0] if name in _SAME else None
 
 
 def overflows(equation: Any, given: Sequence[Range | None]) -> bool:
