@@ -94,11 +94,12 @@ def _in_order(starts: Iterable[Block]) -> list[Block]:
         path = [(start, iter(start.exits()))]
         while path:
             block, remaining = path[-1]
-            follower = next((b for b in remaining if b not in seen), None)
-            if follower is None:
+            for follower in remaining:
+                if follower not in seen:
+                    seen.add(follower)
+                    path.append((follower, iter(follower.exits())))
+                    break
+            else:
                 finished.append(block)
                 path.pop()
-            else:
-                seen.add(follower)
-                path.append((follower, iter(follower.exits())))
     return finished[::-1]

@@ -100,7 +100,7 @@ def convert_tree(
         tree = unpacking.convert(tree, name_facts, names)
     if not ported and has.writes_items:
         tree = masks.convert(tree)
-    tree = views.convert(tree, name_facts)
+    tree = views.convert(tree, name_facts, writes_items=has.writes_items)
     tree = stores.convert(tree, name_facts, names, ported=ported)
     if has.any(gast.Yield, gast.YieldFrom):
         tree = generators.convert(tree, names)

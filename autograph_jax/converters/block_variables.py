@@ -122,7 +122,8 @@ _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
 
 
 def _effect(node: gast.AST) -> _Effect:
-    deletions = [inner for inner in walk(node) if isinstance(inner, gast.Delete)]
+    parts = walk(node) if isinstance(node, _DEFINITIONS) else [node]  # no other one has statements in it
+    deletions = [inner for inner in parts if isinstance(inner, gast.Delete)]
     deleted = frozenset(target.id for inner in deletions for target in inner.targets if isinstance(target, gast.Name))
     return _Effect(writes([node]), deleted, _names([node]))
 
@@ -165,7 +166,7 @@ def _from_around(statements: Sequence[gast.AST]) -> frozenset[str]:
                 node.__dict__["from_around"] = _taken_by(node)
             names |= node.__dict__["from_around"]
         else:
-            pending.extend(children(node))
+            pending.extend(part for part in children(node) if isinstance(part, _LOOKED_AT_APART))
     return frozenset(names)
 
 

@@ -287,6 +287,8 @@ class _Blocks:
 
     def _with_walruses(self, body: gast.expr, node: gast.While) -> gast.expr:
         """`while x > 1 and (y := f(x)) > 2`: y may have no value before the loop and after it, but it has one in the body."""
+        if not writes(node.test):
+            return body
         sure = walrus.bound_where(node.test, True) - walrus.bound_by(node.test)
         names = sure & self._facts.unbound_before[node] & reads(node.body)
         constants = [template.constant(name, at=node.test) for name in sorted(names)]

@@ -14,6 +14,7 @@ import gast
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
 NATIVE = (gast.With, gast.Try, gast.TryStar)
 _LOOPS = (gast.For, gast.While)
+_STRAIGHT_ON = (gast.Assign, gast.AugAssign, gast.Expr)  # as most statements do
 
 
 def may_exit(node: gast.AST | Sequence[gast.AST]) -> bool:
@@ -24,6 +25,8 @@ def may_exit(node: gast.AST | Sequence[gast.AST]) -> bool:
 def _may_exit(node: gast.AST | Sequence[gast.AST], *, in_loop: bool) -> bool:
     if not isinstance(node, gast.AST):
         return any(_may_exit(child, in_loop=in_loop) for child in node)
+    if isinstance(node, _STRAIGHT_ON):
+        return False
     if isinstance(node, _SCOPES):
         return False
     if isinstance(node, gast.Break | gast.Continue):

@@ -21,6 +21,7 @@ What Python may leave out is handed over as a lambda, or as a function before th
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import gast
 
@@ -209,14 +210,14 @@ class _Expressions(Pass):
         self._before += _OPERAND(at=operand, NAME_=name, GLOBALS=global_names, NONLOCALS=nonlocal_names, BODY=body)
         return template.name(name, at=operand)
 
-    def _binds(self, operands: list[gast.expr], sure: frozenset[str], at: gast.AST) -> list[gast.expr]:
-        return walrus.marks(operands, sure, self._globals, at=at)
+    def _binds(self, operands: list[gast.expr], sure: Callable[[], frozenset[str]], at: gast.AST) -> list[gast.expr]:
+        return walrus.marks(operands, sure(), self._globals, at=at) if writes(operands) else []
 
     def visit_IfExp(self, node: gast.IfExp) -> gast.AST:
         branches = [node.body, node.orelse]
         if self._before is None and writes(branches):
             return self.generic_visit(node)
-        binds = self._binds(branches, walrus.bound_by(node.body) & walrus.bound_by(node.orelse), node)
+        binds = self._binds(branches, lambda: walrus.bound_by(node.body) & walrus.bound_by(node.orelse), node)
         test = self.visit(node.test)
         then, otherwise = (self._thunk(part, node.test) for part in branches)
         return _IF_EXPR.expression(at=node.test, TEST=test, THEN=then, OTHERWISE=otherwise, BINDS=binds)
@@ -226,7 +227,7 @@ class _Expressions(Pass):
         if self._before is None and writes(others):
             return self.generic_visit(node)
         every = isinstance(node.op, gast.And)
-        binds = self._binds(others, walrus.bound_where(node, every), node)
+        binds = self._binds(others, lambda: walrus.bound_where(node, every), node)
         first = self.visit(first)
         thunks = [self._thunk(other, node) for other in others]
         made = _BOOL.expression(at=node, OPERATOR="and_" if every else "or_", FIRST=first, OTHERS=thunks)
@@ -242,7 +243,7 @@ class _Expressions(Pass):
         left, right, *others = [node.left, *node.comparators]
         if self._before is None and writes(others):
             return self.generic_visit(node)
-        binds = self._binds(others, walrus.bound_where(node, True), node)
+        binds = self._binds(others, lambda: walrus.bound_where(node, True), node)
         symbols = [template.constant(_SYMBOLS[type(operator)], at=node) for operator in node.ops]
         operands = [self.visit(left), self.visit(right), *(self._thunk(other, node) for other in others)]
         parts = [operands[0], *(part for pair in zip(symbols, operands[1:], strict=True) for part in pair)]

@@ -78,7 +78,8 @@ def convert(tree: gast.AST, facts: Mapping[gast.AST, NameFacts], names: Names, *
     """
     is_shared = any(itertools.starmap(_writes_shared, facts.items()))
     paths = analyse(tree) if is_shared else {}  # of variables that show a write, those count that are read later
-    return _Stores(facts, paths, names, not ported).visit(tree)
+    augments = any(isinstance(node, gast.AugAssign) for node in walk(tree))
+    return _Stores(facts, paths, names, watches=not ported, augments=augments).visit(tree)
 
 
 def _writes_shared(function: gast.AST, facts: NameFacts) -> bool:
@@ -103,10 +104,16 @@ def _sharing(name: str, aliases: Mapping[str, frozenset[str]], views: Sequence[t
 
 class _Stores(Pass):
     def __init__(
-        self, facts: Mapping[gast.AST, NameFacts], paths: Mapping[gast.AST, Facts], names: Names, watches: bool
+        self,
+        facts: Mapping[gast.AST, NameFacts],
+        paths: Mapping[gast.AST, Facts],
+        names: Names,
+        *,
+        watches: bool,
+        augments: bool,
     ) -> None:
-        """`paths` is empty where nothing is written that several variables hold."""
-        self._facts, self._paths, self._names, self._watches = facts, paths, names, watches
+        """`paths` is empty where nothing is written that several variables hold; `augments`: is there any `y += v`?"""
+        self._facts, self._paths, self._names, self._watches, self._augments = facts, paths, names, watches, augments
         self._functions: list[gast.FunctionDef] = []
         self._scopes: list[NameFacts] = []
         self._views: list[list[tuple[str, str]]] = []  # per function: variables of which the first takes a view of the second's
@@ -118,9 +125,10 @@ class _Stores(Pass):
     def function(self, node: gast.FunctionDef) -> gast.AST:
         self._functions.append(node)
         self._scopes.append(self._facts[node])
-        self._views.append(list(views_in(node)))
-        self._item_written.append(item_written(node, self._facts[node].aliases, views_too=True))
-        self._unshared.append(unshared_names(node) if self._watches else self._facts[node].bound)
+        own = self._facts[node]
+        self._views.append(list(views_in(node)) if self._paths else [])
+        self._item_written.append(item_written(node, own.aliases, views_too=True) if self._augments else frozenset())
+        self._unshared.append(unshared_names(node) if self._watches and self._augments else own.bound)
         self._captured.append(set())
         node.body = self._suite(node.body)
         captured = self._captured.pop()
@@ -327,7 +335,7 @@ class _Stores(Pass):
 
     def _aliases(self, root: gast.expr, node: gast.stmt) -> list[str]:
         """Other variables that may hold the array that is written, or a view of it, and are read later."""
-        if not self._scopes or not isinstance(root, gast.Name):
+        if not self._paths or not self._scopes or not isinstance(root, gast.Name):
             return []
         sharing = _sharing(root.id, self._scopes[-1].aliases, self._views[-1])
         if not sharing:

@@ -28,7 +28,8 @@ def unshared_names(function: gast.FunctionDef) -> frozenset[str]:
 
 class _Found:
     def __init__(self, *, ends_by_return: bool) -> None:
-        self._returns = (gast.Return,) if ends_by_return else ()  # nothing is done after it
+        returns = (gast.Return,) if ends_by_return else ()  # nothing is done after it
+        self._computing = (*_COMPUTING, *returns, gast.Delete)
         self._plain: set[int] = set()  # by id: tuples and keywords that stand where a variable may
         self.computed: set[str] = set()
         self.shared: set[str] = set()
@@ -63,7 +64,7 @@ class _Found:
                 return part is not container
             case gast.IfExp(test=test):
                 return part is test
-        return id(node) in self._plain or isinstance(node, (*_COMPUTING, *self._returns, gast.Delete))
+        return id(node) in self._plain or isinstance(node, self._computing)
 
 
 def _is_new(value: gast.AST) -> bool:

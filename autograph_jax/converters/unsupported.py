@@ -27,7 +27,7 @@ def reason_to_leave(function: FunctionTree) -> tuple[str, gast.AST] | None:
     if isinstance(function, gast.AsyncFunctionDef):
         return "it is an async function", function
     nodes = own_nodes(function)
-    has_yields = any(isinstance(node, gast.Yield | gast.YieldFrom) for node in nodes)
+    has_yields = function.__dict__["yields"] = any(map(_is_yield, nodes))
     if isinstance(function, gast.Lambda) and has_yields:
         return "it is a generator", function
     if isinstance(function, gast.Lambda) and (looking := next(filter(looks_at_variables, nodes), None)):
@@ -75,12 +75,17 @@ def own_nodes(function: FunctionTree) -> list[gast.AST]:
 
 
 def is_generator(function: FunctionTree) -> bool:
-    return any(isinstance(node, gast.Yield | gast.YieldFrom) for node in own_nodes(function))
+    """Noted at the function where it is none: no pass makes one of it."""
+    return function.__dict__.get("yields", True) and any(map(_is_yield, own_nodes(function)))
 
 
 def yields(node: gast.AST) -> bool:
     """Does a `yield` stand in a statement or expression, for the function that it is part of?"""
-    return any(isinstance(inner, gast.Yield | gast.YieldFrom) for inner in _outside_of_functions([node]))
+    return any(map(_is_yield, _outside_of_functions([node])))
+
+
+def _is_yield(node: gast.AST) -> bool:
+    return isinstance(node, gast.Yield | gast.YieldFrom)
 
 
 def _evaluated_later(node: gast.AST) -> Sequence[gast.AST]:

@@ -42,8 +42,8 @@ _LOAD = gast.Load()
 VIEWS = frozenset("T mT real imag conj conjugate reshape ravel transpose swapaxes squeeze view diagonal".split())
 
 
-def convert(tree: gast.AST, facts: Mapping[gast.AST, NameFacts]) -> gast.AST:
-    return _Kept().visit(_Views(facts).visit(tree))
+def convert(tree: gast.AST, facts: Mapping[gast.AST, NameFacts], *, writes_items: bool = True) -> gast.AST:
+    return _Kept().visit(_Views(facts).visit(tree) if writes_items else tree)
 
 
 class _Views(Pass):

@@ -59,7 +59,7 @@ class Builder:
         atoms.update((v, self.const(v, value)) for v, value in zip(closed.jaxpr.constvars, closed.consts, strict=True))
 
         def read(variables: Sequence[Any]) -> list[Atom]:
-            return [atoms[v] if is_variable(v) else v for v in variables]
+            return [v if hasattr(v, "val") else atoms[v] for v in variables]
 
         for equation in closed.jaxpr.eqns:
             atoms.update(zip(equation.outvars, (each or self.again)(equation, read(equation.invars)), strict=True))

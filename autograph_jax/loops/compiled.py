@@ -159,10 +159,10 @@ class _Run:
         return [self._atom(atom) for atom in self._jaxpr.outvars]
 
     def _atom(self, atom: Any) -> Atom:
-        return self._atoms[atom] if is_variable(atom) else atom
+        return atom if hasattr(atom, "val") else self._atoms[atom]
 
     def _range(self, atom: Any) -> Range | None:
-        return self._ranges.get(atom) if is_variable(atom) else ranges.of_literal(atom.val)
+        return ranges.of_literal(atom.val) if hasattr(atom, "val") else self._ranges.get(atom)
 
     def _result(self, equation: Any, given: list[Atom], known: Ranges) -> Sequence[Atom]:
         name = equation.primitive.name

@@ -11,6 +11,7 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 _CALLS_OF_COMPILED = ("jit", "pjit", "closed_call")
 _CALLS = (*_CALLS_OF_COMPILED, "turn")
 WRITES = ("dynamic_update_slice", "scatter", "scatter-add", "scatter_add")  # of their first operand, in place
+PLAIN = frozenset({bool, int, float, str, type(None)})  # parameters that are no programs
 WITH_RULES = ("custom_jvp_call", "custom_vjp_call")
 # They give their first operand, and tell derivatives, vmap or converted code something about it.
 IDENTITIES = frozenset({"index_of_element", "lent", "stop_gradient", "taken"})
@@ -82,5 +83,6 @@ def programs_of(params: dict[str, Any]) -> list[Any]:
     """The jaxprs among an equation's parameters, open ones."""
     if not params:  # as of most
         return []
-    flat = [part for value in params.values() for part in (value if isinstance(value, tuple | list) else (value,))]
-    return [jaxpr for part in flat if hasattr(jaxpr := getattr(part, "jaxpr", part), "eqns")]
+    values = [value for value in params.values() if type(value) not in PLAIN]
+    flat = [part for value in values for part in (value if isinstance(value, tuple | list) else (value,))]
+    return [jaxpr for part in flat if type(part) not in PLAIN and hasattr(jaxpr := getattr(part, "jaxpr", part), "eqns")]

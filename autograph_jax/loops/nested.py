@@ -7,6 +7,7 @@ from typing import Any
 from jax.extend.core import ClosedJaxpr
 
 from autograph_jax.loops.caches import cached
+from autograph_jax.loops.evaluation import PLAIN
 from autograph_jax.loops.loop import Loop
 
 
@@ -42,8 +43,9 @@ def _params(equation: Any) -> dict[str, Any]:
         return params if loop.given.is_nested or has_saved else params | {"loop": loop.as_nested()}
     if "prevent_cse" in params:  # of jax.checkpoint
         return params
-    new = {name: _within(value) for name, value in params.items()}
-    return params if all(new[name] is value for name, value in params.items()) else new
+    values = {name: value for name, value in params.items() if type(value) not in PLAIN}
+    new = {name: _within(value) for name, value in values.items()}
+    return params if all(new[name] is value for name, value in values.items()) else params | new
 
 
 def _within(value: Any) -> Any:

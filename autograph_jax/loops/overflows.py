@@ -68,6 +68,8 @@ def _left_by(equation: Any, given: list[Known]) -> list[Known]:
         origin = _first(_origins(ranges.cases(given, known[0])))
         return [(ranges.of_result(equation, known), given[0][1] or _in_branch(origin))]
     origin = _first(_origins(given))
+    if name not in _INNER and len(equation.outvars) == 1 and not ranges.is_whole(equation.outvars[0].aval):
+        return [(None, origin)]
     if origin is None and name in _INNER:
         origin = _first(_INNER[name](equation.params, known))
     elif origin is None and ranges.overflows(equation, known) and equation.outvars[0].aval.weak_type:

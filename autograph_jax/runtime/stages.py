@@ -50,7 +50,7 @@ def with_stages(made: Any, every: Callable[[], list[Compiled]], now: Callable[[]
             one.jitted.clear_cache()
 
     def stage(name: str) -> Callable[..., Any]:
-        @functools.wraps(getattr(jax.jit(_nothing), name))
+        @functools.wraps(getattr(_example(), name))
         def staged(*arguments: Any, **keywords: Any) -> Any:
             return now().stages[name](*arguments, **keywords)
 
@@ -62,7 +62,10 @@ def with_stages(made: Any, every: Callable[[], list[Compiled]], now: Callable[[]
     return made
 
 
-def _nothing() -> None: ...
+@functools.cache
+def _example() -> Any:
+    """Something jitted, whose methods have the names and the documentation of all others."""
+    return jax.jit(lambda: None)
 
 
 def stages(

@@ -50,8 +50,10 @@ class Names:
 def _every_name(tree: gast.AST) -> set[str]:
     names: set[str] = set()
     for node in walk(tree):
-        if type(node) is gast.Name:  # as most are
+        kind = type(node)
+        if kind is gast.Name:  # as most are
             names.add(node.id)
+        if kind in _WITHOUT_NAMES:
             continue
         for value in vars(node).values():
             if isinstance(value, str):
@@ -59,6 +61,13 @@ def _every_name(tree: gast.AST) -> set[str]:
             elif isinstance(value, list):
                 names.update(v for v in value if isinstance(v, str))
     return names
+
+
+_WITHOUT_NAMES = frozenset({
+    gast.Name, gast.arguments, gast.Assign, gast.AugAssign, gast.Expr, gast.If, gast.For, gast.While, gast.Return,
+    gast.BinOp, gast.BoolOp, gast.Call, gast.Compare, gast.IfExp, gast.List, gast.Slice, gast.Starred, gast.Subscript,
+    gast.Tuple, gast.UnaryOp,
+})  # fmt: skip
 
 
 def mangled(name: str, class_name: str | None) -> str:

@@ -92,7 +92,8 @@ def _fill(node: Any, holes: dict[str, Any], position: dict[str, int]) -> Any:
     copy = kind.__new__(kind)  # its __init__ would look at each argument
     attributes = copy.__dict__
     for name in node._fields:
-        attributes[name] = _fill(getattr(node, name), holes, position)
+        part = getattr(node, name)
+        attributes[name] = part if part is None or name == "ctx" else _fill(part, holes, position)
     if "lineno" in node._attributes:
         attributes.update(position)
     return copy

@@ -44,7 +44,11 @@ def plain_indexes(closed: Any, tainted_inputs: Sequence[bool], *, of_numpys: boo
 
     With `of_numpys`, an array of NumPy's counts as well.
     """
-    return _has_plain_index(closed.jaxpr, list(tainted_inputs), of_numpys)
+    return _has_index(closed.jaxpr) and _has_plain_index(closed.jaxpr, list(tainted_inputs), of_numpys)
+
+
+def _has_index(jaxpr: Any) -> bool:
+    return any(e.primitive is _index or any(map(_has_index, programs_of(e.params))) for e in jaxpr.eqns)
 
 
 def _has_plain_index(jaxpr: Any, tainted_inputs: list[bool], of_numpys: bool) -> bool:

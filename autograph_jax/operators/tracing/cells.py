@@ -51,7 +51,8 @@ def cells_of(functions: tuple[Callable[..., Any] | None, ...]) -> dict[str, Cell
     found: dict[str, Cell] = {}
     for function in originals_of(functions):
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            found.setdefault(name, Cell(cell, name))
+            if name not in found:
+                found[name] = Cell(cell, name)
     return found
 
 
