@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 
@@ -19,6 +19,7 @@ call: Callable[[Any], Callable[..., Any]] = _as_it_is  # how a callee is convert
 assigned: Callable[[types.CodeType], Collection[str]] = lambda code: ()  # noqa: E731 - variables around it that a code assigns
 note_variables: Callable[[types.FunctionType], None] = lambda function: None  # noqa: E731 - these, before they are assigned
 Names = frozenset[str]
+converted: Mapping[int, Any] = {}  # by the ids of their code objects: converted functions, of which alone that is known
 read_later: Callable[[types.FrameType], Any] = _nothing_known  # a runtime.spans.Span; None: not converted code
 operands: Callable[[types.FrameType], Any] = lambda frame: []  # noqa: E731 - what its statement has evaluated, to be used later
 unread: Callable[[types.FrameType], Names] = lambda frame: frozenset()  # noqa: E731 - what it reads after the call it is at

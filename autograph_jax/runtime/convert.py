@@ -19,6 +19,7 @@ from autograph_jax.converters import convert_tree
 from autograph_jax.converters.base import surely_converted
 from autograph_jax.converters.unsupported import WAY_OUT, reason_to_leave
 from autograph_jax.errors import Location, SourceError, UnconvertibleError, node_location
+from autograph_jax.operators import hooks
 from autograph_jax.runtime.debuggers import is_debugged
 from autograph_jax.runtime.libraries import is_porting
 from autograph_jax.runtime.logs import is_logged, log
@@ -52,6 +53,7 @@ class Conversion:
 # text in two files would be one; a weak reference removes an entry with its code object.
 _conversions: dict[tuple[int, bool], tuple[weakref.ref[types.CodeType], Conversion]] = {}  # and whether it is ported code
 _converted: dict[int, tuple[weakref.ref[types.CodeType], Conversion]] = {}
+hooks.converted = _converted
 lock = threading.RLock()
 
 # Called with each function that gets a twin. Set once, when the package is imported.

@@ -30,7 +30,7 @@ _MODULES = (attributes, conditionals, while_loops, for_loops, expressions, paths
 class Operators(types.SimpleNamespace):
     """A constant of converted code, so it needs a hash and a short text."""
 
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType] - a namespace has none
 
     def __repr__(self) -> str:
         return "ag__"

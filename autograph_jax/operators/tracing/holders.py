@@ -382,7 +382,7 @@ def running_functions(direct: bool = True) -> Iterator[_Running]:
     inner: _Running | None = None
     below: types.CodeType | None = None  # of the function that this one has called
     while frame is not None:
-        later = hooks.read_later(frame)
+        later = hooks.read_later(frame) if id(frame.f_code) in hooks.converted else None  # most are JAX's
         if later is not None:
             if running is None:
                 if inner is None:
