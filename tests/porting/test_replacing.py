@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autograph_jax as ag
-from autograph_jax.porting.replacing import is_made_of
+from autograph_jax.porting.replacing import is_made_of, replaced
 
 X = np.array([3.0, 1.0, 2.0, 5.0, 4.0, 8.0, 7.0, 6.0])
 
@@ -146,3 +146,16 @@ def test_an_argument_is_written_in_place():
     text = str(jax.make_jaxpr(ag.autograph(turn))(X))
     assert "scatter" in text
     assert "select" not in text
+
+
+@pytest.mark.parametrize("kind", ["int8", "int32", "uint8", "weak"])
+@pytest.mark.parametrize("index", [(2,), (-1,), (9,), (1, -2), (-7, 3)])
+def test_an_element_is_written_by_the_equations_of_jaxs_own_write(index, kind):
+    array, value = jnp.zeros((5, 4)[: len(index)]), jnp.ones(())
+    parts = [one if kind == "weak" else jnp.asarray(one % 256 if kind == "uint8" else one, kind) for one in index]
+
+    def programs(write):
+        known = jax.make_jaxpr(lambda x, v, *i: write(x, (index[0], *i), v))(array, value, *parts[1:])
+        return str(jax.make_jaxpr(lambda x, v, *i: write(x, i, v))(array, value, *parts)), str(known)
+
+    assert programs(replaced) == programs(lambda x, i, v: x.at[i].set(v))
