@@ -62,11 +62,13 @@ def _counts(jaxpr: Any, first: int, start: Ranges, turns: int) -> dict[int, Rang
     return found
 
 
-@cached(4096)
-def _settled(
-    body: Any, consts: Ranges, start: Ranges, guards: tuple[Guard, ...], rows: Ranges = ()
-) -> tuple[tuple[Range | None, ...], tuple[Range | None, ...]]:
+def _settled(body: Any, consts: Ranges, start: Ranges, guards: tuple[Guard, ...], rows: Ranges = ()) -> tuple[Ranges, Ranges]:
     """What a loop's carry may be at any time, and what it may be when a turn begins."""
+    find = _find if body.consts else _find_once  # values of a trace are not kept
+    return find(body, consts, start, guards, rows)
+
+
+def _find(body: Any, consts: Ranges, start: Ranges, guards: tuple[Guard, ...], rows: Ranges) -> tuple[Ranges, Ranges]:
     avals = body.in_avals[len(consts) : len(consts) + len(start)]
     first = carry = [one if one is not None else _any(aval) for one, aval in zip(start, avals, strict=True)]
     marks = _marks(first, guards)
@@ -79,6 +81,9 @@ def _settled(
         carry = [_widened(a, b, aval, marks) for a, b, aval in zip(carry, ends, avals, strict=True)]
     nothing = (None,) * len(start)
     return nothing, nothing
+
+
+_find_once = cached(4096)(_find)
 
 
 def bounded(spans: Sequence[Range | None], start: Sequence[Range | None], avals: Sequence[Any]) -> Ranges:
