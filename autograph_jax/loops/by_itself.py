@@ -28,10 +28,15 @@ def are_by_a_call() -> bool:
 
 def is_for_another_platform(equation: Any) -> bool:
     """Is this such a call, of a derivative that was made before its platform was known, where now none is to be?"""
+    return is_by_itself(equation) and not are_by_a_call()
+
+
+def is_by_itself(equation: Any) -> bool:
+    """Is this such a call?"""
     if not is_call(equation):
         return False
     metadata = getattr(equation.ctx, "xla_metadata", None) or {}
-    return metadata.get("inlineable") == "false" and not are_by_a_call()
+    return metadata.get("inlineable") == "false"
 
 
 def behind_a_barrier(equation: Any, *operands: Any) -> Sequence[Any]:

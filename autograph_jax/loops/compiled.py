@@ -21,6 +21,7 @@ from autograph_jax.loops import (
     branch_loops,
     extremes,
     factors,
+    folds,
     guards,
     halos,
     nests,
@@ -42,7 +43,7 @@ from autograph_jax.loops.evaluation import IDENTITIES, called, is_written_out, p
 from autograph_jax.loops.kernel_calls import as_one_kernel
 from autograph_jax.loops.loop import is_inexact, unread
 from autograph_jax.loops.noted import left_by
-from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, Chosen
+from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, TO_FOLD, Chosen
 from autograph_jax.loops.ranges import Range, Ranges
 from autograph_jax.loops.tracing import traced
 
@@ -64,14 +65,31 @@ def _compiled(closed: ClosedJaxpr, known: Ranges, chosen: Chosen, by_a_call: boo
     marked = _flat(closed, chosen)
     sight = with_sums_in_sight(marked)
     flat = accumulated(sight)
-    builder = Builder(flat.in_avals)
-    outputs = _Run(flat, builder, chosen).run(builder.inputs, known)
-    made = builder.program(flat.jaxpr, outputs)
-    result = _needed(made)
+    result = _folded(flat, known, chosen) or _written_once_more(flat, known, chosen)
     with_halos = halos.with_halos(result) if "halos" in chosen else result
     result = _needed(with_halos) if with_halos is not result else result
     run = result if sight is marked else writes.with_writes_last(result)
     return traced(run, result.in_avals) if callable(run) and run is not result else result
+
+
+def _written_once_more(flat: ClosedJaxpr, known: Ranges, chosen: Chosen) -> ClosedJaxpr:
+    builder = Builder(flat.in_avals)
+    outputs = _Run(flat, builder, chosen).run(builder.inputs, known)
+    return _needed(builder.program(flat.jaxpr, outputs))
+
+
+def _folded(flat: ClosedJaxpr, known: Ranges, chosen: Chosen) -> ClosedJaxpr | None:
+    """The same with rows in place of tables; None where there is no such table."""
+    if "folds" not in chosen or not folds.may_fold(flat.jaxpr):
+        return None
+    with told.trying():
+        made = _written_once_more(flat, known, chosen | {TO_FOLD})
+        result = folds.with_folds(made, known)
+    if result is made:
+        return None
+    if told.is_heard():
+        folds.with_folds(_written_once_more(flat, known, chosen | {TO_FOLD}), known)
+    return _needed(result)
 
 
 def _needed(closed: ClosedJaxpr) -> ClosedJaxpr:

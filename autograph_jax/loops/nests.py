@@ -15,10 +15,10 @@ from autograph_jax.loops.evaluation import programs_of
 from autograph_jax.loops.kernel_calls import in_one_kernel, kernel_p
 from autograph_jax.loops.loop import Loop, closed_of
 from autograph_jax.loops.noted import of_inputs
-from autograph_jax.loops.optimizations import Chosen, own_choice
+from autograph_jax.loops.optimizations import TO_FOLD, Chosen, own_choice
 from autograph_jax.loops.ranges import Ranges
 from autograph_jax.loops.tracing import traced
-from autograph_jax.loops.writes import with_writes_last
+from autograph_jax.loops.writes import made_in_place, with_writes_last
 
 Compile = Callable[[ClosedJaxpr, Ranges, Chosen], ClosedJaxpr]  # how the programs inside are compiled
 Run = Callable[..., Sequence[Any]]
@@ -41,12 +41,15 @@ def scan(equation: Any, known: Ranges, chosen: Chosen, compiled: Compile) -> Ins
         return params | {"unroll": int(params["unroll"]), "jaxpr": compiled(params["jaxpr"], inside, chosen)}
 
     own = _of_its_own(equation, chosen)
-    if "rows" in own and rows.may_have_tables(params, avals):
+    to_fold = TO_FOLD in own
+    if ("rows" in own or to_fold) and rows.may_have_tables(params, avals, to_fold=to_fold):
         with told.trying():
             whole = params | {"jaxpr": compiled(forwarding.with_turns_in_place(params["jaxpr"]), before, own)}
-        tables = rows.of_scan(whole, avals, before)
+        tables = rows.of_scan(whole, avals, before, to_fold=to_fold)
         turn = rows.turn_in_rows(whole, avals, tables) if tables else None
-        if turn is not None and with_writes_last(turn) is turn:
+        if turn is not None and to_fold:
+            turn = made_in_place(turn)
+        if turn is not None and (to_fold or with_writes_last(turn) is turn):
             made(own) if told.is_heard() else None
             told.tell(equation, "rows", "of a table, only the rows that the loop needs are in it")
             return lambda *given: rows.in_rows(whole, given, tables, turn)
@@ -150,7 +153,7 @@ def _loop(
 
 def _of_its_own(equation: Any, chosen: Chosen) -> Chosen:
     own = own_choice(equation)
-    return chosen if own is None else chosen & own
+    return chosen if own is None else chosen & (own | {TO_FOLD})
 
 
 def _all_choose(name: str, equation: Any) -> bool:

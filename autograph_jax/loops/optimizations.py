@@ -19,13 +19,15 @@ MEANINGS = {
     "extremes": "`argmax` and `argmin` look for the largest element first, and then for its place",
     "halos": "an array of which several shifted windows are read, jnp.roll(x, 1) and jnp.roll(x, -1), is continued in one copy",
     "rows": "of a table of which a loop needs some rows, copies of these are in it",
+    "folds": "of a table of which the last rows are read, rows are kept that the loop needs, and not all",
     "forwarding": "an element that a turn before has written is handed on, and not read again",
     "unroll": "of a kernel that computes few numbers, up to 8 turns stand one after the other",
     "kernel": "a whole loop is one piece of machine code",
 }
 ALL: Chosen = frozenset(MEANINGS)
 NONE: Chosen = frozenset()
-ON_CPU_ALONE: Chosen = ALL - {"ranges", "selects", "shifts", "rows"}
+ON_CPU_ALONE: Chosen = ALL - {"ranges", "selects", "shifts", "rows", "folds"}
+TO_FOLD = "to fold"  # beside names: rows are cut out of all tables, as some may be folded then
 _VARIABLE = "AUTOGRAPH_JAX_OPTIMIZE"
 
 

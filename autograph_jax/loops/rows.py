@@ -4,7 +4,8 @@ The row that it writes is cut out before the loop and put back after it, and tho
 finds its elements by one index, in short arrays that have no memory in common, and XLA reads those that nobody writes where it
 computes. It is done where the indices are known to be in bounds (`ranges.py`), no row that is only read can be the one that is
 written, and the write then stays in place by itself (`writes.py`); and for integers, where reading and writing is what takes
-time: edit distances and knapsacks take 0.6 to 0.8 of it. Floats wait for arithmetic, and gain nothing.
+time: edit distances and knapsacks take 0.6 to 0.8 of it. Floats wait for arithmetic, and gain nothing. Where a table may be
+folded (`folds.py`), floats are cut out as well, and so are columns, `table[i, 0] = i`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _LEAST_TURNS = 128  # the copies are operations of their own, which XLA starts o
 _MOST_PER_TURN = 8  # elements that are cut out and put back, for each turn of the loop: to copy one is much less than a turn
 
 Index = tuple[int | None, int]  # an operand that no turn changes, or None; and what is added to it
-Place = tuple[Index, ...]  # an index for each of the first dimensions, in which no turn moves
+Place = tuple[Index, ...]  # an index for each of the dimensions in which no turn moves
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,36 +39,37 @@ class Rows:
     """What a scan does with one table: where it writes, and where else it reads."""
 
     table: int  # which operand of the scan
+    fixed: tuple[int, ...]  # the dimensions in which no turn moves
     written: Place
     read: tuple[Place, ...]
     places: dict[int, Place]  # by the id of the equation that reads or writes
 
-    @property
-    def fixed(self) -> tuple[int, ...]:
-        return tuple(range(len(self.written)))
+    def others(self, of_all: Sequence[Any]) -> list[Any]:
+        """Of what there is for each dimension of the table, that of the dimensions of a row."""
+        return [one for dimension, one in enumerate(of_all) if dimension not in self.fixed]
 
 
-def may_have_tables(params: dict[str, Any], avals: Sequence[Any]) -> bool:
+def may_have_tables(params: dict[str, Any], avals: Sequence[Any], *, to_fold: bool = False) -> bool:
     """May a scan of such operands need some rows of a table only? Not of one that the devices of a mesh have a part of each."""
     carried = avals[slice(*parts_of_scan(params, avals))]
     is_whole = not any(axes_of_type(aval) or is_split(aval) for aval in avals)
-    return params["length"] >= _LEAST_TURNS and is_whole and any(map(_may_be_table, carried))
+    return params["length"] >= _LEAST_TURNS and is_whole and any(_may_be_table(aval, to_fold) for aval in carried)
 
 
-def _may_be_table(aval: Any) -> bool:
-    return aval.ndim > 1 and jnp.issubdtype(aval.dtype, jnp.integer)
+def _may_be_table(aval: Any, to_fold: bool) -> bool:
+    return aval.ndim > 1 and jnp.issubdtype(aval.dtype, np.number if to_fold else jnp.integer)
 
 
-def of_scan(params: dict[str, Any], avals: Sequence[Any], inside: Ranges) -> list[Rows]:
+def of_scan(params: dict[str, Any], avals: Sequence[Any], inside: Ranges, *, to_fold: bool = False) -> list[Rows]:
     """The tables of which a scan of such operands needs some rows only; `inside` is what is known of those of its body."""
     first, last = parts_of_scan(params, avals)
-    body = _Tables(params["jaxpr"], first, inside)
+    body = _Tables(params["jaxpr"], first, inside, to_fold)
     found = [body.rows(number, number - first) for number in range(first, last)]
     return [rows for rows in found if rows is not None and _pays(rows, avals[rows.table].shape, params["length"])]
 
 
 def _pays(rows: Rows, shape: Sequence[int], turns: int) -> bool:
-    return math.prod(shape[len(rows.written) :]) * (2 + len(rows.read)) <= _MOST_PER_TURN * turns
+    return math.prod(rows.others(shape)) * (2 + len(rows.read)) <= _MOST_PER_TURN * turns
 
 
 def turn_in_rows(params: dict[str, Any], avals: Sequence[Any], found: Sequence[Rows]) -> ClosedJaxpr:
@@ -77,7 +79,7 @@ def turn_in_rows(params: dict[str, Any], avals: Sequence[Any], found: Sequence[R
     beside = []
     for rows in found:
         table = avals[rows.table]
-        inside[rows.table] = row = table.update(shape=table.shape[len(rows.written) :])
+        inside[rows.table] = row = table.update(shape=tuple(rows.others(table.shape)))
         beside += [row] * len(rows.read)
     reader = _Reader(found, len(beside))
     return traced(lambda *values: reader.evaluated(params["jaxpr"], values), [*beside, *inside])
@@ -89,8 +91,8 @@ def in_rows(params: dict[str, Any], given: Sequence[Any], found: Sequence[Rows],
     operands, beside = list(given), []
     for rows in found:
         table = given[rows.table]
-        operands[rows.table] = _cut(table, rows.written, given)
-        beside += [_cut(table, place, given) for place in rows.read]
+        operands[rows.table] = _cut(table, rows, rows.written, given)
+        beside += [_cut(table, rows, place, given) for place in rows.read]
     run = jaxpr_as_fun(turn)
 
     def step(carry: Any, row: Any) -> tuple[Any, Any]:
@@ -102,9 +104,8 @@ def in_rows(params: dict[str, Any], given: Sequence[Any], found: Sequence[Rows],
     for rows in found:
         number, table = rows.table - first, given[rows.table]
         row = jax.lax.expand_dims(out[number], rows.fixed)
-        out[number] = jax.lax.dynamic_update_slice(
-            table, row, _starts(table, rows.written, given), allow_negative_indices=False
-        )
+        starts = _starts(table, rows, rows.written, given)
+        out[number] = jax.lax.dynamic_update_slice(table, row, starts, allow_negative_indices=False)
     return out
 
 
@@ -128,24 +129,26 @@ class _Reader:
         return bound(equation, operands)
 
     def _one(self, equation: Any, operands: list[Any], rows: Rows, others: dict[Place, Any]) -> Any:
-        starts = operands[2 if is_write(equation) else 1 :][len(rows.fixed) :]
+        starts = rows.others(operands[2 if is_write(equation) else 1 :])
         if is_write(equation):
             window = jax.lax.squeeze(operands[1], rows.fixed)
             return jax.lax.dynamic_update_slice(operands[0], window, starts, allow_negative_indices=False)
-        sizes = equation.params["slice_sizes"][len(rows.fixed) :]
+        sizes = rows.others(equation.params["slice_sizes"])
         row = others.get(rows.places[id(equation)], operands[0])
         return jax.lax.expand_dims(jax.lax.dynamic_slice(row, starts, sizes, allow_negative_indices=False), rows.fixed)
 
 
-def _cut(table: Any, place: Place, given: Sequence[Any]) -> Any:
-    sizes = [*[1] * len(place), *table.shape[len(place) :]]
-    window = jax.lax.dynamic_slice(table, _starts(table, place, given), sizes, allow_negative_indices=False)
-    return jax.lax.squeeze(window, range(len(place)))
+def _cut(table: Any, rows: Rows, place: Place, given: Sequence[Any]) -> Any:
+    sizes = [1 if dimension in rows.fixed else size for dimension, size in enumerate(table.shape)]
+    window = jax.lax.dynamic_slice(table, _starts(table, rows, place, given), sizes, allow_negative_indices=False)
+    return jax.lax.squeeze(window, rows.fixed)
 
 
-def _starts(table: Any, place: Place, given: Sequence[Any]) -> list[Any]:
-    starts = [_start(0 if base is None else given[base], offset) for base, offset in place]
-    return [*starts, *[np.int32(0)] * (table.ndim - len(place))]
+def _starts(table: Any, rows: Rows, place: Place, given: Sequence[Any]) -> list[Any]:
+    starts = [np.int32(0)] * table.ndim
+    for dimension, (base, offset) in zip(rows.fixed, place, strict=True):
+        starts[dimension] = _start(0 if base is None else given[base], offset)
+    return starts
 
 
 def _start(base: Any, offset: int) -> Any:
@@ -156,7 +159,8 @@ def _start(base: Any, offset: int) -> Any:
 class _Tables:
     """A body of which tables are asked."""
 
-    def __init__(self, closed: Any, consts: int, inside: Ranges) -> None:
+    def __init__(self, closed: Any, consts: int, inside: Ranges, to_fold: bool) -> None:
+        self._to_fold = to_fold
         self._body, self._consts = Body(closed, inside), {v: number for number, v in enumerate(closed.jaxpr.invars[:consts])}
 
     def rows(self, number: int, output: int) -> Rows | None:
@@ -164,26 +168,26 @@ class _Tables:
         aval = self._body.jaxpr.invars[number].aval
         used = self._body.accesses(number, output)
         writes = [id(equation) for equation in used if is_write(equation)]
-        if not writes or not _may_be_table(aval):
+        if not writes or not _may_be_table(aval, self._to_fold):
             return None
-        places = {id(equation): self._place(equation) for equation in used}
-        fixed = min(map(len, places.values()))
-        places = {key: place[:fixed] for key, place in places.items()}
+        found = {id(equation): self._place(equation) for equation in used}
+        fixed = tuple(dimension for dimension in range(aval.ndim) if all(place[dimension] for place in found.values()))
+        if not self._to_fold:
+            fixed = fixed[: sum(number == dimension for number, dimension in enumerate(fixed))]
+        places = {key: tuple(place[dimension] for dimension in fixed) for key, place in found.items()}
         written, *more = {places[key] for key in writes}
         read = tuple(dict.fromkeys(place for place in places.values() if place != written))
-        if fixed in (0, aval.ndim) or more or not all(_are_apart(place, written) for place in read):
+        if len(fixed) in (0, aval.ndim) or more or not all(_are_apart(place, written) for place in read):
             return None
-        return Rows(number, written, read, places)
+        return Rows(number, fixed, written, read, places)
 
-    def _place(self, equation: Any) -> Place:
-        """For its first dimensions, as long as it is in bounds there, at one index, which no turn changes: these indices."""
-        place: list[Index] = []
+    def _place(self, equation: Any) -> list[Any]:
+        """For each dimension where it is in bounds at one index, which no turn changes, this index; None for others."""
+        place: list[Index | None] = []
         for start, size, most in zip(*window(equation), equation.invars[0].aval.shape, strict=True):
-            index = self._index(start)
-            if size != 1 or index is None or not self._body.is_in_bounds(start, size, most):
-                break
-            place.append(index)
-        return tuple(place)
+            is_one = size == 1 and self._body.is_in_bounds(start, size, most)
+            place.append(self._index(start) if is_one else None)
+        return place
 
     def _index(self, atom: Any) -> Index | None:
         if hasattr(atom, "val"):

@@ -22,6 +22,7 @@ from autograph_jax.loops.caches import cached
 from autograph_jax.loops.evaluation import WRITES, bound
 from autograph_jax.loops.inner_loops import in_order, reads_before_loops
 from autograph_jax.loops.rereads import reads_first
+from autograph_jax.loops.tracing import traced
 
 _BLOCKS = ("cond", "scan", "while", "turn", "jit", "pjit", "closed_call")
 
@@ -78,6 +79,12 @@ def _moved(closed: ClosedJaxpr) -> Callable[..., list[Any]] | None:
 def with_writes_last(closed: ClosedJaxpr) -> Callable[..., list[Any]] | ClosedJaxpr:
     """The same, made once for a jaxpr that holds no values of a trace: a function, or the program as it is."""
     return _moved(closed) or reads_before_loops(closed) or closed
+
+
+def made_in_place(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """The same as a program."""
+    moved = with_writes_last(closed)
+    return traced(moved, closed.in_avals) if callable(moved) else moved
 
 
 def _plan(closed: ClosedJaxpr) -> _Plan | None:
