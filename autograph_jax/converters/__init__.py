@@ -10,6 +10,7 @@ from collections.abc import Collection
 import gast
 
 from autograph_jax.analysis import Facts, analyse, analyse_names, deciding_names
+from autograph_jax.analysis.tables import fills_tables
 from autograph_jax.converters import (
     attempts,
     blocks,
@@ -49,6 +50,7 @@ class Converted:
     names: Names
     facts: dict[gast.AST, Facts]
     deciding: dict[tuple[int, int], frozenset[str]]  # by position of its test: what decides about a while loop
+    fills_tables: bool = False
 
 
 def convert_tree(
@@ -76,6 +78,7 @@ def convert_tree(
     has = _Kinds(tree)
     if has.arithmetic_alone and class_name is None and not ported and not is_debugged:
         return Converted(tree, names, analyse(tree), {})
+    fills = has.any(gast.Subscript) and has.any(gast.For, gast.While) and fills_tables(tree)
     hide_operators(tree, names)
     if class_name is not None or has.any(gast.AnnAssign) or names.is_users("super"):  # the three that it writes out
         tree = plain.convert(tree, class_name)
@@ -124,7 +127,7 @@ def convert_tree(
         tree = raising.convert(tree, names)
     tree = expressions.convert(tree, facts, names, ported=ported)
     restore_operators(tree, names)
-    return Converted(tree, names, facts, deciding)
+    return Converted(tree, names, facts, deciding, fills)
 
 
 class _Kinds:

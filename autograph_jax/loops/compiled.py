@@ -43,7 +43,7 @@ from autograph_jax.loops.evaluation import IDENTITIES, called, is_written_out, p
 from autograph_jax.loops.kernel_calls import as_one_kernel
 from autograph_jax.loops.loop import is_inexact, unread
 from autograph_jax.loops.noted import left_by
-from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, TO_FOLD, Chosen
+from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, TO_FOLD, Chosen, own_choice
 from autograph_jax.loops.ranges import Range, Ranges
 from autograph_jax.loops.tracing import traced
 
@@ -53,6 +53,21 @@ Part = tuple[Atom, Range | None]
 def compiled(closed: ClosedJaxpr, known: Ranges = (), chosen: Chosen = ALL - ON_CPU_ALONE) -> ClosedJaxpr:
     """A program that gives the same, where these ranges are known of its inputs, and is compiled to less."""
     return (_compiled.__wrapped__ if told.is_heard() else _compiled)(closed, known, chosen, are_by_a_call())
+
+
+def compiled_as_a_whole(closed: ClosedJaxpr, chosen: Chosen) -> ClosedJaxpr:
+    """A program with what is chosen for loops together with what is around them; itself where there is none of it.
+
+    Nothing else is done outside of its loops.
+    """
+    return (_as_a_whole.__wrapped__ if told.is_heard() else _as_a_whole)(closed, chosen, are_by_a_call())
+
+
+@cached(256)
+def _as_a_whole(closed: ClosedJaxpr, chosen: Chosen, by_a_call: bool) -> ClosedJaxpr:
+    if "folds" not in chosen or _is_special(closed):
+        return closed
+    return _folded(_flat(closed, _OUTSIDE), (), chosen, _Outside) or closed
 
 
 @cached(1024)
@@ -65,31 +80,35 @@ def _compiled(closed: ClosedJaxpr, known: Ranges, chosen: Chosen, by_a_call: boo
     marked = _flat(closed, chosen)
     sight = with_sums_in_sight(marked)
     flat = accumulated(sight)
-    result = _folded(flat, known, chosen) or _written_once_more(flat, known, chosen)
+    result = _folded(flat, known, chosen, _Run) or _written_once_more(flat, known, chosen, _Run)
     with_halos = halos.with_halos(result) if "halos" in chosen else result
     result = _needed(with_halos) if with_halos is not result else result
     run = result if sight is marked else writes.with_writes_last(result)
     return traced(run, result.in_avals) if callable(run) and run is not result else result
 
 
-def _written_once_more(flat: ClosedJaxpr, known: Ranges, chosen: Chosen) -> ClosedJaxpr:
+def _written_once_more(flat: ClosedJaxpr, known: Ranges, chosen: Chosen, run: type[_Run]) -> ClosedJaxpr:
     builder = Builder(flat.in_avals)
-    outputs = _Run(flat, builder, chosen).run(builder.inputs, known)
+    outputs = run(flat, builder, chosen).run(builder.inputs, known)
     return _needed(builder.program(flat.jaxpr, outputs))
 
 
-def _folded(flat: ClosedJaxpr, known: Ranges, chosen: Chosen) -> ClosedJaxpr | None:
+def _folded(flat: ClosedJaxpr, known: Ranges, chosen: Chosen, run: type[_Run]) -> ClosedJaxpr | None:
     """The same with rows in place of tables; None where there is no such table."""
     if "folds" not in chosen or not folds.may_fold(flat.jaxpr):
         return None
-    with told.trying():
-        made = _written_once_more(flat, known, chosen | {TO_FOLD})
+    known = known or (None,) * len(flat.in_avals)
+
+    def tried() -> ClosedJaxpr | None:
+        made = _written_once_more(flat, known, chosen | {TO_FOLD}, run)
         result = folds.with_folds(made, known)
-    if result is made:
-        return None
-    if told.is_heard():
-        folds.with_folds(_written_once_more(flat, known, chosen | {TO_FOLD}), known)
-    return _needed(result)
+        return None if result is made else result
+
+    with told.trying():
+        result = tried()
+    if result is not None and told.is_heard():
+        tried()
+    return None if result is None else _needed(result)
 
 
 def _needed(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -394,6 +413,20 @@ class _Run:
         return self._parts.get(atom, []) if is_variable(atom) else []
 
 
+class _Outside(_Run):
+    """A program of whose equations outside of loops only the indices are looked at; each loop is made by itself."""
+
+    def _result(self, equation: Any, given: list[Atom], known: Ranges) -> Sequence[Atom]:
+        name = equation.primitive.name
+        if name in _INSIDE and own_choice(equation) is not None:
+            return self._instead(_INSIDE[name](equation, known, self._chosen, compiled), given, equation)
+        if name in IDENTITIES:
+            return given[:1]
+        if replaces(equation):
+            return self._written(equation, given)
+        return self._builder.again(equation, self._unconverted(equation, given) if name in _FIRST_INDEX else given)
+
+
 def _bits(literal: Any) -> bytes:
     return np.asarray(literal.val, literal.aval.dtype).tobytes()
 
@@ -403,6 +436,7 @@ def _converted(literal: Any, kind: Any) -> Atom:
 
 
 _MARKED = ("jit", "pjit")  # those that are not written out
+_OUTSIDE: Chosen = frozenset({"ranges"})
 _SWEEPS = ("while_cotangent", "while_cotangent_into")
 _FIRST_INDEX = {"dynamic_slice": 1, "dynamic_update_slice": 2}
 _INSIDE = {"scan": nests.scan, "while": nests.while_, "turn": nests.turn}

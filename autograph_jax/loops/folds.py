@@ -25,6 +25,7 @@ from autograph_jax.loops.bodies import Body, is_write, window
 from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
 from autograph_jax.loops.by_itself import is_by_itself
 from autograph_jax.loops.evaluation import bound, called, evaluated
+from autograph_jax.loops.optimizations import ALL, own_choice
 from autograph_jax.loops.ranges import Ranges
 from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.windows import Kept, Moving, Table, Tables, Values
@@ -67,8 +68,9 @@ class Fold:
 
 def may_fold(jaxpr: Any) -> bool:
     """May there be a loop with a table of which windows are read afterwards, and nothing else?"""
-    left = [v for equation in jaxpr.eqns if equation.primitive.name == "scan" for v in equation.outvars]
-    return any(_may_be_table(v.aval) and _are_windows(_readers(v, jaxpr)) for v in left)
+    loops = [equation for equation in jaxpr.eqns if equation.primitive.name == "scan"]
+    found = [loop for loop in loops if any(_may_be_table(v.aval) and _are_windows(_readers(v, jaxpr)) for v in loop.outvars)]
+    return bool(found) and all("folds" in (own_choice(loop) or ALL) for loop in found)
 
 
 def _may_be_table(aval: Any) -> bool:

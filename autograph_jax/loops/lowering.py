@@ -14,17 +14,17 @@ from typing import Any
 import jax
 from jax.extend import source_info_util
 from jax.extend.core import ClosedJaxpr, JaxprEqn, Var
-from jax.extend.core.primitives import dot_general_p, scan_p, sort_p
+from jax.extend.core.primitives import dot_general_p, jit_p, scan_p, sort_p
 from jax.interpreters import mlir
 
 from autograph_jax.loops import collecting, small_products, sorts
 from autograph_jax.loops.axes import is_split
 from autograph_jax.loops.building import Builder
 from autograph_jax.loops.by_itself import for_its_platform
-from autograph_jax.loops.compiled import compiled
+from autograph_jax.loops.compiled import compiled, compiled_as_a_whole
 from autograph_jax.loops.evaluation import as_function
 from autograph_jax.loops.nests import in_blocks
-from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Choosing, ChoosingPair, Chosen
+from autograph_jax.loops.optimizations import NONE, ON_CPU_ALONE, Choosing, ChoosingName, ChoosingPair, Chosen
 from autograph_jax.loops.tracing import traced
 
 try:
@@ -32,9 +32,10 @@ try:
 
     _scan_of_lax: Any = _lowerings[scan_p].rule
     _sort_of_lax: Any = _lowerings[sort_p].rule
+    _call_of_jax: Any = _lowerings[jit_p].rule
     _product_of_lax: Any = _platform_specific_lowerings["cpu"][dot_general_p].rule
 except (ImportError, AttributeError, KeyError):  # pragma: no cover - a JAX that has moved it
-    _scan_of_lax = _sort_of_lax = _product_of_lax = None
+    _scan_of_lax = _sort_of_lax = _product_of_lax = _call_of_jax = None
 
 
 def unroll(chosen: Chosen) -> int:
@@ -112,6 +113,40 @@ def _lowered(lowering: Any, closed: ClosedJaxpr, operands: Sequence[Any]) -> Any
     return results
 
 
+def as_a_whole(function: Callable[..., Any], name: str, chosen: Chosen) -> Callable[..., Any]:
+    """A function whose loops are compiled together with what is around them in it: a call of it, where it is staged."""
+
+    @functools.wraps(function)
+    def call(*values: Any) -> Any:
+        traced = [[isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value)] for value in values]
+        is_given = [bool(leaves) and all(leaves) for leaves in traced]
+
+        @functools.wraps(function)
+        def run(*given: Any) -> Any:
+            left = iter(given)
+            return function(*(next(left) if is_one else value for is_one, value in zip(is_given, values, strict=True)))
+
+        run.__name__ = ChoosingName(name, chosen)
+        return jax.jit(run)(*(value for is_one, value in zip(is_given, values, strict=True) if is_one))
+
+    return call if _call_of_jax is not None else function
+
+
+def _lowered_call(lowering: Any, *operands: Any, **params: Any) -> Any:
+    name = params["name"]
+    rule = _lowered_whole if isinstance(name, ChoosingName) else _call_of_jax
+    return rule(lowering, *operands, **params)
+
+
+@for_its_platform
+def _lowered_whole(lowering: Any, *operands: Any, **params: Any) -> Any:
+    closed = params["jaxpr"]
+    made = compiled_as_a_whole(closed, available(lowering, params["name"].chosen))
+    if made is closed:
+        return _call_of_jax(lowering, *operands, **params)
+    return _lowered(lowering, made, operands)
+
+
 def _lowered_sort(lowering: Any, *operands: Any, num_keys: int, **params: Any) -> Any:
     chosen = available(lowering, num_keys.chosen) if isinstance(num_keys, Choosing) else NONE
     if "sorts" not in chosen or not sorts.are_few(lowering.avals_in, num_keys=num_keys, **params):
@@ -137,4 +172,5 @@ def _lowered_product(lowering: Any, *operands: Any, precision: Any, **params: An
 if _scan_of_lax is not None:
     mlir.register_lowering(sort_p, _lowered_sort)
     mlir.register_lowering(scan_p, _lowered_scan)
+    mlir.register_lowering(jit_p, _lowered_call, cacheable=False)
     mlir.register_lowering(dot_general_p, _lowered_product, platform="cpu")

@@ -99,6 +99,26 @@ class ChoosingPair(tuple[Any, ...]):
         return hash((tuple(self), self.chosen))
 
 
+class ChoosingName(str):
+    """The name of a call of a compiled function, whose loops are compiled together with what is around them in it."""
+
+    chosen: Chosen
+
+    def __new__(cls, name: str, chosen: Chosen) -> ChoosingName:
+        made = super().__new__(cls, name)
+        made.chosen = chosen
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return str(self) == other and getattr(other, "chosen", None) == self.chosen
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((str(self), self.chosen))
+
+
 def own_choice(equation: Any) -> Chosen | None:
     """What was chosen for a loop of ours; None for anything else."""
     if "loop" in equation.params:

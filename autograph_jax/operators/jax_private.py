@@ -58,9 +58,11 @@ def transforming() -> bool:
     return getattr(current_trace(), "parent_trace", None) is not None
 
 
-def is_outermost() -> bool:
-    """Is the program that is being made no part of another one, and of nothing else that JAX traces?"""
-    around = getattr(current_trace(), "parent_trace", None)
+def is_outermost(programs: int = 1) -> bool:
+    """Is the program that is being made, or as many in each other, no part of another one, and of nothing else that JAX traces?"""
+    around = current_trace()
+    for _ in range(programs):
+        around = getattr(around, "parent_trace", None)
     return around is not None and getattr(around, "parent_trace", None) is None
 
 

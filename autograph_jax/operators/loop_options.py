@@ -60,6 +60,11 @@ def give(code: types.CodeType, options: Options) -> None:
     _options[key] = weakref.ref(code, lambda _: _options.pop(key, None)), options
 
 
+def of(code: types.CodeType | None) -> Options:
+    """Those of one function."""
+    return _options[id(code)][1] if id(code) in _options else NONE
+
+
 def current() -> Options:
     """What holds for a loop that begins now, by the functions that are running."""
     found = NONE

@@ -45,6 +45,7 @@ class Conversion:
     location: Location | None = None
     error: SourceError | None = None
     names: Names | None = None
+    fills_tables: bool = False
     span_at: dict[int, Span] = dataclasses.field(default_factory=dict, init=False)  # those asked for, by the instruction
     told_at: dict[tuple[str, int], Any] = dataclasses.field(default_factory=dict, init=False)  # see `position.told_once`
 
@@ -199,7 +200,7 @@ def _converted_code(function: types.FunctionType, source: Source) -> Conversion:
     code = emit.to_code(new.tree, function.__code__, namespace=names.operators, operators=operators(), blocks=names.blocks)
     if is_logged(logging.DEBUG):
         log.debug("converted %s:\n%s", function.__qualname__, emit.to_text(new.tree))
-    return Conversion(code, new.tree, source, Spans(new.facts), new.deciding, names=new.names)
+    return Conversion(code, new.tree, source, Spans(new.facts), new.deciding, names=new.names, fills_tables=new.fills_tables)
 
 
 def _refusal(function: types.FunctionType, conversion: Conversion) -> UnconvertibleError | SourceError:

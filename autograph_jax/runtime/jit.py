@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
 import jax
 
+from autograph_jax.loops.lowering import as_a_whole
 from autograph_jax.operators.effects import checks, ordered
 from autograph_jax.runtime import outputs
 from autograph_jax.runtime.arguments import Spec
@@ -22,6 +23,7 @@ from autograph_jax.runtime.shardings import by_argument, in_order
 from autograph_jax.runtime.snapshots import Finished
 from autograph_jax.runtime.stages import Compiled, stages, stages_with, with_stages
 from autograph_jax.runtime.statics import refuse_overlap
+from autograph_jax.runtime.wholes import is_whole, optimizations_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -114,12 +116,12 @@ def _jit(function: Any, given: dict[str, tuple[Spec, Spec]], options: dict[str, 
     def compiled(target: Any, names: tuple[str, ...] = ()) -> Compiled:
         body = canonical.body_of(target)
         body = _with_arguments(body, target, names) if names else body
-        program, pending = _program(body)
+        program, pending = _program(body, target)
         further: Any = {"in_shardings": (*sharded["in_shardings"], None)} if names and sharded else sharded
         jitted = jax.jit(program, **options | numbers | further)
 
         def staged() -> list[Any]:
-            alone = _alone(body)
+            alone = _alone(body, target)
             again = jax.jit(alone, **options | numbers | further)
             if names:
                 return stages_with(canonical, statics, again, lambda: programs.arguments())
@@ -171,24 +173,24 @@ def _opening(call: Callable[..., Any]) -> Again:
 _PROGRAM = "__autograph_jax_program__"
 
 
-def _program(body: Callable[..., Any]) -> tuple[Callable[..., Any], Pending]:
+def _program(body: Callable[..., Any], target: Any) -> tuple[Callable[..., Any], Pending]:
     """What `jax.jit` gets in place of the function; and what is to be done with its output, once it has returned.
 
     Kept with the body, so that `ag.jit(f)` in a loop compiles once: JAX caches by the identity of what it gets.
     """
     kept = vars(body).get(_PROGRAM)
     if kept is None:
-        kept = vars(body)[_PROGRAM] = _make_program(body)
+        kept = vars(body)[_PROGRAM] = _make_program(body, target)
     return kept
 
 
-def _make_program(body: Callable[..., Any]) -> tuple[Callable[..., Any], Pending]:
+def _make_program(body: Callable[..., Any], target: Any) -> tuple[Callable[..., Any], Pending]:
     pending = Pending()
 
     def program(*values: Any) -> Any:
         before = checks.made()
         with ordered.collecting():
-            out = outputs.packed([checks.result_of(body, *values)])
+            out = _result(body, target, values)
         if checks.made() > before:
             pending.add(SETTLE)
         elif outputs.has_choice(out):
@@ -201,13 +203,23 @@ def _make_program(body: Callable[..., Any]) -> tuple[Callable[..., Any], Pending
     return program, pending
 
 
-def _alone(body: Callable[..., Any]) -> Callable[..., Any]:
+def _alone(body: Callable[..., Any], target: Any) -> Callable[..., Any]:
     """The same for `lower`: nobody waits for what is compiled of it."""
 
     def program(*values: Any) -> Any:
-        return outputs.packed([checks.result_of(body, *values)])
+        return _result(body, target, values)
 
     return functools.update_wrapper(program, body)
+
+
+def _result(body: Callable[..., Any], target: Any, values: Sequence[Any]) -> Any:
+    def result(*values: Any, programs: int = 1) -> Any:
+        return outputs.packed([checks.result_of(body, *values, programs=programs)])
+
+    if not is_whole(target):
+        return result(*values)
+    inner = functools.wraps(body)(functools.partial(result, programs=2))
+    return as_a_whole(inner, body.__name__, optimizations_of(target))(*values)
 
 
 _WITH_ARGUMENTS = "__autograph_jax_with_arguments__"

@@ -9,27 +9,37 @@ import jax
 from jax.extend.core import ClosedJaxpr
 
 from autograph_jax.loops import told
-from autograph_jax.loops.compiled import compiled
+from autograph_jax.loops.compiled import compiled, compiled_as_a_whole
 from autograph_jax.loops.evaluation import programs_of
-from autograph_jax.loops.optimizations import ON_CPU_ALONE, own_choice
+from autograph_jax.loops.optimizations import ON_CPU_ALONE, ChoosingName, Chosen, own_choice
 
 
 def told_of(jaxpr: Any) -> Iterator[tuple[Any, told.Told]]:
     """Of each outermost loop of ours what is done with it, and why it is no kernel; where it is compiled for one device."""
-    for around, equation in _outermost(jaxpr):
-        chosen = own_choice(equation) or frozenset()
-        with told.listening() as heard:
-            compiled(_alone(around, equation), (), chosen if jax.default_backend() == "cpu" else chosen - ON_CPU_ALONE)
-        yield from ((equation, one) for one in heard)
-
-
-def _outermost(jaxpr: Any) -> Iterator[tuple[Any, Any]]:
     for equation in jaxpr.eqns:
-        if own_choice(equation) is not None:
-            yield jaxpr, equation
+        if (chosen := own_choice(equation)) is not None:
+            with told.listening() as heard:
+                compiled(_alone(jaxpr, equation), (), _available(chosen))
+            yield from ((equation, one) for one in heard)
+        elif heard := _of_a_whole(equation):
+            yield from ((one.equation, one) for one in heard)
         else:
             for inner in programs_of(equation.params):
-                yield from _outermost(inner)
+                yield from told_of(inner)
+
+
+def _of_a_whole(equation: Any) -> list[told.Told]:
+    """What is told of a call that is compiled as a whole; nothing where its loops are compiled by themselves."""
+    name = equation.params.get("name")
+    if not isinstance(name, ChoosingName):
+        return []
+    with told.listening() as heard:
+        compiled_as_a_whole(equation.params["jaxpr"], _available(name.chosen))
+    return heard
+
+
+def _available(chosen: Chosen) -> Chosen:
+    return chosen if jax.default_backend() == "cpu" else chosen - ON_CPU_ALONE
 
 
 def _alone(jaxpr: Any, equation: Any) -> ClosedJaxpr:

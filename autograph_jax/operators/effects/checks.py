@@ -46,21 +46,22 @@ _here = _Here()
 _RAISES = "an exception is raised"
 
 
-def result_of(function: Callable[..., Any], *values: Any) -> Any:
+def result_of(function: Callable[..., Any], *values: Any, programs: int = 1) -> Any:
     """What a function returns; None where it raises on every path, which the staged program does as well.
 
-    `assert x > 0` before `raise Stop`: which of the two the caller gets is only known at run time.
+    `assert x > 0` before `raise Stop`: which of the two the caller gets is only known at run time. The function is traced as so
+    many programs, in each other.
     """
     around = _here.program
     _here.program = jax_private.program_of(jax_private.current_trace())
     try:
         with cleanups.Hearing():
-            return _unless_raised(function, *values)
+            return _unless_raised(function, values, programs)
     finally:
         _here.program = around
 
 
-def _unless_raised(function: Callable[..., Any], *values: Any) -> Any:
+def _unless_raised(function: Callable[..., Any], values: Sequence[Any], programs: int) -> Any:
     before = made()
     try:
         return function(*values)
@@ -68,7 +69,7 @@ def _unless_raised(function: Callable[..., Any], *values: Any) -> Any:
         return None
     except Exception as error:
         is_known = made() == before and not reach.holds_traced((error.args, vars(error)))
-        if is_known or not jax_private.is_outermost() or not raised_later(error):
+        if is_known or not jax_private.is_outermost(programs) or not raised_later(error):
             raise
         return None
 
