@@ -7,6 +7,7 @@ derivatives are summed up (`accumulated.py`).
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -182,6 +183,8 @@ class _Run:
         self._booleans: dict[Any, Atom] = {}  # of what was a boolean and is an integer: that boolean
         self._made: dict[Any, Sequence[Atom]] = {}
         self._parts: dict[Atom, list[Part]] = {}  # of a vector of indices, each as a number
+        self._filled: dict[Atom, Any] = {}  # of a vector of one number, this
+        self._skipped: dict[Atom, _Skipped] = {}  # of a vector of indices of a write that a branch may leave out
 
     def run(self, operands: Sequence[Atom], known: Sequence[Range | None]) -> list[Atom]:
         consts, inputs = self._jaxpr.constvars, self._jaxpr.invars
@@ -210,6 +213,8 @@ class _Run:
             return self._selected(equation, given, known, asked)
         if asked is not None and (is_it := selects.compared(equation)) is not None:
             return [asked] if is_it else self._builder.of(jax.lax.bitwise_not, [asked], equation)
+        if TO_FOLD in self._chosen and _is_known_to_be_strong(equation):
+            return given
         if "ranges" in self._chosen and replaces(equation):
             return self._written(equation, given)
         if name in IDENTITIES:
@@ -252,12 +257,28 @@ class _Run:
 
     def _written(self, equation: Any, given: list[Atom]) -> Sequence[Atom]:
         """What a scatter gives."""
+        if TO_FOLD in self._chosen and is_variable(given[1]) and given[1] in self._skipped:
+            return self._written_where(equation, given, self._skipped[given[1]])
         parts = self._parts_of(given[1])
         window = writes.in_bounds_window(equation, [span for _, span in parts])
         if window is None or is_split(given[0].aval) or is_split(given[2].aval):
             return self._builder.again(equation, given)
         write = functools.partial(writes.in_bounds_write, equation, window)
         return self._builder.of(write, [given[0], given[2], *(number for number, _ in parts)], equation)
+
+    def _written_where(self, equation: Any, given: list[Atom], skipped: _Skipped) -> Sequence[Atom]:
+        window = writes.in_bounds_window(equation, [span for _, span in skipped.parts])
+        if window is None:
+            return self._builder.again(equation, given)
+        count = len(skipped.tests)
+
+        def write(array: jax.Array, update: jax.Array, *values: jax.Array) -> jax.Array:
+            tests = [(value > 0) == holds for value, (_, holds) in zip(values[:count], skipped.tests, strict=True)]
+            is_written = functools.reduce(jax.lax.bitwise_and, tests)
+            return writes.write_where(equation, window, array, update, is_written, values[count:])
+
+        numbers = [number for number, _ in skipped.parts]
+        return self._builder.of(write, [given[0], given[2], *(test for test, _ in skipped.tests), *numbers], equation)
 
     def _written_out(self, equation: Any) -> Callable[..., Any] | None:
         """What gives the same as a small factorisation or sort, or as a long search."""
@@ -363,8 +384,11 @@ class _Run:
             return [jax.lax.select_n(predicate, *pair) for pair in pairs]
 
         of_both = [out[number] for out in (no, yes) for number in differing]
-        chosen = self._builder.of(choose, [given[0] if asked is None else asked, *of_both], equation)
+        test = given[0] if asked is None else asked
+        chosen = self._builder.of(choose, [test, *of_both], equation)
         found = dict(zip(differing, chosen, strict=True))
+        for number, atom in found.items():
+            self._note_skipped(atom, test, [(run, out[number]) for run, out in cases])
         return [found.get(number, atom) for number, atom in enumerate(no)]
 
     def _where_it_holds(self, equation: Any, known: Ranges) -> Ranges:
@@ -390,6 +414,18 @@ class _Run:
         for key in first.keys() & second.keys() - self._parts.keys():
             self._parts[key] = [(n, ranges.union([a, b])) for (n, a), (_, b) in zip(first[key], second[key], strict=True)]
 
+    def _note_skipped(self, atom: Atom, test: Atom, cases: Sequence[tuple[_Run, Atom]]) -> None:
+        """Of two branches, one may write where the other says a place that no array has."""
+        for holds in (False, True):
+            (run, place), (other, nowhere) = cases[holds], cases[not holds]
+            is_either = is_variable(place) and is_variable(nowhere)
+            if not is_either or other._filled.get(nowhere) != np.iinfo(np.int32).max:
+                continue
+            before = run._skipped.get(place)
+            parts = run._parts_of(place) if before is None else before.parts
+            if parts:
+                self._skipped[atom] = _Skipped(parts, [*(before.tests if before is not None else []), (test, holds)])
+
     def _note(self, equation: Any, known: Ranges) -> None:
         """What is known of the results."""
         name = equation.primitive.name
@@ -399,7 +435,9 @@ class _Run:
         made = equation.outvars[0]
         if name == "convert_element_type" and equation.invars[0].aval.dtype == bool:
             self._booleans[made] = self._atom(equation.invars[0])
-        elif name == "broadcast_in_dim" and made.aval.shape == (1,) and not equation.invars[0].aval.shape:
+        elif name == "broadcast_in_dim" and made.aval.ndim == 1 and not is_variable(equation.invars[0]):
+            self._filled[self._atom(made)] = equation.invars[0].val
+        if name == "broadcast_in_dim" and made.aval.shape == (1,) and not equation.invars[0].aval.shape:
             self._is_of(made, [(self._as_computed(equation.invars[0]), known[0])])
         elif name == "concatenate":
             parts = [self._parts_of(self._atom(atom)) for atom in equation.invars]
@@ -422,9 +460,27 @@ class _Outside(_Run):
             return self._instead(_INSIDE[name](equation, known, self._chosen, compiled), given, equation)
         if name in IDENTITIES:
             return given[:1]
+        if _is_known_to_be_strong(equation):
+            return given
         if replaces(equation):
             return self._written(equation, given)
         return self._builder.again(equation, self._unconverted(equation, given) if name in _FIRST_INDEX else given)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Skipped:
+    """The indices of a write, and which tests have to hold, or not to hold, so that it takes place."""
+
+    parts: list[Part]
+    tests: list[tuple[Atom, bool]]
+
+
+def _is_known_to_be_strong(equation: Any) -> bool:
+    """Is it only said of an array that its type is no weak one?"""
+    if equation.primitive.name != "convert_element_type":
+        return False
+    before, after = equation.invars[0].aval, equation.outvars[0].aval
+    return before.ndim > 1 and before.dtype == after.dtype
 
 
 def _bits(literal: Any) -> bytes:

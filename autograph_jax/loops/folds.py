@@ -54,6 +54,7 @@ class Fold:
     sign: int
     least: int
     most: int
+    written: int  # the least at which a turn writes
     distances: dict[int, int]  # by the id of an equation of the body that reads or writes
 
     @property
@@ -138,15 +139,16 @@ class _Loop:
         accesses = self._body.accesses(self.first + output, output)
         for dimension, length in enumerate(shape) if accesses else ():
             rows = _rows_of([one[dimension] for one in windows])
-            places = {id(access): self._row(access, dimension, length) for access in accesses}
-            fold = self._along(output, dimension, places)
+            fold = self._along(output, dimension, accesses)
             fold = _keeping(fold, rows) if fold is not None and rows is not None else None
             if fold is not None and fold.count <= _MOST_ROWS and _LEAST_SHARE * (fold.count + 1) <= length:
                 return fold
         return None
 
-    def _along(self, output: int, dimension: int, places: dict[int, Place | None]) -> Fold | None:
-        """With all that is there, if it moves by one row in a turn."""
+    def _along(self, output: int, dimension: int, accesses: Sequence[Any]) -> Fold | None:
+        """Of rows in this dimension, if they move by one in a turn."""
+        length = self.equation.outvars[output].aval.shape[dimension]
+        places = {id(access): self._row(access, dimension, length) for access in accesses}
         known = {key: place for key, place in places.items() if place is not None}
         moves = {place[:2] for place in known.values()}
         if len(known) < len(places) or len(moves) > 1:
@@ -157,7 +159,8 @@ class _Loop:
             return None
         distances = {key: sign * more for key, (_, _, more) in known.items()}
         least, most, end = min(distances.values()), max(distances.values()), begin + self.params["length"]
-        return Fold(output, dimension, operand - self.first, begin, end, sign, least, most, distances)
+        written = min(distances[id(access)] for access in accesses if is_write(access))
+        return Fold(output, dimension, operand - self.first, begin, end, sign, least, most, written, distances)
 
     def _begin(self, operand: int) -> int | None:
         """From where this operand counts the turns; None if it does not."""
@@ -211,9 +214,9 @@ def _rows_of(windows: Sequence[tuple[Any, int]]) -> set[int] | None:
 
 
 def _keeping(fold: Fold, rows: set[int]) -> Fold:
-    """So that those rows are there afterwards that it has touched and that are read."""
+    """So that those rows are there afterwards that it may have written and that are read."""
     places = (fold.sign * row for row in rows)
-    distances = [place - fold.end for place in places if place >= fold.begin + fold.least]
+    distances = [place - fold.end for place in places if place >= fold.begin + fold.written]
     return dataclasses.replace(fold, least=min(fold.least, *distances)) if distances else fold
 
 

@@ -210,12 +210,27 @@ def in_bounds_window(equation: Any, spans: Sequence[Any]) -> list[int] | None:
 
 def in_bounds_write(equation: Any, window: Sequence[int], array: jax.Array, update: jax.Array, *indices: Any) -> jax.Array:
     """What such a scatter gives, as a write that is not checked."""
+    starts = _starts(equation, window, array, indices)
+    return jax.lax.dynamic_update_slice(array, jax.lax.reshape(update, window), starts, allow_negative_indices=False)
+
+
+def write_where(
+    equation: Any, window: Sequence[int], array: jax.Array, update: jax.Array, is_written: jax.Array, indices: Sequence[Any]
+) -> jax.Array:
+    """The same where `is_written` holds; else what was there is written again."""
+    starts = _starts(equation, window, array, indices)
+    before = jax.lax.dynamic_slice(array, starts, window, allow_negative_indices=False)
+    after = jax.lax.select(jax.lax.broadcast(is_written, window), jax.lax.reshape(update, window), before)
+    return jax.lax.dynamic_update_slice(array, after, starts, allow_negative_indices=False)
+
+
+def _starts(equation: Any, window: Sequence[int], array: jax.Array, indices: Sequence[Any]) -> list[Any]:
     kinds = {index.dtype for index in indices if isinstance(index, Tracer)}
     kind = kinds.pop() if len(kinds) == 1 else np.int32 if max(array.shape) <= np.iinfo(np.int32).max else np.int64
     starts: list[Any] = [np.zeros((), kind)] * len(window)
     for dimension, start in zip(equation.params["dimension_numbers"].scatter_dims_to_operand_dims, indices, strict=True):
         starts[dimension] = jax.lax.convert_element_type(start, kind)
-    return jax.lax.dynamic_update_slice(array, jax.lax.reshape(update, window), starts, allow_negative_indices=False)
+    return starts
 
 
 def _results(equations: Iterable[Any]) -> Iterable[Any]:
