@@ -25,6 +25,7 @@ from autograph_jax.loops.bodies import Body, is_write, window
 from autograph_jax.loops.building import Atom, Builder, is_variable, with_programs_in_place
 from autograph_jax.loops.by_itself import is_by_itself
 from autograph_jax.loops.evaluation import bound, called, evaluated
+from autograph_jax.loops.kernel_calls import in_one_kernel, kernel_p
 from autograph_jax.loops.optimizations import ALL, own_choice
 from autograph_jax.loops.ranges import Ranges
 from autograph_jax.loops.tracing import traced
@@ -99,14 +100,29 @@ def with_folds(closed: ClosedJaxpr, known: Ranges) -> ClosedJaxpr:
     around = Body(closed, known)
     found = {}
     for equation in closed.jaxpr.eqns:
-        if (read := _tables(equation, closed.jaxpr, around)) and (folds := (loop := _Loop(equation, around)).folds(read)):
-            found[id(equation)] = loop, folds
+        scan = _scan(equation)
+        if scan is not None and (read := _tables(scan, closed.jaxpr, around)):
+            loop = _Loop(scan, around, is_kernel=scan is not equation)
+            if several := loop.folds(read):
+                found[id(equation)] = loop, several
     return _Folded(closed, around, found).program() if found else closed
+
+
+def _scan(equation: Any) -> Any:
+    """A scan, which may be compiled as a whole, with the operands and results that it has in the program."""
+    if equation.primitive is not kernel_p:
+        return equation if equation.primitive.name == "scan" else None
+    jaxpr = equation.params["jaxpr"].jaxpr
+    if len(jaxpr.eqns) != 1 or jaxpr.eqns[0].primitive.name != "scan" or jaxpr.outvars != jaxpr.eqns[0].outvars:
+        return None
+    given = dict(zip(jaxpr.invars, equation.invars, strict=True))
+    operands = [given[atom] if is_variable(atom) else atom for atom in jaxpr.eqns[0].invars]
+    return jaxpr.eqns[0].replace(invars=operands, outvars=equation.outvars)
 
 
 def _tables(equation: Any, jaxpr: Any, around: Body) -> dict[int, list[Any]]:
     """Of a scan the tables that may be folded, by the number of the output, with the windows that are read of each."""
-    if equation.primitive.name != "scan" or not equation.params["length"]:
+    if not equation.params["length"]:
         return {}
     first, last = guards.parts_of_scan(equation.params, equation.invars)
     readers = {n: _readers(v, jaxpr) for n, v in enumerate(equation.outvars[: last - first]) if _may_be_table(v.aval)}
@@ -121,8 +137,8 @@ def _tables(equation: Any, jaxpr: Any, around: Body) -> dict[int, list[Any]]:
 class _Loop:
     """A scan of a program, and its body with the calls written out that compute what is written."""
 
-    def __init__(self, equation: Any, around: Body) -> None:
-        self.equation, self.params = equation, equation.params
+    def __init__(self, equation: Any, around: Body, is_kernel: bool) -> None:
+        self.equation, self.params, self.is_kernel = equation, equation.params, is_kernel
         self.first, self.last = guards.parts_of_scan(self.params, equation.invars)
         self._given = tuple(map(around.range_of, equation.invars))
         self.closed = with_programs_in_place(self.params["jaxpr"], lambda e: called(e) if is_by_itself(e) else None)
@@ -271,8 +287,8 @@ class _Folded:
         sources = [self._tables.of(equation.invars[loop.first + fold.output]) for fold in folds]
         operands = [v for number, v in enumerate(equation.invars) if number - loop.first not in {f.output for f in folds}]
         atoms = [*operands, *(atom for source in sources for atom in source.atoms)]
-        run = _Run(loop, folds, sources)
-        made = iter(self._of(run.of, atoms, equation))
+        run = _Run(loop, folds, sources).of
+        made = iter(self._of(_in_one_kernel(run) if loop.is_kernel else run, atoms, equation))
         rows = [[next(made) for _ in fold.left] for fold in folds]
         found = {fold.output: several[0] for fold, several in zip(folds, rows, strict=True)}
         for fold, source, several in zip(folds, sources, rows, strict=True):
@@ -306,7 +322,8 @@ class _Run:
             kept = [[next(left) for _ in one] for one in kept]
             return (kept, [value if value is None else next(left) for value in carry]), list(left)
 
-        (kept, carry), stacked = jax.lax.scan(step, (first, carry), xs, loop.params["length"], loop.params["reverse"])
+        options = {name: loop.params[name] for name in ("length", "reverse", "unroll")}
+        (kept, carry), stacked = jax.lax.scan(step, (first, carry), xs, **options)
         return [*(row for one in kept for row in one), *(value for value in carry if value is not None), *stacked]
 
     def _first_rows(self, fold: Fold, source: Table, values: Values) -> list[Any]:
@@ -357,6 +374,13 @@ class _Run:
         if not is_write(equation):
             return [_read(rows[distance], at, sizes)]
         return [{**rows, distance: _written(rows[distance], operands[1], at)}]
+
+
+def _in_one_kernel(run: Callable[[Values], Any]) -> Callable[[Values], Any]:
+    def in_kernel(values: Values) -> Any:
+        return in_one_kernel(lambda *given: run(dict(zip(values, given, strict=True))), list(values.values()))
+
+    return in_kernel
 
 
 def _at(fold: Fold, of_all: Sequence[Any], one: Any) -> list[Any]:

@@ -28,6 +28,7 @@ from autograph_jax.loops.ranges import Ranges, fits
 from autograph_jax.loops.tracing import traced
 
 _LEAST_TURNS = 128  # the copies are operations of their own, which XLA starts one by one
+_LEAST_TURNS_TO_FOLD = 8
 _MOST_PER_TURN = 8  # elements that are cut out and put back, for each turn of the loop: to copy one is much less than a turn
 
 Index = tuple[int | None, int]  # an operand that no turn changes, or None; and what is added to it
@@ -53,7 +54,8 @@ def may_have_tables(params: dict[str, Any], avals: Sequence[Any], *, to_fold: bo
     """May a scan of such operands need some rows of a table only? Not of one that the devices of a mesh have a part of each."""
     carried = avals[slice(*parts_of_scan(params, avals))]
     is_whole = not any(axes_of_type(aval) or is_split(aval) for aval in avals)
-    return params["length"] >= _LEAST_TURNS and is_whole and any(_may_be_table(aval, to_fold) for aval in carried)
+    least = _LEAST_TURNS_TO_FOLD if to_fold else _LEAST_TURNS
+    return params["length"] >= least and is_whole and any(_may_be_table(aval, to_fold) for aval in carried)
 
 
 def _may_be_table(aval: Any, to_fold: bool) -> bool:
