@@ -215,6 +215,8 @@ class _Run:
             return [asked] if is_it else self._builder.of(jax.lax.bitwise_not, [asked], equation)
         if TO_FOLD in self._chosen and _is_known_to_be_strong(equation):
             return given
+        if TO_FOLD in self._chosen and name == "gather" and (parts := self._parts_of(given[1])):
+            return self._read(equation, given, parts)
         if "ranges" in self._chosen and replaces(equation):
             return self._written(equation, given)
         if name in IDENTITIES:
@@ -265,6 +267,13 @@ class _Run:
             return self._builder.again(equation, given)
         write = functools.partial(writes.in_bounds_write, equation, window)
         return self._builder.of(write, [given[0], given[2], *(number for number, _ in parts)], equation)
+
+    def _read(self, equation: Any, given: list[Atom], parts: list[Part]) -> Sequence[Atom]:
+        """What a gather gives; of one window, as jax.vmap makes it of one at the same place in all lanes, it is a slice."""
+        read = writes.one_window(equation, len(parts))
+        if read is None or is_split(given[0].aval):
+            return self._builder.again(equation, given)
+        return self._builder.of(read, [given[0], *(number for number, _ in parts)], equation)
 
     def _written_where(self, equation: Any, given: list[Atom], skipped: _Skipped) -> Sequence[Atom]:
         window = writes.in_bounds_window(equation, [span for _, span in skipped.parts])

@@ -5,9 +5,9 @@
             table[i, j] = table[i - 1, j] + table[i, j - 1]      # row i and the one before
     return table[n, m]
 
-A turn reads and writes rows that are at fixed distances from the turn's own. The next one comes in as it was before the loop, and
-is read of what the table comes from (`windows.py`), zeros with a column and a row written into them, say; the one that no turn
-needs any more goes. `rows.py` has cut out before what an inner loop uses. It may be another dimension than the first as well.
+A turn reads and writes rows that are at fixed distances from the turn's own. The next one comes in as it was before the loop,
+and is read of what the table comes from (`windows.py`), zeros with a column and a row written into them, say; the one that no
+turn needs any more goes. `rows.py` has cut out before what an inner loop uses. Rows may be along any dimension.
 """
 
 from __future__ import annotations
@@ -263,8 +263,9 @@ class _Folded:
         if id(equation) in self._found:
             return self._loop(*self._found[id(equation)])
         table = self._sources.get(equation.invars[0]) if _is_read(equation) and is_variable(equation.invars[0]) else None
-        starts = self._tables.starts(equation) if table is not None else [None]
-        if table is None or None in starts:
+        found = self._tables.starts(equation) if table is not None else [None]
+        starts = [start for start in found if start is not None]
+        if table is None or len(starts) < len(found):
             return self._builder.again(equation, operands)
         moving = [start.number for start in starts if isinstance(start, Moving)]
 
@@ -294,7 +295,9 @@ class _Folded:
         for fold, source, several in zip(folds, sources, rows, strict=True):
             names = [Var(atom.aval) for atom in several]
             self._atoms.update(zip(names, several, strict=True))
-            self._sources[equation.outvars[fold.output]] = Kept(source, fold.dimension, dict(zip(fold.left, names, strict=True)))
+            self._sources[equation.outvars[fold.output]] = Kept(
+                source, fold.dimension, dict(zip(fold.left, names, strict=True))
+            )
         return [found[number] if number in found else next(made) for number in range(len(equation.outvars))]
 
 

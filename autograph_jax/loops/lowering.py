@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+from jax.core import Tracer
 from jax.extend import source_info_util
 from jax.extend.core import ClosedJaxpr, JaxprEqn, Var
 from jax.extend.core.primitives import dot_general_p, jit_p, scan_p, sort_p
@@ -118,7 +119,7 @@ def as_a_whole(function: Callable[..., Any], name: str, chosen: Chosen) -> Calla
 
     @functools.wraps(function)
     def call(*values: Any) -> Any:
-        traced = [[isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value)] for value in values]
+        traced = [[isinstance(leaf, Tracer) for leaf in jax.tree.leaves(value)] for value in values]
         is_given = [bool(leaves) and all(leaves) for leaves in traced]
 
         @functools.wraps(function)

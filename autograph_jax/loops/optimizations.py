@@ -110,7 +110,7 @@ class ChoosingName(str):
         return made
 
     def __eq__(self, other: object) -> bool:
-        return str(self) == other and getattr(other, "chosen", None) == self.chosen
+        return str(self) == other and getattr(other, "chosen", self.chosen) == self.chosen
 
     def __ne__(self, other: object) -> bool:
         return not self == other

@@ -44,6 +44,7 @@ class Rows:
     written: Place
     read: tuple[Place, ...]
     places: dict[int, Place]  # by the id of the equation that reads or writes
+    at_once: int  # how many elements are written by one of these
 
     def others(self, of_all: Sequence[Any]) -> list[Any]:
         """Of what there is for each dimension of the table, that of the dimensions of a row."""
@@ -71,7 +72,7 @@ def of_scan(params: dict[str, Any], avals: Sequence[Any], inside: Ranges, *, to_
 
 
 def _pays(rows: Rows, shape: Sequence[int], turns: int) -> bool:
-    return math.prod(rows.others(shape)) * (2 + len(rows.read)) <= _MOST_PER_TURN * turns
+    return math.prod(rows.others(shape)) * (2 + len(rows.read)) <= _MOST_PER_TURN * turns * rows.at_once
 
 
 def turn_in_rows(params: dict[str, Any], avals: Sequence[Any], found: Sequence[Rows]) -> ClosedJaxpr:
@@ -181,7 +182,8 @@ class _Tables:
         read = tuple(dict.fromkeys(place for place in places.values() if place != written))
         if len(fixed) in (0, aval.ndim) or more or not all(_are_apart(place, written) for place in read):
             return None
-        return Rows(number, fixed, written, read, places)
+        at_once = min(equation.invars[1].aval.size for equation in used if is_write(equation)) if self._to_fold else 1
+        return Rows(number, fixed, written, read, places, at_once)
 
     def _place(self, equation: Any) -> list[Any]:
         """For each dimension where it is in bounds at one index, which no turn changes, this index; None for others."""

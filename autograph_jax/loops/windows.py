@@ -38,29 +38,28 @@ class Given:
 
     @property
     def atoms(self) -> list[Atom]:
-        return [self.table]
+        return [self.table] if is_variable(self.table) else []
 
     def window(self, starts: Sequence[Start], sizes: Sequence[int], values: Values) -> Any:
-        return _slice(values[self.table], starts, sizes)
+        return _slice(values[self.table] if is_variable(self.table) else self.table.val, starts, sizes)
 
 
 @dataclasses.dataclass(frozen=True)
 class Filled:
     """`broadcast_in_dim` of an array into the dimensions of a table."""
 
-    array: Atom
+    array: Table
+    shape: tuple[int, ...]  # of the array
     dimensions: tuple[int, ...]
 
     @property
     def atoms(self) -> list[Atom]:
-        return [self.array] if is_variable(self.array) else []
+        return self.array.atoms
 
     def window(self, starts: Sequence[Start], sizes: Sequence[int], values: Values) -> Any:
-        array = values[self.array] if is_variable(self.array) else self.array.val
-        lengths = np.shape(array)
-        if lengths:
-            of_array = [(0, 1) if n == 1 else (starts[d], sizes[d]) for d, n in zip(self.dimensions, lengths, strict=True)]
-            array = _slice(array, *zip(*of_array, strict=True))
+        along = [*zip(self.dimensions, self.shape, strict=True)]
+        at = [0 if length == 1 else starts[dimension] for dimension, length in along]
+        array = self.array.window(at, [min(sizes[dimension], length) for dimension, length in along], values)
         return jax.lax.broadcast_in_dim(array, tuple(sizes), self.dimensions)
 
 
@@ -155,7 +154,8 @@ def _slice(array: Any, starts: Sequence[Start], sizes: Sequence[int]) -> Any:
         return array
     moving = [start for start in starts if isinstance(start, Moving)]
     if not moving:
-        return jax.lax.slice(array, starts, [start + size for start, size in zip(starts, sizes, strict=True)])
+        known = [start for start in starts if isinstance(start, int)]
+        return jax.lax.slice(array, known, [start + size for start, size in zip(known, sizes, strict=True)])
     kind = moving[0].number.dtype.type
     numbers = [start.number if isinstance(start, Moving) else kind(start) for start in starts]
     return jax.lax.dynamic_slice(array, numbers, sizes, allow_negative_indices=False)
@@ -170,10 +170,13 @@ class Tables:
     def of(self, atom: Atom) -> Table:
         maker = self._body.maker(atom)
         if maker is not None and maker.primitive.name == "broadcast_in_dim" and len(maker.invars) == 1:
-            return Filled(maker.invars[0], tuple(maker.params["broadcast_dimensions"]))
-        starts = self.starts(maker) if maker is not None and is_write(maker) else [None]
-        known = [start for start in starts if isinstance(start, int)]
-        return Given(atom) if len(known) < len(starts) else Written(self.of(maker.invars[0]), maker.invars[1], tuple(known))
+            array = maker.invars[0]
+            return Filled(self.of(array), array.aval.shape, tuple(map(int, maker.params["broadcast_dimensions"])))
+        if maker is None or not is_write(maker):
+            return Given(atom)
+        starts = self.starts(maker)
+        known = tuple(start for start in starts if isinstance(start, int))
+        return Given(atom) if len(known) < len(starts) else Written(self.of(maker.invars[0]), maker.invars[1], known)
 
     def behind(self, atom: Atom) -> dict[Atom, Table]:
         """A table, and those into which was written until it was this one."""

@@ -24,6 +24,7 @@ from autograph_jax.loops.inner_loops import in_order, reads_before_loops
 from autograph_jax.loops.rereads import reads_first
 from autograph_jax.loops.tracing import traced
 
+_PROMISED = jax.lax.GatherScatterMode.PROMISE_IN_BOUNDS
 _BLOCKS = ("cond", "scan", "while", "turn", "jit", "pjit", "closed_call")
 
 
@@ -210,25 +211,41 @@ def in_bounds_window(equation: Any, spans: Sequence[Any]) -> list[int] | None:
 
 def in_bounds_write(equation: Any, window: Sequence[int], array: jax.Array, update: jax.Array, *indices: Any) -> jax.Array:
     """What such a scatter gives, as a write that is not checked."""
-    starts = _starts(equation, window, array, indices)
+    starts = _starts(equation.params["dimension_numbers"].scatter_dims_to_operand_dims, array.shape, indices)
     return jax.lax.dynamic_update_slice(array, jax.lax.reshape(update, window), starts, allow_negative_indices=False)
+
+
+def one_window(equation: Any, count: int) -> Callable[..., jax.Array] | None:
+    """How a gather reads, of its array and of so many indices, if it is of one window, and moved into the array if need be."""
+    params, array, indices = equation.params, equation.invars[0].aval, equation.invars[1].aval
+    numbers, mode = params["dimension_numbers"], params["mode"]
+    is_one = indices.shape == (count,) and numbers.offset_dims == tuple(range(equation.outvars[0].aval.ndim))
+    if not is_one or numbers.operand_batching_dims or mode not in (jax.lax.GatherScatterMode.CLIP, _PROMISED):
+        return None
+
+    def read(values: jax.Array, *starts: Any) -> jax.Array:
+        at = _starts(numbers.start_index_map, array.shape, starts)
+        window = jax.lax.dynamic_slice(values, at, params["slice_sizes"], allow_negative_indices=False)
+        return jax.lax.squeeze(window, numbers.collapsed_slice_dims)
+
+    return read
 
 
 def write_where(
     equation: Any, window: Sequence[int], array: jax.Array, update: jax.Array, is_written: jax.Array, indices: Sequence[Any]
 ) -> jax.Array:
     """The same where `is_written` holds; else what was there is written again."""
-    starts = _starts(equation, window, array, indices)
+    starts = _starts(equation.params["dimension_numbers"].scatter_dims_to_operand_dims, array.shape, indices)
     before = jax.lax.dynamic_slice(array, starts, window, allow_negative_indices=False)
     after = jax.lax.select(jax.lax.broadcast(is_written, window), jax.lax.reshape(update, window), before)
     return jax.lax.dynamic_update_slice(array, after, starts, allow_negative_indices=False)
 
 
-def _starts(equation: Any, window: Sequence[int], array: jax.Array, indices: Sequence[Any]) -> list[Any]:
+def _starts(along: Sequence[int], shape: Sequence[int], indices: Sequence[Any]) -> list[Any]:
     kinds = {index.dtype for index in indices if isinstance(index, Tracer)}
-    kind = kinds.pop() if len(kinds) == 1 else np.int32 if max(array.shape) <= np.iinfo(np.int32).max else np.int64
-    starts: list[Any] = [np.zeros((), kind)] * len(window)
-    for dimension, start in zip(equation.params["dimension_numbers"].scatter_dims_to_operand_dims, indices, strict=True):
+    kind = kinds.pop() if len(kinds) == 1 else np.int32 if max(shape) <= np.iinfo(np.int32).max else np.int64
+    starts: list[Any] = [np.zeros((), kind)] * len(shape)
+    for dimension, start in zip(along, indices, strict=True):
         starts[dimension] = jax.lax.convert_element_type(start, kind)
     return starts
 

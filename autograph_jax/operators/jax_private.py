@@ -59,7 +59,7 @@ def transforming() -> bool:
 
 
 def is_outermost(programs: int = 1) -> bool:
-    """Is the program that is being made, or as many in each other, no part of another one, and of nothing else that JAX traces?"""
+    """Is the program that is being made, or so many in each other, no part of another, and of nothing else that JAX traces?"""
     around = current_trace()
     for _ in range(programs):
         around = getattr(around, "parent_trace", None)

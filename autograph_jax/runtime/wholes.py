@@ -42,7 +42,12 @@ def _named(function: Any) -> Iterator[types.FunctionType]:
     found, left = set[int](), [function]
     while left:
         one = unwrapped(left.pop())
-        if isinstance(one, types.FunctionType) and id(one) not in found and not is_left_alone(one.__module__) and not is_marked(one):
+        if (
+            isinstance(one, types.FunctionType)
+            and id(one) not in found
+            and not is_left_alone(one.__module__)
+            and not is_marked(one)
+        ):
             found.add(id(one))
             yield one
             reads = reads_of(one.__code__)

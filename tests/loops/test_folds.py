@@ -1,12 +1,15 @@
 """A table of which the last rows are read is not kept whole: the same to the bit, in the memory of a few rows."""
 
+import types
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import autograph_jax as ag
-from autograph_jax.loops.optimizations import ALL
+from autograph_jax.loops.compiled import compiled_as_a_whole
+from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE
 from tests.platforms import needs_cpu
 
 pytestmark = [pytest.mark.usefixtures("x64"), needs_cpu]
@@ -287,3 +290,241 @@ def test_there_is_no_table(program):
     given = arguments(program)
     table = 8 * len(given[0]) * len(given[1])
     assert memory(program, *given) < table / 5 < table <= memory(program, *given, optimize=ALL - {"folds"})
+
+
+def read_elsewhere(a, b):
+    table = jnp.zeros((len(a), len(b)), dtype=int)
+    for i in range(1, len(a)):
+        for j in range(1, len(b)):
+            table[i, j] = jnp.maximum(table[i - 1, j] - a[i], table[i, j - 1] + b[j])
+    return table[-1, -1], table.sum()
+
+
+def returned(a, b):
+    table = jnp.zeros((len(a), len(b)), dtype=int)
+    for i in range(1, len(a)):
+        for j in range(1, len(b)):
+            table[i, j] = jnp.maximum(table[i - 1, j] - a[i], table[i, j - 1] + b[j])
+    return table
+
+
+def read_at_a_traced_row(a, b):
+    table = jnp.zeros((len(a), len(b)), dtype=int)
+    for i in range(1, len(a)):
+        for j in range(1, len(b)):
+            table[i, j] = jnp.maximum(table[i - 1, j] - a[i], table[i, j - 1] + b[j])
+    return table[a[0], -1]
+
+
+def read_in_the_middle(a, b):
+    table = jnp.zeros((len(a), len(b)), dtype=int)
+    for i in range(1, len(a)):
+        for j in range(1, len(b)):
+            table[i, j] = jnp.maximum(table[i - 1, j] - a[i], table[i, j - 1] + b[j])
+    return table[-1, -1] + table[50, 3]
+
+
+def far_back(a, b):
+    table = jnp.zeros((len(a), len(b)), dtype=int)
+    for i in range(9, len(a)):
+        for j in range(1, len(b)):
+            table[i, j] = jnp.maximum(table[i - 9, j] - a[i], table[i, j - 1] + b[j])
+    return table[-1, -1]
+
+
+def a_traced_distance_back(a, b):
+    table = jnp.zeros((len(a), len(b)), dtype=int)
+    for i in range(4, len(a)):
+        for j in range(1, len(b)):
+            table[i, j] = jnp.maximum(table[i - 1 - a[i], j] - a[i], table[i, j - 1] + b[j])
+    return table[-1, -1]
+
+
+def every_second_row(a, b):
+    table = jnp.zeros((len(a), len(b)), dtype=int)
+    for i in range(2, len(a), 2):
+        for j in range(1, len(b)):
+            table[i, j] = jnp.maximum(table[i - 2, j] - a[i], table[i, j - 1] + b[j])
+    return table[-2, -1]
+
+
+def of_few_elements(a, b):
+    return grid_paths(a[:30], b[:30])
+
+
+def wraps_around(a, b):
+    """Row -1 is the last one, which is written in the end."""
+    table = jnp.zeros((len(a), len(b)), dtype=int)
+    for i in range(len(a)):
+        for j in range(1, len(b)):
+            table[i, j] = jnp.maximum(table[i - 1, j] - a[i], table[i, j - 1] + b[j])
+    return table[-1, -1]
+
+
+NOT_FOLDED = [
+    read_elsewhere, returned, read_at_a_traced_row, read_in_the_middle, far_back, a_traced_distance_back, every_second_row,
+    of_few_elements, wraps_around,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", NOT_FOLDED)
+def test_other_tables_stay(program):
+    given = words()
+    assert "folds:" not in " ".join(str(ag.explain(program, *given, compile=False)).split())
+    ours, theirs = (ag.jit(program, optimize=o)(*given) for o in (True, False))
+    assert to_bytes(ours) == to_bytes(theirs)
+
+
+@pytest.mark.parametrize("program", [*FOLDED, *OF_FLOATS])
+def test_explain_says_so(program):
+    text = " ".join(str(ag.explain(program, *arguments(program), compile=False)).split())
+    assert "folds: of a table, only the rows that a turn needs are kept" in text
+
+
+def in_numpy(program):
+    """The same function with NumPy's arrays, which it writes in place."""
+    functions = {name: value for name, value in globals().items() if isinstance(value, types.FunctionType)}
+    names = {name: types.FunctionType(value.__code__, {**functions, "jnp": np, "np": np}) for name, value in functions.items()}
+    for function in names.values():
+        function.__globals__.update(names)
+    return names[program.__name__]
+
+
+@pytest.mark.parametrize("program", [one for one in FOLDED if one is not by_at] + OF_FLOATS)
+def test_it_agrees_with_plain_python(program):
+    given = arguments(program)
+    for one, other in zip(
+        jax.tree.leaves(ag.jit(program)(*given)), in_order(in_numpy(program)(*map(np.asarray, given))), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def in_order(out):
+    return out if isinstance(out, tuple) else [out]
+
+
+TRANSFORMS = {
+    "grad": lambda f, x, y: jax.grad(f, argnums=(0, 1))(x, y),
+    "jacfwd": lambda f, x, y: jax.jacfwd(f)(x, y),
+    "jvp": lambda f, x, y: jax.jvp(f, (x, y), (jnp.cos(x), y)),
+    "vjp": lambda f, x, y: jax.vjp(f, x, y)[1](2.0),
+    "linearize": lambda f, x, y: jax.linearize(f, x, y)[1](x, y),
+    "checkpoint": lambda f, x, y: jax.grad(jax.checkpoint(f))(x, y),
+    "grad of lanes": lambda f, x, y: jax.vmap(jax.grad(f), in_axes=(0, None))(jnp.stack([x, -x]), y),
+    "hessian": lambda f, x, y: jax.hessian(lambda shift: f(x + shift * y[0], y * shift))(1.5),
+    "of itself": lambda f, x, y: f(x + f(x, y), y),
+    "by lax.scan": lambda f, x, y: jax.lax.scan(lambda c, _: (f(x + c, y) / 100, c), 0.0, length=2),
+}
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("program", OF_FLOATS)
+def test_transforms(program, transform):
+    x, y = numbers(66, 64)
+    ours, theirs = (
+        jax.jit(lambda x, y, o=o: TRANSFORMS[transform](ag.jit(program, optimize=o), x, y))(x, y) for o in (True, False)
+    )
+    for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+
+
+IN_ALL_LANES_ALIKE = [with_swaps, two_last_rows, least_path, grid_paths]  # no `if` writes them
+
+
+@pytest.mark.parametrize("program", [edit_distance, knapsack, longest_common_backwards, *IN_ALL_LANES_ALIKE])
+def test_lanes(program):
+    a, b = words()
+    lanes = jnp.stack([a, a[::-1], 3 - a])
+    ours, theirs = (
+        jax.jit(lambda lanes, b, o=o: jax.vmap(ag.jit(program, optimize=o), in_axes=(0, None))(lanes, b)) for o in (True, False)
+    )
+    assert to_bytes(ours(lanes, b)) == to_bytes(theirs(lanes, b))
+    table = 3 * 8 * len(a) * len(b)
+    is_folded = ours.lower(lanes, b).compile().memory_analysis().temp_size_in_bytes < table / 5
+    assert is_folded == (program in IN_ALL_LANES_ALIKE)
+
+
+def scores(a, b, *, gap: int, verbose: str = "no", options=None):
+    table = jnp.zeros((len(a) + 1, len(b) + 1), dtype=int)
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            table[i, j] = jnp.maximum(table[i - 1, j - 1] + (a[i - 1] == b[j - 1]), table[i - 1, j] - gap)
+    return {"score": table[-1, -1], "gap": gap, "verbose": verbose, "options": options}
+
+
+def test_arguments_and_results_of_any_kind():
+    a, b = words()
+    jitted = ag.jit(scores, static_argnames=("gap", "verbose"), donate_argnames="b")
+    for gap in (1, 2):
+        found = jitted(a, b + 0, gap=gap, verbose="yes", options=[a, {"b": b}])
+        assert found["verbose"] == "yes" and found["gap"] == gap and found["options"][1]["b"].shape == b.shape
+        np.testing.assert_array_equal(found["score"], scores_plainly(np.asarray(a), np.asarray(b), gap))
+
+
+def scores_plainly(a, b, gap):
+    table = np.zeros((len(a) + 1, len(b) + 1), int)
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            table[i, j] = max(table[i - 1, j - 1] + (a[i - 1] == b[j - 1]), table[i - 1, j] - gap)
+    return table[-1, -1]
+
+
+def with_an_assert(a, b):
+    assert a[0] >= 0, "a letter is negative"
+    return grid_paths(a, b) + a[0]
+
+
+def with_a_print(a, b):
+    jax.debug.print("{}", a[0])
+    return grid_paths(a, b)
+
+
+def refused(a, b):
+    grid_paths(a, b)
+    raise KeyError("no such letter")
+
+
+def test_errors_and_prints_are_those_of_other_functions(capfd):
+    a, b = words()
+    with pytest.raises(AssertionError, match="a letter is negative"):
+        ag.jit(with_an_assert)(a - 5, b)
+    assert ag.jit(with_an_assert)(a, b) == grid_paths_plainly(a, b) + a[0]
+    with pytest.raises(KeyError, match="no such letter"):
+        ag.jit(refused)(a, b)
+    assert ag.jit(with_a_print)(a, b) == grid_paths_plainly(a, b)
+    jax.effects_barrier()
+    assert capfd.readouterr().out == f"{a[0]}\n"
+
+
+def grid_paths_plainly(a, b):
+    return in_numpy(grid_paths)(np.asarray(a), np.asarray(b))
+
+
+def names_of_calls(function, *given):
+    return [e.params["name"] for e in function.trace(*given).jaxpr.eqns if e.primitive.name in ("jit", "pjit")]
+
+
+def thomas(x):
+    c = jnp.zeros(len(x))
+    for i in range(1, len(x)):
+        c[i] = x[i] - c[i - 1]
+    return c
+
+
+def test_only_functions_that_fill_tables_are_compiled_as_a_whole(monkeypatch):
+    given = words()
+    assert names_of_calls(ag.jit(edit_distance), *given) == ["edit_distance"]
+    assert names_of_calls(ag.jit(called), *given) == ["called"]
+    assert "edit_distance" not in names_of_calls(ag.jit(edit_distance, optimize=["ranges", "rows"]), *given)
+    assert names_of_calls(ag.jit(thomas), *numbers()[:1]) == []
+    monkeypatch.setenv("AUTOGRAPH_JAX_OPTIMIZE", "0")
+    assert "edit_distance" not in names_of_calls(ag.jit(edit_distance), *given)
+
+
+def test_a_program_without_such_a_table_is_itself():
+    closed = jax.make_jaxpr(lambda x: jnp.sin(x)[1:])(jnp.ones((80, 80)))
+    assert compiled_as_a_whole(closed, ALL) is closed
+
+
+def test_they_are_no_matter_of_the_device():
+    assert "folds" not in ON_CPU_ALONE

@@ -214,7 +214,9 @@ def test_what_is_not_there_is_refused(given):
     unknown = {"kernels": "'kernels'", 3: "3"}.get(given, "'fast'") if not isinstance(given, list) else "'fast'"
     with pytest.raises(ValueError) as raised:
         ag.autograph(newton, optimize=given)
-    names = "blocks, extremes, factors, folds, forwarding, halos, kernel, products, ranges, rows, selects, shifts, sorts, unroll"
+    names = (
+        "blocks, extremes, factors, folds, forwarding, halos, kernel, products, ranges, rows, selects, shifts, sorts, unroll"
+    )
     assert str(raised.value) == f"optimize is True, False, or names out of {names}; got {unknown}"
 
 
