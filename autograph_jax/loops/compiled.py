@@ -47,8 +47,10 @@ from autograph_jax.loops.noted import left_by
 from autograph_jax.loops.optimizations import ALL, ON_CPU_ALONE, TO_FOLD, Chosen, own_choice
 from autograph_jax.loops.ranges import Range, Ranges
 from autograph_jax.loops.tracing import traced
+from autograph_jax.loops.within import within
 
 Part = tuple[Atom, Range | None]
+When = bool | tuple[Atom, Any, Any]  # a test, and When it does not hold and does
 
 
 def compiled(closed: ClosedJaxpr, known: Ranges = (), chosen: Chosen = ALL - ON_CPU_ALONE) -> ClosedJaxpr:
@@ -184,6 +186,7 @@ class _Run:
         self._made: dict[Any, Sequence[Atom]] = {}
         self._parts: dict[Atom, list[Part]] = {}  # of a vector of indices, each as a number
         self._filled: dict[Atom, Any] = {}  # of a vector of one number, this
+        self._is_inlined = False  # as a branch that is computed whether it is taken or not
         self._skipped: dict[Atom, _Skipped] = {}  # of a vector of indices of a write that a branch may leave out
 
     def run(self, operands: Sequence[Atom], known: Sequence[Range | None]) -> list[Atom]:
@@ -239,6 +242,8 @@ class _Run:
             equation = equation.replace(params=small_products.marked(equation, self._chosen))
         if name in _FIRST_INDEX and "ranges" in self._chosen:
             given = self._unconverted(equation, given)
+        if self._is_inlined and name == "dynamic_slice" and TO_FOLD in self._chosen:
+            given = self._within(equation, given, known)
         if name in ("div", "rem") and "shifts" in self._chosen and (found := self._shifts.truncated(equation)) is not None:
             return self._by_bits(equation, found)
         if selects.is_pure(equation):
@@ -277,17 +282,16 @@ class _Run:
 
     def _written_where(self, equation: Any, given: list[Atom], skipped: _Skipped) -> Sequence[Atom]:
         window = writes.in_bounds_window(equation, [span for _, span in skipped.parts])
-        if window is None:
+        if window is None or equation.params["mode"] is not jax.lax.GatherScatterMode.FILL_OR_DROP:
             return self._builder.again(equation, given)
-        count = len(skipped.tests)
+        tests = skipped.tests(skipped.when)
 
         def write(array: jax.Array, update: jax.Array, *values: jax.Array) -> jax.Array:
-            tests = [(value > 0) == holds for value, (_, holds) in zip(values[:count], skipped.tests, strict=True)]
-            is_written = functools.reduce(jax.lax.bitwise_and, tests)
-            return writes.write_where(equation, window, array, update, is_written, values[count:])
+            is_written = _holds(skipped.when, dict(zip(tests, values, strict=False)))
+            return writes.write_where(equation, window, array, update, is_written, values[len(tests) :])
 
         numbers = [number for number, _ in skipped.parts]
-        return self._builder.of(write, [given[0], given[2], *(test for test, _ in skipped.tests), *numbers], equation)
+        return self._builder.of(write, [given[0], given[2], *tests, *numbers], equation)
 
     def _written_out(self, equation: Any) -> Callable[..., Any] | None:
         """What gives the same as a small factorisation or sort, or as a long search."""
@@ -331,6 +335,21 @@ class _Run:
         kind = kinds.pop()
         return given[:first] + [i if is_variable(i) else _converted(i, kind) for i in indices]
 
+    def _within(self, equation: Any, given: list[Atom], known: Ranges) -> list[Atom]:
+        """With indices that are known to be in bounds in this branch."""
+
+        def one(before: Any, index: Atom, span: Range | None, size: int, length: int) -> Atom:
+            maker = self._maker(before)
+            is_marked = maker is not None and maker.primitive.name == "within"
+            if not is_variable(index) or is_marked or span is None or span[0] < 0 or span[1] + size > length:
+                return index
+            return self._builder.of(lambda index: within(index, *span), [index], equation)[0]
+
+        sizes, shape = equation.params["slice_sizes"], equation.invars[0].aval.shape
+        if len(shape) < 2:
+            return given
+        return [given[0], *(one(*e) for e in zip(equation.invars[1:], given[1:], known[1:], sizes, shape, strict=True))]
+
     def _as_computed(self, index: Any) -> Atom:
         """An index before it was given fewer bits, also where it is then asked in vain whether it is negative."""
         atom, maker = index, self._maker(index)
@@ -373,6 +392,8 @@ class _Run:
         inside = [known[1:]] * len(equation.params["branches"])
         if len(inside) == 2:
             inside[1] = self._where_it_holds(equation, known)
+        if len(inside) == 2 and TO_FOLD in self._chosen:
+            inside[0] = self._where_it_holds(equation, known, guards.denied)
         compile_one = functools.partial(compiled, chosen=self._chosen)
         branches = tuple(map(compile_one, equation.params["branches"], inside))
         if "selects" not in self._chosen or not selects.is_cheap(equation, branches):
@@ -400,13 +421,13 @@ class _Run:
             self._note_skipped(atom, test, [(run, out[number]) for run, out in cases])
         return [found.get(number, atom) for number, atom in enumerate(no)]
 
-    def _where_it_holds(self, equation: Any, known: Ranges) -> Ranges:
-        """Of the operands of a branch that is taken where a condition holds: `if i > 0: y = x[i - 1]`."""
+    def _where_it_holds(self, equation: Any, known: Ranges, said: Callable[..., Any] = guards.said) -> Ranges:
+        """Of the operands of a branch that is taken where a condition holds: `if i > 0: y = x[i - 1]`; or is `denied`."""
         maker = self._maker(equation.invars[0])
         if maker is None or maker.primitive.name != "convert_element_type":
             return known[1:]
         atoms, inside = equation.invars[1:], list(known[1:])
-        for variable, name, other in guards.said(maker.invars[0], self._makers, self._range):
+        for variable, name, other in said(maker.invars[0], self._makers, self._range):
             for number, atom in enumerate(atoms):
                 if atom is variable:
                     inside[number] = guards.narrowed_by(name, inside[number], other, atom.aval)
@@ -414,6 +435,7 @@ class _Run:
 
     def _inline(self, closed: ClosedJaxpr, known: Ranges, given: Sequence[Atom]) -> tuple[_Run, list[Atom]]:
         inner = _Run(closed, self._builder, self._chosen)
+        inner._is_inlined = True
         inner._made, inner._parts = self._made, dict(self._parts)
         return inner, inner.run(given, known)
 
@@ -424,16 +446,24 @@ class _Run:
             self._parts[key] = [(n, ranges.union([a, b])) for (n, a), (_, b) in zip(first[key], second[key], strict=True)]
 
     def _note_skipped(self, atom: Atom, test: Atom, cases: Sequence[tuple[_Run, Atom]]) -> None:
-        """Of two branches, one may write where the other says a place that no array has."""
-        for holds in (False, True):
-            (run, place), (other, nowhere) = cases[holds], cases[not holds]
-            is_either = is_variable(place) and is_variable(nowhere)
-            if not is_either or other._filled.get(nowhere) != np.iinfo(np.int32).max:
-                continue
-            before = run._skipped.get(place)
-            parts = run._parts_of(place) if before is None else before.parts
-            if parts:
-                self._skipped[atom] = _Skipped(parts, [*(before.tests if before is not None else []), (test, holds)])
+        """Of two branches, one may write where the other says a place that no array has, or may say it in its turn."""
+        no, yes = (run._place(place) for run, place in cases)
+        if no is None or yes is None or isinstance(no.when, bool) and no.when is yes.when or not is_variable(test):
+            return
+        parts = [[number for number, _ in place.parts] for place in (no, yes) if place.parts]
+        if parts[0] == parts[-1]:
+            spans = [[span for _, span in place.parts] for place in (no, yes) if place.parts]
+            joint = [*zip(parts[0], map(ranges.union, zip(*spans, strict=True)), strict=True)]
+            self._skipped[atom] = _Skipped(joint, (test, no.when, yes.when))
+
+    def _place(self, place: Atom) -> _Skipped | None:
+        """Where a branch writes, and when."""
+        if not is_variable(place):
+            return None
+        if self._filled.get(place) == np.iinfo(np.int32).max:
+            return _Skipped([], False)
+        parts = self._parts_of(place)
+        return self._skipped.get(place) or (_Skipped(parts, True) if parts else None)
 
     def _note(self, equation: Any, known: Ranges) -> None:
         """What is known of the results."""
@@ -448,6 +478,9 @@ class _Run:
             self._filled[self._atom(made)] = equation.invars[0].val
         if name == "broadcast_in_dim" and made.aval.shape == (1,) and not equation.invars[0].aval.shape:
             self._is_of(made, [(self._as_computed(equation.invars[0]), known[0])])
+        elif name == "select_n" and made.aval.ndim == 1 and len(equation.invars) == 3:
+            which, no, yes = map(self._atom, equation.invars)
+            self._note_skipped(self._atom(made), which, [(self, no), (self, yes)])
         elif name == "concatenate":
             parts = [self._parts_of(self._atom(atom)) for atom in equation.invars]
             if all(parts):
@@ -478,10 +511,20 @@ class _Outside(_Run):
 
 @dataclasses.dataclass(frozen=True)
 class _Skipped:
-    """The indices of a write, and which tests have to hold, or not to hold, so that it takes place."""
+    """The indices of a write, and when it takes place: always, never, or by a test, the one or the other."""
 
     parts: list[Part]
-    tests: list[tuple[Atom, bool]]
+    when: When
+
+    def tests(self, when: When) -> list[Atom]:
+        return [] if isinstance(when, bool) else [*dict.fromkeys([when[0], *self.tests(when[1]), *self.tests(when[2])])]
+
+
+def _holds(when: When, values: dict[Atom, jax.Array]) -> jax.Array:
+    if isinstance(when, bool):
+        return jnp.asarray(when)
+    test, no, yes = when
+    return jax.lax.select(values[test] > 0, _holds(yes, values), _holds(no, values))
 
 
 def _is_known_to_be_strong(equation: Any) -> bool:

@@ -203,7 +203,7 @@ class _Loop:
         if maker is None:
             return None
         name, operands = maker.primitive.name, maker.invars
-        if name == "convert_element_type":
+        if name in ("convert_element_type", "within"):
             return self._place(operands[0])
         if name not in ("add", "sub", "mul") or all(map(is_variable, operands)):
             return None

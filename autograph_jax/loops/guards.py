@@ -11,6 +11,7 @@ from autograph_jax.loops.caches import cached
 from autograph_jax.loops.ranges import Range, Ranges, fits, is_whole, limits, of_jaxpr, of_literal
 
 _ROUNDS = 8
+_DENIED = {"eq": "ne", "lt": "ge", "le": "gt", "gt": "le", "ge": "lt"}
 _FLIPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 Guard = tuple[int, str, Range]  # `carry[0] < (0, 9)`: which of the carry, how it compares, and with what
 
@@ -179,14 +180,64 @@ def said(boolean: Any, makers: dict[Any, Any], range_of: Callable[[Any], Range |
     return found
 
 
+def denied(boolean: Any, makers: dict[Any, Any], range_of: Callable[[Any], Range | None]) -> list[tuple[Any, str, Range]]:
+    """The comparisons that all hold where this boolean does not: `i != 0` and `j != 0` of `i == 0 or j == 0`."""
+    found: list[tuple[Any, str, Range]] = []
+
+    def walk(atom: Any, makers: dict[Any, Any], around: dict[Any, Any]) -> None:
+        maker = None if hasattr(atom, "val") else makers.get(atom)
+        if maker is None:
+            return
+        name = maker.primitive.name
+        if name in ("reshape", "convert_element_type", "squeeze") and maker.invars[0].aval.dtype == bool:
+            walk(maker.invars[0], makers, around)
+        elif name == "or" and atom.aval.dtype == bool:
+            for part in maker.invars:
+                walk(part, makers, around)
+        elif name == "cond" and not around and (first := _either(maker, makers)) is not None:
+            no = maker.params["branches"][0].jaxpr
+            walk(first, makers, around)
+            inside = {v: equation for equation in no.eqns for v in equation.outvars}
+            walk(no.outvars[0], inside, dict(zip(no.invars, maker.invars[1:], strict=True)))
+        elif name in _DENIED:
+            one, other = maker.invars
+            variable = _before_conversion(one, makers)
+            if variable is not None and hasattr(other, "val") and is_whole(one.aval) and (span := of_literal(other.val)):
+                found.append((around.get(variable, variable), _DENIED[name], span))
+
+    walk(boolean, makers, {})
+    return [one for one in found if not hasattr(one[0], "val")]
+
+
+def _either(conditional: Any, makers: dict[Any, Any]) -> Any:
+    """Of `a or b`, which is `a if a else b`, the first; None if it is anything else."""
+    asked = None if hasattr(conditional.invars[0], "val") else makers.get(conditional.invars[0])
+    if asked is None or asked.primitive.name != "convert_element_type" or len(conditional.params["branches"]) != 2:
+        return None
+    yes, first = conditional.params["branches"][1].jaxpr, asked.invars[0]
+    left = yes.outvars[0]
+    is_true = hasattr(left, "val") and bool(left.val)
+    given = dict(zip(yes.invars, conditional.invars[1:], strict=True))
+    return first if is_true or not hasattr(left, "val") and given.get(left) is first else None
+
+
 def narrowed_by(name: str, one: Range | None, other: Range, aval: Any) -> Range | None:
     """A range of which such a comparison holds."""
     one = one or _any(aval)
     if one is None:
         return None
+    if name == "ne":
+        return _without(one, other)
     low, high = _LIMITS[name](other)
     one = one[0] if low is None else max(one[0], low), one[1] if high is None else min(one[1], high)
     return one if one[0] <= one[1] else None  # it never holds
+
+
+def _without(one: Range, other: Range) -> Range | None:
+    """Without one number, where that is an end."""
+    if other[0] == other[1]:
+        one = one[0] + (one[0] == other[0]), one[1] - (one[1] == other[0])
+    return one if one[0] <= one[1] else None
 
 
 def _both(conditional: Any, makers: dict[Any, Any]) -> Any:

@@ -46,7 +46,7 @@ BY_ELEMENT = frozenset(
     " is_finite le lgamma log log1p logistic lt max min mul ne neg nextafter not or population_count pow real"
     " reduce_precision rem round rsqrt select_n shift_left shift_right_arithmetic shift_right_logical sign sin sinh sqrt square"
     " stop_gradient sub tan tanh xor add_any random_bits threefry2x32 random_wrap random_unwrap random_seed random_fold_in"
-    " rounded mul_p".split()
+    " rounded mul_p within".split()
 )
 _ARITHMETIC = frozenset(
     "add sub mul div sqrt rsqrt exp log sin cos tan tanh pow integer_pow square logistic erf neg abs".split()

@@ -39,6 +39,8 @@ def of_result(equation: Any, given: Sequence[Range | None]) -> Range | None:
     if aval is None or not is_whole(aval):
         return None
     name = equation.primitive.name
+    if name == "within":
+        return narrowed(tuple(given), ((equation.params["least"], equation.params["most"]),))[0]
     if name == "select_n":
         return _selected(given)
     if aval.dtype == bool and name in _LOGIC:

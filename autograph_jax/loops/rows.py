@@ -26,6 +26,7 @@ from autograph_jax.loops.evaluation import bound, evaluated
 from autograph_jax.loops.guards import parts_of_scan
 from autograph_jax.loops.ranges import Ranges, fits
 from autograph_jax.loops.tracing import traced
+from autograph_jax.loops.within import within
 
 _LEAST_TURNS = 128  # the copies are operations of their own, which XLA starts one by one
 _LEAST_TURNS_TO_FOLD = 8
@@ -45,6 +46,7 @@ class Rows:
     read: tuple[Place, ...]
     places: dict[int, Place]  # by the id of the equation that reads or writes
     at_once: int  # how many elements are written by one of these
+    is_to_fold: bool
 
     def others(self, of_all: Sequence[Any]) -> list[Any]:
         """Of what there is for each dimension of the table, that of the dimensions of a row."""
@@ -150,7 +152,9 @@ def _cut(table: Any, rows: Rows, place: Place, given: Sequence[Any]) -> Any:
 def _starts(table: Any, rows: Rows, place: Place, given: Sequence[Any]) -> list[Any]:
     starts = [np.int32(0)] * table.ndim
     for dimension, (base, offset) in zip(rows.fixed, place, strict=True):
-        starts[dimension] = _start(0 if base is None else given[base], offset)
+        start = _start(0 if base is None else given[base], offset)
+        is_marked = rows.is_to_fold and base is not None
+        starts[dimension] = within(start, 0, table.shape[dimension] - 1) if is_marked else start
     return starts
 
 
@@ -183,7 +187,7 @@ class _Tables:
         if len(fixed) in (0, aval.ndim) or more or not all(_are_apart(place, written) for place in read):
             return None
         at_once = min(equation.invars[1].aval.size for equation in used if is_write(equation)) if self._to_fold else 1
-        return Rows(number, fixed, written, read, places, at_once)
+        return Rows(number, fixed, written, read, places, at_once, self._to_fold)
 
     def _place(self, equation: Any) -> list[Any]:
         """For each dimension where it is in bounds at one index, which no turn changes, this index; None for others."""
@@ -204,7 +208,7 @@ class _Tables:
         if maker is None:
             return None
         name, operands = maker.primitive.name, maker.invars
-        if name == "convert_element_type":
+        if name in ("convert_element_type", "within"):
             return self._index(operands[0])
         if name == "add" and hasattr(operands[0], "val"):
             operands = operands[::-1]

@@ -19,7 +19,7 @@ from autograph_jax.loops.evaluation import called, is_call
 
 _MOST_WORK = 40  # operations on numbers; beyond that a branch that is not taken had better not run
 _MOST_ELEMENTS = 64
-_FREE = {"broadcast_in_dim", "convert_element_type", "reshape", "squeeze", "stop_gradient", "copy", "expand_dims"}
+_FREE = {"broadcast_in_dim", "convert_element_type", "reshape", "squeeze", "stop_gradient", "copy", "expand_dims", "within"}
 _WORK = dict.fromkeys(
     "add and add_any abs ceil eq floor ge gt is_finite le lt max min mul ne neg not or select_n shift_left sign square sub xor"
     " shift_right_arithmetic shift_right_logical clamp round".split(),

@@ -244,6 +244,88 @@ def within_a_loop(a, b):
     return total
 
 
+def with_borders_in_the_loop(a, b):
+    """What row 0 would read of the row before, nobody sees."""
+    table = jnp.zeros((len(a) + 1, len(b) + 1), int)
+    for i in range(len(a) + 1):
+        for j in range(len(b) + 1):
+            if i == 0:
+                table[i, j] = j
+            elif j == 0:
+                table[i, j] = i
+            elif a[i - 1] == b[j - 1]:
+                table[i, j] = table[i - 1, j - 1]
+            else:
+                table[i, j] = 1 + jnp.minimum(jnp.minimum(table[i - 1, j], table[i, j - 1]), table[i - 1, j - 1])
+    return table[len(a), len(b)]
+
+
+def with_one_border_in_the_loop(a, b):
+    table = jnp.zeros((len(a) + 1, len(b) + 1), int)
+    for i in range(len(a) + 1):
+        for j in range(len(b) + 1):
+            if i == 0 or j == 0:
+                table[i, j] = 0
+            elif a[i - 1] == b[j - 1]:
+                table[i, j] = table[i - 1, j - 1] + 1
+            else:
+                table[i, j] = jnp.maximum(table[i - 1, j], table[i, j - 1])
+    return table[len(a), len(b)]
+
+
+def where_there_is_a_row_before(a, b):
+    table = jnp.ones((len(a) + 1, len(b) + 1), int)
+    for i in range(len(a)):
+        for j in range(len(b)):
+            if i > 0:
+                if b[j] > 1:
+                    table[i, j] = table[i - 1, j] + 1
+                elif b[j] < 1:
+                    table[i, j] = table[i, j] * 2
+    return table[len(a), 0] + table[len(a) - 1, 3]
+
+
+def falling_path(a, b):
+    table = jnp.zeros((len(a), len(b)), int)
+    for j in range(len(b)):
+        table[0, j] = b[j]
+    for i in range(1, len(a)):
+        for j in range(len(b)):
+            best = table[i - 1, j]
+            if j > 0:
+                best = jnp.minimum(best, table[i - 1, j - 1])
+            if j < len(b) - 1:
+                best = jnp.minimum(best, table[i - 1, j + 1])
+            table[i, j] = best + (a[i] * b[j]) % 3
+    return table[len(a) - 1].min()
+
+
+def by_two_subscripts(a, b):
+    table = jnp.zeros((len(a) + 1, len(b) + 1), int)
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            table[i][j] = jnp.maximum(table[i - 1][j], table[i][j - 1]) + a[i - 1]
+    return table[-1][-1]
+
+
+def of_short_rows(a, b):
+    """One kernel."""
+    table = jnp.zeros((len(a) + 1, 41), int)
+    for i in range(1, len(a) + 1):
+        for j in range(1, 41):
+            table[i, j] = jnp.maximum(table[i - 1, j], table[i, j - 1] + (a[i - 1] == b[j - 1]))
+    return table[-1, -1]
+
+
+def row_by_row(a, b):
+    """One kernel as well."""
+    u = jnp.zeros((len(a), len(b)), int)
+    u[0] = b * 100
+    for k in range(len(a) - 1):
+        u[k + 1, 1:-1] = u[k, 1:-1] + (u[k, 2:] - 2 * u[k, 1:-1] + u[k, :-2]) // 4
+    return u[-1]
+
+
 def called(a, b):
     return edit_distance(a, b) + longest_common(a, b)
 
@@ -251,7 +333,8 @@ def called(a, b):
 FOLDED = [
     edit_distance, with_borders_by_slices, longest_common, longest_common_backwards, longest_common_substring, knapsack,
     unbounded_knapsack, coins, grid_paths, least_path, needleman_wunsch, smith_waterman, with_swaps, of_a_table_of_numpys,
-    by_columns, by_at, two_tables, two_last_rows, within_a_loop, called,
+    by_columns, by_at, two_tables, two_last_rows, within_a_loop, with_borders_in_the_loop, with_one_border_in_the_loop,
+    where_there_is_a_row_before, falling_path, by_two_subscripts, of_short_rows, row_by_row, called,
 ]  # fmt: skip
 OF_FLOATS = [time_warping, least_float_path]
 
@@ -288,8 +371,8 @@ def test_the_result_is_the_same_to_the_bit(program):
 @pytest.mark.parametrize("program", [*FOLDED, *OF_FLOATS])
 def test_there_is_no_table(program):
     given = arguments(program)
-    table = 8 * len(given[0]) * len(given[1])
-    assert memory(program, *given) < table / 5 < table <= memory(program, *given, optimize=ALL - {"folds"})
+    table = memory(program, *given, optimize=ALL - {"folds"})
+    assert 8 * len(given[0]) * 40 < table and 5 * memory(program, *given) < table
 
 
 def read_elsewhere(a, b):
@@ -348,6 +431,33 @@ def every_second_row(a, b):
     return table[-2, -1]
 
 
+def clamped(a, b):
+    """Row 0 reads itself, while it is written."""
+    table = jnp.ones((len(a), len(b)), dtype=int)
+    for i in range(len(a)):
+        for j in range(1, len(b)):
+            table[i, j] = table[jnp.maximum(i - 1, 0), j - 1] + a[i] * b[j]
+    return table[-1, -1]
+
+
+def clamped_in_a_branch(a, b):
+    table = jnp.ones((len(a), len(b)), dtype=int)
+    for i in range(len(a)):
+        for j in range(1, len(b)):
+            if a[i] < 3:
+                table[i, j] = table[jnp.maximum(i - 1, 0), j - 1] + a[i] * b[j]
+    return table[-1, -1]
+
+
+def in_an_earlier_or_a_later_row(a, b):
+    table = jnp.ones((len(a), len(b)), dtype=int)
+    for i in range(len(a)):
+        for j in range(1, len(b)):
+            k = i - 1 if i > 4 else i + 20
+            table[i, j] = table[k, j - 1] + a[i] * b[j]
+    return table[-1, -1]
+
+
 def of_few_elements(a, b):
     return grid_paths(a[:30], b[:30])
 
@@ -363,7 +473,7 @@ def wraps_around(a, b):
 
 NOT_FOLDED = [
     read_elsewhere, returned, read_at_a_traced_row, read_in_the_middle, far_back, a_traced_distance_back, every_second_row,
-    of_few_elements, wraps_around,
+    of_few_elements, wraps_around, clamped, clamped_in_a_branch, in_an_earlier_or_a_later_row,
 ]  # fmt: skip
 
 
@@ -390,7 +500,7 @@ def in_numpy(program):
     return names[program.__name__]
 
 
-@pytest.mark.parametrize("program", [one for one in FOLDED if one is not by_at] + OF_FLOATS)
+@pytest.mark.parametrize("program", [one for one in FOLDED if one is not by_at and one is not by_two_subscripts] + OF_FLOATS)
 def test_it_agrees_with_plain_python(program):
     given = arguments(program)
     for one, other in zip(
