@@ -6,17 +6,21 @@ A loop is compiled by itself, where it is lowered. What is left of its table mat
 from __future__ import annotations
 
 import dis
+import functools
 import types
 from collections.abc import Iterator
 from typing import Any
 
+from autograph_jax.analysis.tables import fills_tables
+from autograph_jax.errors import SourceError
 from autograph_jax.loops.optimizations import Chosen
 from autograph_jax.operators import loop_options
 from autograph_jax.runtime.captured_values import EMPTY, content, unwrapped
-from autograph_jax.runtime.convert import conversion_of, conversion_of_code, is_converted
+from autograph_jax.runtime.convert import conversion_of_code
 from autograph_jax.runtime.libraries import is_left_alone
 from autograph_jax.runtime.reads import reads_of
 from autograph_jax.runtime.unconverted import is_marked
+from autograph_jax.syntax.source import source_of
 
 _WRITES = dis.opmap["STORE_SUBSCR"]
 
@@ -31,23 +35,19 @@ def optimizations_of(target: Any) -> Chosen:
 
 
 def _function(target: Any) -> Any:
-    """The plain function under methods and partials."""
-    while not isinstance(target, types.FunctionType) and hasattr(target, "__func__") | hasattr(target, "func"):
-        target = target.__func__ if hasattr(target, "__func__") else target.func
-    return target
+    """The plain function under methods, partials, and callable objects."""
+    if isinstance(target, types.MethodType | functools.partial):
+        return _function(target.__func__ if isinstance(target, types.MethodType) else target.func)
+    return target if isinstance(target, types.FunctionType) else getattr(type(target), "__call__", None)  # noqa: B004
 
 
 def _named(function: Any) -> Iterator[types.FunctionType]:
     """A plain function, and all that it or they name: globals, and variables of functions around."""
     found, left = set[int](), [function]
     while left:
-        one = unwrapped(left.pop())
-        if (
-            isinstance(one, types.FunctionType)
-            and id(one) not in found
-            and not is_left_alone(one.__module__)
-            and not is_marked(one)
-        ):
+        one = left.pop()
+        one = unwrapped(one) if callable(one) else None
+        if isinstance(one, types.FunctionType) and id(one) not in found and not _is_left(one):
             found.add(id(one))
             yield one
             reads = reads_of(one.__code__)
@@ -56,12 +56,21 @@ def _named(function: Any) -> Iterator[types.FunctionType]:
             left += [value for name in reads.free if (value := content(cells[name])) is not EMPTY]
 
 
+def _is_left(function: types.FunctionType) -> bool:
+    return is_left_alone(function.__module__) or is_marked(function)
+
+
 def _fills_tables(function: types.FunctionType) -> bool:
-    code = function.__code__
-    if not is_converted(function):
-        return _writes(code) and conversion_of(function).fills_tables
-    conversion = conversion_of_code(code)
-    return conversion is not None and conversion.fills_tables
+    if (conversion := conversion_of_code(function.__code__)) is not None:
+        return conversion.fills_tables
+    return _writes(function.__code__) and _fills_by_its_source(function)
+
+
+def _fills_by_its_source(function: types.FunctionType) -> bool:
+    try:
+        return fills_tables(source_of(function).tree)
+    except SourceError:
+        return False
 
 
 def _writes(code: types.CodeType) -> bool:
