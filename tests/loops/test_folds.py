@@ -1,6 +1,7 @@
 """A table of which the last rows are read is not kept whole: the same to the bit, in the memory of a few rows."""
 
 import types
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -353,8 +354,12 @@ def arguments(program):
     return numbers() if program in OF_FLOATS else words()
 
 
-def memory(program, *arguments, optimize=True):
-    return ag.jit(program, optimize=optimize).lower(*arguments).compile().memory_analysis().temp_size_in_bytes
+def memory(program, *arguments, optimize: Any = True):
+    return memory_of(ag.jit(program, optimize=optimize), *arguments)
+
+
+def memory_of(jitted: Any, *arguments):
+    return jitted.lower(*arguments).compile().memory_analysis().temp_size_in_bytes
 
 
 def to_bytes(tree):
@@ -550,7 +555,7 @@ def test_lanes(program):
     )
     assert to_bytes(ours(lanes, b)) == to_bytes(theirs(lanes, b))
     table = 3 * 8 * len(a) * len(b)
-    is_folded = ours.lower(lanes, b).compile().memory_analysis().temp_size_in_bytes < table / 5
+    is_folded = memory_of(ours, lanes, b) < table / 5
     assert is_folded == (program in IN_ALL_LANES_ALIKE)
 
 
