@@ -62,7 +62,8 @@ def may_have_tables(params: dict[str, Any], avals: Sequence[Any], *, to_fold: bo
 
 
 def _may_be_table(aval: Any, to_fold: bool) -> bool:
-    return aval.ndim > 1 and jnp.issubdtype(aval.dtype, np.number if to_fold else jnp.integer)
+    kinds = (jnp.number, jnp.bool_) if to_fold else (jnp.integer,)
+    return aval.ndim > 1 and any(jnp.issubdtype(aval.dtype, kind) for kind in kinds)
 
 
 def of_scan(params: dict[str, Any], avals: Sequence[Any], inside: Ranges, *, to_fold: bool = False) -> list[Rows]:
