@@ -327,6 +327,56 @@ def row_by_row(a, b):
     return u[-1]
 
 
+def subset_sum(a, b):
+    is_sum = jnp.zeros((len(a) + 1, len(b) + 1), bool)
+    for i in range(len(a) + 1):
+        is_sum[i, 0] = True
+    for i in range(1, len(a) + 1):
+        for s in range(1, len(b) + 1):
+            if a[i - 1] <= s:
+                is_sum[i, s] = is_sum[i - 1, s] | is_sum[i - 1, s - a[i - 1]]
+            else:
+                is_sum[i, s] = is_sum[i - 1, s]
+    return is_sum[len(a), len(b)]
+
+
+def of_a_cube(a, b):
+    """Floyd and Warshall's, with a matrix for each step."""
+    n = 40
+    steps = jnp.zeros((n, n, n), int)
+    steps[0] = a[:n, None] * b[:n] + 1
+    for k in range(1, n):
+        for i in range(n):
+            for j in range(n):
+                steps[k, i, j] = jnp.minimum(steps[k - 1, i, j], steps[k - 1, i, k] + steps[k - 1, k, j])
+    return steps[-1]
+
+
+def of_enumerated_letters(a, b):
+    table = jnp.zeros((len(a) + 1, len(b) + 1), int)
+    for i, x in enumerate(a, 1):
+        for j, y in enumerate(b, 1):
+            table[i, j] = table[i - 1, j - 1] + 1 if x == y else jnp.maximum(table[i, j - 1], table[i - 1, j])
+    return table[-1, -1]
+
+
+def written_here_and_there(a, b):
+    """Before the loop: blocks, rows and columns, over each other, and rows that no turn comes to."""
+    table = jnp.full((len(a) + 7, len(b)), 5)
+    table[:, 3] = jnp.arange(len(a) + 7)
+    table[2:40, 10:20] = b[:10]
+    table[30] = b
+    table[7, 2] = 1
+    table[len(a) : len(a) + 5, :9] = a[:5, None]
+    table[:, -1] = 9
+    table[1] = b * 2
+    first = table[30, 4:8]
+    for i in range(3, len(a)):
+        for j in range(len(b) - 1):
+            table[i, j] = (table[i, j] + 3 * table[i - 1, j + 1] + table[i - 3, j]) % 1009
+    return table[len(a) - 2 :], table[1], table[0, 2:5], first
+
+
 def called(a, b):
     return edit_distance(a, b) + longest_common(a, b)
 
@@ -335,7 +385,8 @@ FOLDED = [
     edit_distance, with_borders_by_slices, longest_common, longest_common_backwards, longest_common_substring, knapsack,
     unbounded_knapsack, coins, grid_paths, least_path, needleman_wunsch, smith_waterman, with_swaps, of_a_table_of_numpys,
     by_columns, by_at, two_tables, two_last_rows, within_a_loop, with_borders_in_the_loop, with_one_border_in_the_loop,
-    where_there_is_a_row_before, falling_path, by_two_subscripts, of_short_rows, row_by_row, called,
+    where_there_is_a_row_before, falling_path, by_two_subscripts, of_short_rows, row_by_row, subset_sum, of_a_cube,
+    of_enumerated_letters, written_here_and_there, called,
 ]  # fmt: skip
 OF_FLOATS = [time_warping, least_float_path]
 
@@ -377,7 +428,7 @@ def test_the_result_is_the_same_to_the_bit(program):
 def test_there_is_no_table(program):
     given = arguments(program)
     table = memory(program, *given, optimize=ALL - {"folds"})
-    assert 8 * len(given[0]) * 40 < table and 5 * memory(program, *given) < table
+    assert len(given[0]) * len(given[1]) < table and 5 * memory(program, *given) < table
 
 
 def read_elsewhere(a, b):
