@@ -1,5 +1,6 @@
 """A table of which the last rows are read is not kept whole: the same to the bit, in the memory of a few rows."""
 
+import builtins
 import types
 from typing import Any
 
@@ -370,7 +371,7 @@ def written_here_and_there(a, b):
     table[len(a) : len(a) + 5, :9] = a[:5, None]
     table[:, -1] = 9
     table[1] = b * 2
-    first = table[30, 4:8]
+    first = table[30, 4:8].sum()
     for i in range(3, len(a)):
         for j in range(len(b) - 1):
             table[i, j] = (table[i, j] + 3 * table[i - 1, j + 1] + table[i - 3, j]) % 1009
@@ -550,7 +551,10 @@ def test_explain_says_so(program):
 def in_numpy(program):
     """The same function with NumPy's arrays, which it writes in place."""
     functions = {name: value for name, value in globals().items() if isinstance(value, types.FunctionType)}
-    names = {name: types.FunctionType(value.__code__, {**functions, "jnp": np, "np": np}) for name, value in functions.items()}
+    names = {
+        name: types.FunctionType(value.__code__, {**functions, "jnp": np, "np": np, "__builtins__": builtins})
+        for name, value in functions.items()
+    }
     for function in names.values():
         function.__globals__.update(names)
     return names[program.__name__]
