@@ -21,7 +21,9 @@ def test_none_has_moved():
     assert jax_private._STAGING == (partial_eval.DynamicJaxprTrace, batching.BatchTrace, shard_map.ShardMapTrace)
     assert callable(core.to_concrete_value) and hasattr(core.trace_ctx, "trace")
     assert checked._rules is error_checks
-    assert callable(lowering._scan_of_lax) and kernel_calls.is_known and references.are_known
+    assert (
+        callable(lowering._scan_of_lax) and callable(lowering._call_of_jax) and kernel_calls.is_known and references.are_known
+    )
     assert callable(callback._callback_op_sharding) and callable(callback.emit_python_callback)
     assert callable(lax._convert_element_type) and callable(traceback_util.register_exclusion)
 
