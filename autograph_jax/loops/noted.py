@@ -64,4 +64,5 @@ _LEFT = {
     "turn": ranges.through,
     "while": _left_by_while,
     "scan": _left_by_scan,
+    "unstack": lambda equation, known: known * len(equation.outvars),
 }

@@ -62,7 +62,7 @@ def _computed(equation: Any, given: Sequence[Range | None]) -> Range | None:
         return None
     if equation.outvars[0].aval.dtype == bool and name in _LOGIC:
         return _LOGIC[name](*given)
-    if name == "concatenate" and given:
+    if name in ("concatenate", "stack") and given:
         return union(given)
     if name == "reduce_sum" and given[0] is not None:
         return _of_sum(equation, given[0])

@@ -24,7 +24,7 @@ _WORK = dict.fromkeys(
     "add and add_any abs ceil eq floor ge gt is_finite le lt max min mul ne neg not or select_n shift_left sign square sub xor"
     " shift_right_arithmetic shift_right_logical clamp round".split(),
     1,
-) | {"div": 4, "rem": 4, "sqrt": 4, "integer_pow": 4, "dynamic_slice": 2, "gather": 2, "concatenate": 2, "slice": 1}
+) | {"div": 4, "rem": 4, "sqrt": 4, "integer_pow": 4, "dynamic_slice": 2, "gather": 2, "concatenate": 2, "slice": 1, "stack": 2, "unstack": 2}
 
 
 def compared(equation: Any) -> bool | None:
