@@ -21,8 +21,8 @@ _MOST_WORK = 40  # operations on numbers; beyond that a branch that is not taken
 _MOST_ELEMENTS = 64
 _FREE = {"broadcast_in_dim", "convert_element_type", "reshape", "squeeze", "stop_gradient", "copy", "expand_dims", "within"}
 _WORK = dict.fromkeys(
-    "add and add_any abs ceil eq floor ge gt is_finite le lt max min mul ne neg not or select_n shift_left sign slice square sub xor"
-    " shift_right_arithmetic shift_right_logical clamp round".split(),
+    "add and add_any abs ceil eq floor ge gt is_finite le lt max min mul ne neg not or select_n shift_left sign slice square"
+    " sub xor shift_right_arithmetic shift_right_logical clamp round".split(),
     1,
 )
 _WORK |= dict.fromkeys("concatenate dynamic_slice gather stack unstack".split(), 2)
