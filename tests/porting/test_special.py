@@ -26,7 +26,8 @@ ARGUMENTS = {
     "pdtr": (np.array([0.0, 2.5, 4.0]), 2.5), "pdtrc": (np.array([0.0, 2.5, 4.0]), 2.5),
     "bdtr": (np.array([0.0, 2.0, 4.0]), 7, 0.3), "stdtr": (3.0, X), "fdtr": (3.0, 5.0, POSITIVE), "fdtrc": (3.0, 5.0, POSITIVE),
     "ellipk": (UNIT,), "ellipkm1": (np.array([1e-12, 0.1, 1.0]),), "ellipe": (np.array([*UNIT, 1.0]),), "cbrt": (X,),
-    "log1p": (POSITIVE,),
+    "log1p": (POSITIVE,), "beta": (POSITIVE, 2.0), "betaln": (POSITIVE, 2.0), "poch": (POSITIVE, 2.0), "expn": (2, POSITIVE),
+    "kl_div": (POSITIVE, 2.0), "rel_entr": (POSITIVE, 2.0), "owens_t": (X, 0.5), "digamma": (POSITIVE,),
 }  # fmt: skip
 ORDERS = [0, 1, 2, 7]
 
@@ -106,12 +107,81 @@ EDGES = [
 ]
 
 
+WIDE = np.array([-10.0, -2.5, -1.0, -0.5, 0.0, 1e-300, 1e-9, 0.3, 1.0, 1.5, 2.0, 7.0, 8.0, 10.0, 19.5, 100.0, 1e3, 1e8])
+COMMON = np.array([0.3, 0.5, 1.0, 2.5, 7.0, 10.0, 30.7, 1e3])
+SOME = np.array([-1e3, -10.0, -1.0, -1e-9, 0.0, 1e-300, 0.3, 1.0, 7.0, 1e8, np.inf, -np.inf, np.nan])
+TABLES = [
+    ("beta", (WIDE[:, None], COMMON)),
+    ("betaln", (WIDE[:, None], COMMON)),
+    ("betaln", (np.array([-3.0, -0.5, -2.5, np.inf]), np.array([2.0, -0.5, 10.0, 2.0]))),
+    ("poch", (WIDE[:-1, None], np.array([-0.5, 0.0, 0.3, 1.0, 3.0, 10.0]))),
+    ("poch", (np.array([170.5, 100.0, 1e8, -2.5, -1.0]), np.array([10.0, 100.0, 0.3, -1.5, -1.0]))),
+    ("binom", (np.array([1e-9, 1e6, -2.5, 40.0]), np.array([2.0, 20.5, 25.0, 20.0]))),
+    ("stdtr", (np.array([0.5, 3.0, 1e3, 1e6, 1e8, np.inf, -1.0])[:, None], SOME)),
+    ("fdtr", (2.0, np.array([3.0, 0.0, -1.0])[:, None], SOME)),
+    ("fdtrc", (2.0, np.array([3.0, 0.0, -1.0])[:, None], SOME)),
+    ("bdtr", (np.array([-1.0, 0.0, 3.0, 7.0, 8.0])[:, None], 7.0, np.array([-0.5, 0.0, 0.3, 1.0, 1.5]))),
+    ("gdtr", (np.array([-1.0, 2.0])[:, None], 1.5, SOME)),
+    ("gdtrc", (np.array([-1.0, 2.0])[:, None], 1.5, SOME)),
+    ("pdtr", (np.array([-1.0, 0.0, 3.5])[:, None], POSITIVE)),
+    ("pdtrc", (np.array([-1.0, 0.0, 3.5])[:, None], POSITIVE)),
+    ("gammainc", (np.array([1e7, 1e8, 1e300]), np.array([1e7 + 4e3, 1e8 - 1e4, 1e300]))),
+    ("gammaincc", (np.array([1e7, 1e8, 1e300]), np.array([1e7 + 4e3, 1e8 - 1e4, 1e300]))),
+    ("expn", (np.array([0, 1, 2, 50, 4999, 6000, 10**8])[:, None], SOME)),
+    ("exp1", (SOME,)),
+    ("expi", (SOME,)),
+    ("log_ndtr", (np.array([-30.0, -3.0, 0.0, 3.0, 7.0, 8.5, 20.0, np.nan]),)),
+    ("digamma", (np.array([-0.0, 0.0, -1.5, 2.0]),)),
+    ("psi", (np.array([-0.0, 0.0, -1.5, 2.0]),)),
+    ("rel_entr", (SOME[:, None], np.append(SOME, 1.0 + 1e-9))),
+    ("kl_div", (SOME[:, None], SOME)),
+    ("owens_t", (np.array([0.0, 0.3, 2.0])[:, None], SOME)),
+    ("pseudo_huber", (np.array([0.0, 1.5])[:, None], SOME)),
+    ("ellipkm1", (np.array([1e-300, 0.5, 1.0, 3.0, 1e20, 1e300, np.inf]),)),
+    ("exprel", (SOME,)),
+    ("zetac", (np.array([1.0, 1.5, 30.7, 100.0, np.inf]),)),
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name, arguments", TABLES, ids=[f"{name}-{number}" for number, (name, _) in enumerate(TABLES)])
+def test_a_table(name, arguments):
+    theirs = getattr(scipy.special, name)
+    found, wanted = jax.jit(ag.port(lambda *values: theirs(*values)))(*arguments), theirs(*arguments)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-14 if name == "betaln" else 1e-300)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    "name, arguments",
+    [("betaln", (2.0, 10.0)), ("beta", (1.5, 0.7)), ("poch", (2.5, 3.3)), ("stdtr", (3.0, 0.0)), ("stdtr", (1e6, 0.0)),
+     ("gammainc", (1e7, 1e7)), ("expn", (3.0, 0.4)), ("expi", (-0.4,)), ("expi", (2.0,)), ("rel_entr", (0.3, 0.3)),
+     ("rel_entr", (0.3, 5.0)), ("log_ndtr", (0.5,)), ("zetac", (2.5,)), ("ellipkm1", (3.0,))],
+)  # fmt: skip
+def test_a_derivative_by_the_last_argument(name, arguments):
+    theirs, *rest = getattr(scipy.special, name), *arguments[:-1]
+    at = arguments[-1]
+    h = 1e-4 * max(1.0, np.sqrt(abs(at)))
+    expected = (theirs(*rest, at + h) - theirs(*rest, at - h)) / (2 * h)
+    np.testing.assert_allclose(jax.jit(jax.grad(ag.port(lambda x: theirs(*rest, x))))(at), expected, rtol=1e-5)
+
+
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("name, options, at", EDGES)
 def test_edges_and_far_arguments(name, options, at):
     theirs, x = getattr(scipy.special, name), np.array(at)
     found = jax.jit(ag.port(lambda x: theirs(*options, x)))(x)
     np.testing.assert_allclose(found, theirs(*options, x), rtol=1e-11)
+
+
+@pytest.mark.parametrize(
+    "name, options, x", [("hyp1f1", (2.5, 100.0), 100.0), ("hyp1f1", (-2.0, 0.3), 120.0), ("zetac", (), 0.5)]
+)
+def test_arguments_at_which_jaxs_values_are_others_are_refused(name, options, x, x64):
+    with pytest.raises(errors.PortingError, match="has no counterpart"):
+        ag.jit(ag.port(lambda x: getattr(scipy.special, name)(*options, x)))(x)
 
 
 @pytest.mark.parametrize(
