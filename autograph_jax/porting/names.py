@@ -15,7 +15,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import PortingError, user_location
-from . import complex_order, distances, foreign, histograms, hooks, integers, linear_algebra, quantiles, special
+from . import (
+    complex_order,
+    distances,
+    foreign,
+    histograms,
+    hooks,
+    integers,
+    linear_algebra,
+    quantiles,
+    searching,
+    special,
+)
 from .exact import exp, log2, log10
 from .mathematics import OF_CMATH, OF_MATH, mirrored, parts
 from .products import rounded
@@ -46,6 +57,7 @@ _NUMPYS: dict[Function, Function] = {
     **linear_algebra.NUMPYS, np.convolve: integers.convolve, np.correlate: integers.correlate, np.polymul: integers.polymul,
     np.round: integers.round_, np.around: integers.round_, np.polyfit: integers.polyfit,
     np.linalg.matrix_power: integers.matrix_power, np.clip: complex_order.clip,
+    np.searchsorted: searching.searchsorted,
     np.argmax: complex_order.argmax, np.argmin: complex_order.argmin, **histograms.FUNCTIONS, **quantiles.FUNCTIONS,
 }  # fmt: skip
 

@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+import scipy.interpolate
 import scipy.linalg.lapack
 import scipy.special
 
@@ -188,3 +189,15 @@ def test_factors_of_banded_matrices_are_not_there():
         return some, others
 
     assert not jax.tree.leaves(jax.jit(ag.port(factors))(V))
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_places_beside_an_edge_that_is_the_smallest_number(side):
+    edges = np.nextafter(np.array([0.0, 0.5, 1.0]), -np.inf)
+    compare(lambda x: np.searchsorted(edges, x, side), np.array([0.0, -0.0, 0.5, -0.1, 2.0, np.nan, -np.inf]))
+
+
+@pytest.mark.parametrize("kind", ["next", "previous", "nearest", "zero"])
+def test_steps_of_an_interpolation_that_begins_at_zero(kind):
+    table = scipy.interpolate.interp1d([0.0, 0.5, 1.2, 2.0], [0.3, -1.2, 2.5, 0.7], kind=kind)
+    compare(lambda x: table(x), np.array([0.0, 0.1, 0.5, 1.2, 1.9, 2.0]))
