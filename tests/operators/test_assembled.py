@@ -11,7 +11,7 @@ import pytest
 import autograph_jax as ag
 from autograph_jax.operators.staging import assembled
 
-TABLE = np.arange(6.0)
+TABLE, KEY = np.arange(6.0), jax.random.key(7)
 made: list[bool] = []
 
 
@@ -61,6 +61,22 @@ def one_array_in_two_variables(x: Any, a: Any) -> Any:
     while y < 9 * a:
         y = y + z + x
     return y, z
+
+
+def an_array_that_the_test_reads_by_another_name(x: Any, a: Any) -> Any:
+    y = z = jnp.arange(3.0) + x
+    n = 0
+    while z[1] < 40 * a and n < 9:
+        y[:] = 2 * y + a
+        n += 1
+    return y, z, n
+
+
+def random_numbers(x: Any, a: Any) -> Any:
+    key = jax.random.key(3)
+    while x > a:
+        x = x / (1.5 + jax.random.uniform(key)) - jax.random.uniform(KEY)
+    return x
 
 
 def constants_and_branches(x: Any, a: Any) -> Any:
@@ -150,6 +166,7 @@ def a_number_that_becomes_a_vector(x: Any, a: Any) -> Any:
 
 PROGRAMS: dict[Callable[..., Any], bool] = {
     halved: True, with_numbers_that_are_known: True, what_is_read_alone: True, what_is_handed_on: True,
+    an_array_that_the_test_reads_by_another_name: True, random_numbers: True,
     one_array_in_two_variables: True, constants_and_branches: True, flags: False, loops_in_loops: True, writes_in_place: True,
     in_an_object: True, left_in_the_middle: False, with_an_assertion: False, a_number_that_becomes_a_vector: True,
 }  # fmt: skip
@@ -169,7 +186,8 @@ def test_it_is_the_loop_of_lax(program: Callable[..., Any], monkeypatch: pytest.
     lanes = jax.jit(jax.vmap(converted))(jnp.array([8.0, 3.0]), jnp.array([1.5, 2.0]))
     _by_lax(monkeypatch)
     assert str(jax.make_jaxpr(lambda *given: converted(*given))(np.float64(8.0), np.float64(1.5))) == text
-    wanted = program(np.float64(8.0), np.float64(1.5)) if program is not writes_in_place else values
+    writes = (writes_in_place, an_array_that_the_test_reads_by_another_name)
+    wanted = program(np.float64(8.0), np.float64(1.5)) if program not in writes else converted(8.0, 1.5)
     assert_same(values, wanted)
     assert_same(tangents, jax.jit(lambda x, a: jax.jvp(lambda *g: converted(*g), (x, a), (1.0, 0.5)))(8.0, 1.5))
     assert_same(lanes, jax.jit(jax.vmap(lambda *g: converted(*g)))(jnp.array([8.0, 3.0]), jnp.array([1.5, 2.0])))

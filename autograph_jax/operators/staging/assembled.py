@@ -7,6 +7,8 @@ and what a mesh, a `try` or a branch around asks for.
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,16 +34,28 @@ def while_loop(settled: Settled, condition: Traced, start: dict[str, Any], optio
     if options.max_steps is not None or not _is_alone() or not _is_plain(settled, condition, start):
         return None
     carry, structure = jax.tree.flatten(start)
-    carried, avals = settled.carried_leaves(), [*map(jax.typeof, carry)]
-    cond, body, left = condition.jaxpr, settled.traced.jaxpr, settled.left_of(carried)
-    entering = [[closed.in_avals[n] for n in carried] for closed in (cond, body)]
-    if [*entering, [body.out_avals[n] for n in left]] != [avals] * 3:
+    leaves = settled.leaves(jax.tree.unflatten(structure, [*map(_Carried, range(len(carry)))]))
+    cond, body, avals = condition.jaxpr, settled.traced.jaxpr, [*map(jax.typeof, carry)]
+    left = settled.left_of_carry()
+    if not all(_take(closed, leaves, avals) for closed in (cond, body)) or [body.out_avals[n] for n in left] != avals:
         return None  # numbers of Python's have become others since
-    leaves = settled.leaves(start)
-    test, of_test = _program(cond, cond.consts, leaves, carried, [0])
-    turn, of_turn = _program(settled.body.program(), settled.body.consts, leaves, carried, left)
+    test, of_test = _program(cond, cond.consts, leaves, avals, [0])
+    turn, of_turn = _program(settled.body.program(), settled.body.consts, leaves, avals, left)
     how = {"checkpoints": options.checkpoints, "optimize": options.optimizations}
     return jax.tree.unflatten(structure, api.while_loop_of((test, turn), (of_test, of_turn, carry), **how))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Carried:
+    """A leaf of the state that is this one of the carry."""
+
+    number: int
+
+
+def _take(closed: ClosedJaxpr, leaves: Sequence[Any], avals: Sequence[Any]) -> bool:
+    """Has each leaf that is carried the carry's type in a program of the state?"""
+    pairs = zip(leaves, closed.in_avals, strict=False)  # behind the leaves: whether a turn counts
+    return all(aval == avals[leaf.number] for leaf, aval in pairs if isinstance(leaf, _Carried))
 
 
 def _is_alone() -> bool:
@@ -78,24 +92,27 @@ def _is_of_arrays(form: Form) -> bool:
 
 
 def _program(
-    closed: ClosedJaxpr, consts: Sequence[Any], leaves: Sequence[Any], carried: Sequence[int], outputs: Sequence[int]
+    closed: ClosedJaxpr, consts: Sequence[Any], leaves: Sequence[Any], carried: Sequence[Any], outputs: Sequence[int]
 ) -> tuple[ClosedJaxpr, list[Any]]:
-    """A program of constants and of the carry, which gives some of what `closed` gives; and those constants.
+    """A program of constants and of a carry of these types, which gives some of what `closed` gives; and those constants.
 
     `closed` takes its constants, the leaves of the state, and whether a turn counts. Numbers that are known stand in it.
     """
     closed = with_consts_given(closed) if closed.consts else closed
-    types, first = closed.in_avals, len(consts)
-    fixed = {first + number: leaf for number, leaf in enumerate(leaves) if number not in carried} | dict(enumerate(consts))
-    atoms: dict[int, Atom] = {n: Literal(np.asarray(one), types[n]) for n, one in fixed.items() if _is_number(one)}
-    given = {id(fixed[n]): n for n in _read(closed, outputs) if n in fixed and n not in atoms}
-    inputs = [*given.values(), *(first + number for number in carried)]
-    builder = Builder([types[number] for number in inputs])
-    atoms |= zip(inputs, builder.inputs, strict=True)
-    atoms |= {n: atoms[given[id(one)]] for n, one in fixed.items() if id(one) in given}
+    types, operands = closed.in_avals, [*consts, *leaves]
+    given = {id(operands[n]): n for n in _read(closed, outputs) if n < len(operands) and not _is_known(operands[n])}
+    builder = Builder([*(types[n] for n in given.values()), *carried])
+    atoms: dict[Any, Atom] = dict(zip([*given, *map(_Carried, range(len(carried)))], builder.inputs, strict=True))
     unread = Literal(np.asarray(True), types[-1])
-    made = builder.of_program(closed, [atoms.get(number, unread) for number in range(len(types))])
-    return builder.program(closed.jaxpr, [made[number] for number in outputs]), [fixed[n] for n in given.values()]
+
+    def atom(number: int, operand: Any) -> Atom:
+        if isinstance(operand, _Carried):
+            return atoms[operand]
+        return Literal(np.asarray(operand), types[number]) if _is_known(operand) else atoms.get(id(operand), unread)
+
+    inputs = [*itertools.starmap(atom, enumerate(operands)), *[unread] * (len(types) - len(operands))]
+    made = builder.of_program(closed, inputs)
+    return builder.program(closed.jaxpr, [made[n] for n in outputs]), [operands[n] for n in given.values()]
 
 
 def _read(closed: ClosedJaxpr, outputs: Sequence[int]) -> list[int]:
@@ -106,5 +123,9 @@ def _read(closed: ClosedJaxpr, outputs: Sequence[int]) -> list[int]:
     return [number for number, variable in enumerate(jaxpr.invars) if variable in read]
 
 
-def _is_number(value: Any) -> bool:
-    return not isinstance(value, jax.core.Tracer) and not np.ndim(value) and np.asarray(value).dtype.kind in "biuf"
+def _is_known(operand: Any) -> bool:
+    """Is it carried, or a number that is known?"""
+    if isinstance(operand, _Carried | jax.core.Tracer):
+        return isinstance(operand, _Carried)
+    aval = jax.typeof(operand)
+    return not aval.shape and isinstance(aval.dtype, np.dtype) and aval.dtype.kind in "biuf"

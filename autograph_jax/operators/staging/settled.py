@@ -308,17 +308,12 @@ class Settled:
         new, more, _ = self._turn(carry, arguments, active, lambda *leaves: self.body(*self.body.consts, *leaves))
         return new, more
 
-    def carried_leaves(self) -> list[int]:
-        """Which leaves of the state are carried, in the order of those of the carry."""
-        numbers = iter(range(len(self._handed_on())))
-        of_places = [[(next(numbers), varies) for varies in leaves] for leaves in self._varying]
+    def left_of_carry(self) -> list[int]:
+        """Where among what a turn gives are the leaves of the carry, in its order."""
+        ends = iter(self._ends_of_leaves(self._output_positions()))
+        of_places = [[(next(ends), varies) for varies in leaves] for leaves in self._varying]
         named = zip(self._labels, of_places, strict=True)
-        return jax.tree.leaves({label: [n for n, varies in leaves if varies] for label, leaves in named})
-
-    def left_of(self, leaves: Sequence[int]) -> list[int]:
-        """Where among what a turn gives is what it leaves of these."""
-        ends = self._ends_of_leaves(self._output_positions())
-        return [cast(int, ends[number]) for number in leaves]
+        return jax.tree.leaves({label: [end for end, varies in leaves if varies] for label, leaves in named})
 
     def only_read(self) -> list[Any]:
         """The arrays that a turn reads by elements and does not carry.
