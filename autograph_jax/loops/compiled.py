@@ -478,7 +478,7 @@ class _Run:
             self._filled[self._atom(made)] = equation.invars[0].val
         if name == "broadcast_in_dim" and made.aval.shape == (1,) and not equation.invars[0].aval.shape:
             self._is_of(made, [(self._as_computed(equation.invars[0]), known[0])])
-        elif name == "select_n" and made.aval.ndim == 1 and len(equation.invars) == 3:
+        elif name == "select_n" and made.aval.ndim == 1 and len(equation.invars) == 3 and not equation.invars[0].aval.shape:
             which, no, yes = map(self._atom, equation.invars)
             self._note_skipped(self._atom(made), which, [(self, no), (self, yes)])
         elif name == "concatenate":

@@ -26,7 +26,7 @@ from autograph_jax.loops.building import Atom, Builder, is_variable, with_progra
 from autograph_jax.loops.by_itself import is_by_itself
 from autograph_jax.loops.evaluation import bound, called, evaluated
 from autograph_jax.loops.kernel_calls import in_one_kernel, kernel_p
-from autograph_jax.loops.optimizations import ALL, own_choice
+from autograph_jax.loops.optimizations import NONE, own_choice
 from autograph_jax.loops.ranges import Ranges
 from autograph_jax.loops.tracing import traced
 from autograph_jax.loops.windows import Kept, Moving, Table, Tables, Values
@@ -72,7 +72,7 @@ def may_fold(jaxpr: Any) -> bool:
     """May there be a loop with a table of which windows are read afterwards, and nothing else?"""
     loops = [equation for equation in jaxpr.eqns if equation.primitive.name == "scan"]
     found = [loop for loop in loops if any(_may_be_table(v.aval) and _are_windows(_readers(v, jaxpr)) for v in loop.outvars)]
-    return bool(found) and all("folds" in (own_choice(loop) or ALL) for loop in found)
+    return bool(found) and all("folds" in (own_choice(loop) or NONE) for loop in found)
 
 
 def _may_be_table(aval: Any) -> bool:
@@ -263,17 +263,18 @@ class _Folded:
         if id(equation) in self._found:
             return self._loop(*self._found[id(equation)])
         table = self._sources.get(equation.invars[0]) if _is_read(equation) and is_variable(equation.invars[0]) else None
-        found = self._tables.starts(equation) if table is not None else [None]
-        starts = [start for start in found if start is not None]
-        if table is None or len(starts) < len(found):
+        if table is None:
             return self._builder.again(equation, operands)
+        starts, sizes, whole = self._tables.starts(equation), equation.outvars[0].aval.shape, equation.invars[0].aval.shape
+        unknown = {d: equation.invars[1 + d] for d, start in enumerate(starts) if start is None}
         moving = [start.number for start in starts if isinstance(start, Moving)]
 
         def read(values: Values) -> Any:
-            at = [dataclasses.replace(s, number=values[s.number]) if isinstance(s, Moving) else s for s in starts]
-            return table.window(at, equation.outvars[0].aval.shape, values)
+            at = [dataclasses.replace(s, number=values[s.number]) if isinstance(s, Moving) else s or 0 for s in starts]
+            found = table.window(at, [whole[d] if d in unknown else size for d, size in enumerate(sizes)], values)
+            return _part_of(found, {d: _value(atom, values) for d, atom in unknown.items()}, sizes)
 
-        return self._of(read, [*table.atoms, *moving], equation)
+        return self._of(read, [*table.atoms, *moving, *unknown.values()], equation)
 
     def _of(self, function: Callable[[Values], Any], atoms: Sequence[Atom], instead: Any) -> list[Atom]:
         """What a function gives of the values of these atoms of the old program."""
@@ -389,6 +390,13 @@ def _in_one_kernel(run: Callable[[Values], Any]) -> Callable[[Values], Any]:
 def _at(fold: Fold, of_all: Sequence[Any], one: Any) -> list[Any]:
     """Something for each dimension, another one for that of the fold."""
     return [one if dimension == fold.dimension else given for dimension, given in enumerate(of_all)]
+
+
+def _part_of(window: Any, starts: dict[int, Any], sizes: Sequence[int]) -> Any:
+    """What begins at these places, or at the nearest that there are, in some dimensions of which the window has all."""
+    for dimension, start in starts.items():
+        window = jax.lax.dynamic_slice_in_dim(window, start, sizes[dimension], dimension, allow_negative_indices=False)
+    return window
 
 
 def _value(atom: Atom, values: Values) -> Any:

@@ -84,7 +84,7 @@ def _find(body: Any, consts: Ranges, start: Ranges, guards: tuple[Guard, ...], r
     return nothing, nothing
 
 
-_find_once = cached(4096)(_find)
+_find_once = cached(1024)(_find)
 
 
 def bounded(spans: Sequence[Range | None], start: Sequence[Range | None], avals: Sequence[Any]) -> Ranges:

@@ -130,7 +130,10 @@ def as_a_whole(function: Callable[..., Any], name: str, chosen: Chosen) -> Calla
         run.__name__ = ChoosingName(name, chosen)
         return jax.jit(run)(*(value for is_one, value in zip(is_given, values, strict=True) if is_one))
 
-    return call if _call_of_jax is not None else function
+    return call
+
+
+sees_calls = _call_of_jax is not None  # else a function cannot be compiled as a whole
 
 
 def _lowered_call(lowering: Any, *operands: Any, **params: Any) -> Any:

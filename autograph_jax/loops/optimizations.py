@@ -116,7 +116,7 @@ class ChoosingName(str):
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((str(self), self.chosen))
+        return hash(str(self))
 
 
 def own_choice(equation: Any) -> Chosen | None:

@@ -157,7 +157,7 @@ def _slice(array: Any, starts: Sequence[Start], sizes: Sequence[int]) -> Any:
         known = [start for start in starts if isinstance(start, int)]
         return jax.lax.slice(array, known, [start + size for start, size in zip(known, sizes, strict=True)])
     kind = moving[0].number.dtype.type
-    numbers = [start.number if isinstance(start, Moving) else kind(start) for start in starts]
+    numbers = [jax.lax.convert_element_type(s.number, kind) if isinstance(s, Moving) else kind(s) for s in starts]
     return jax.lax.dynamic_slice(array, numbers, sizes, allow_negative_indices=False)
 
 

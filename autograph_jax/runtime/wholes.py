@@ -13,6 +13,7 @@ from typing import Any
 
 from autograph_jax.analysis.tables import fills_tables
 from autograph_jax.errors import SourceError
+from autograph_jax.loops.lowering import sees_calls
 from autograph_jax.loops.optimizations import Chosen
 from autograph_jax.operators import loop_options
 from autograph_jax.runtime.captured_values import EMPTY, content, unwrapped
@@ -27,7 +28,7 @@ _WRITES = dis.opmap["STORE_SUBSCR"]
 
 def is_whole(target: Any) -> bool:
     """Does it fill tables in loops, or does a function of the user's that it names? And is `folds` chosen for it?"""
-    return "folds" in optimizations_of(target) and any(map(_fills_tables, _named(_function(target))))
+    return sees_calls and "folds" in optimizations_of(target) and any(map(_fills_tables, _named(_function(target))))
 
 
 def optimizations_of(target: Any) -> Chosen:

@@ -108,7 +108,8 @@ def _program(
     def atom(number: int, operand: Any) -> Atom:
         if isinstance(operand, _Carried):
             return atoms[operand]
-        return Literal(np.asarray(operand), types[number]) if _is_known(operand) else atoms.get(id(operand), unread)
+        known = _is_known(operand)
+        return Literal(np.asarray(operand, types[number].dtype), types[number]) if known else atoms.get(id(operand), unread)
 
     inputs = [*itertools.starmap(atom, enumerate(operands)), *[unread] * (len(types) - len(operands))]
     made = builder.of_program(closed, inputs)

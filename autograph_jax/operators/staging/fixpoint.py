@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph_jax.errors import StagingError, user_location
+from autograph_jax.errors import EscapedTracerError, StagingError, user_location
 from autograph_jax.loops.axes import NONE, Axes, axes_of
 from autograph_jax.operators import hooks
 from autograph_jax.operators.effects import attempts
@@ -150,7 +150,16 @@ class _Settling:
         if memory.failures is not None and memory.failures is not self._around:
             memory.failures.begin()
         around = aliasing.around(self._functions, places, self._over)
-        self._traced = traced = self._trace()
+        try:
+            self._traced = traced = self._trace()
+        except Exception as error:
+            if not memory.is_provisional or isinstance(error, EscapedTracerError):
+                state.escape()
+                raise
+            state.take_escaped()
+            memory.is_repeated = False  # types that were to become others may have raised it: no loop in here waits any more
+            memory.next_round()
+            return False
         memory.next_round()
         if notes_errors_and_calls_python(traced.jaxpr.jaxpr, traced.ends, memory.failures):
             memory.failures, memory.raises_at_once = None, True
@@ -230,11 +239,7 @@ class _Settling:
         given = [widened(form, self._axes) for form in (*self._arguments, _BOOL)]
         self._begun = Begun() if self._begun is not None else None
         how = {"aliases": self._aliases, "memory": self._memory, "axes": self._axes, "apart": self._apart, "begun": self._begun}
-        try:
-            return trace(self._block, self._functions, (), inputs, arguments=given, **how)
-        except Exception:
-            state.escape()
-            raise
+        return trace(self._block, self._functions, (), inputs, arguments=given, **how)
 
     def _take_over(self, traced: Traced) -> bool:
         """Join the state with what a turn has left; is it the same as before?"""

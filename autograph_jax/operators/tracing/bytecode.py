@@ -30,4 +30,5 @@ def compares_numbers(code: types.CodeType) -> bool:
     constants = [one.argval for one in several if one.opname == "LOAD_CONST"]
     is_comparison = [one.opname for one in several[-2:]] == ["COMPARE_OP", "RETURN_VALUE"]
     has_numbers = all(type(constant) in (int, float) for constant in constants)
-    return is_comparison and has_numbers and all(one.opname in _ARITHMETIC for one in several)
+    never_fails = all(one.argrepr in ("+", "-", "*") for one in several if one.opname == "BINARY_OP")
+    return is_comparison and has_numbers and never_fails and all(one.opname in _ARITHMETIC for one in several)

@@ -54,7 +54,7 @@ class Memory:
         self.settled: dict[Hashable, Any] = {}
         self.failures: Any = None  # what the loop raises when it is over; None: it raises at the place itself
         self.raises_at_once = False  # for good, since it calls Python anyway
-        self.is_repeated = False  # is the body traced until its state stays as it is?
+        self.is_repeated = False  # is the body traced until its state stays as it is, and may loops in it wait for that?
         self.is_provisional = False  # has a loop in this round left its types alone, so that there is to be another round?
         self._seen: collections.Counter[Hashable] = collections.Counter()
 
