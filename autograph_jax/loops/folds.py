@@ -34,6 +34,7 @@ from autograph_jax.loops.writes import made_in_place
 
 _FEWEST_ELEMENTS = 4096  # of a table: a smaller one is in the processor's cache
 _MOST_ROWS = 4
+_MOST_LOOPS = 16  # beside each other: all are compiled to see whether one folds, and what Python has unrolled may be hundreds
 _LEAST_SHARE = 4  # how many times as many rows a table has
 
 
@@ -71,6 +72,8 @@ class Fold:
 def may_fold(jaxpr: Any) -> bool:
     """May there be a loop with a table of which windows are read afterwards, and nothing else?"""
     loops = [equation for equation in jaxpr.eqns if equation.primitive.name == "scan"]
+    if len(loops) > _MOST_LOOPS:
+        return False
     found = [loop for loop in loops if any(_may_be_table(v.aval) and _are_windows(_readers(v, jaxpr)) for v in loop.outvars)]
     return bool(found) and all("folds" in (own_choice(loop) or NONE) for loop in found)
 
@@ -157,7 +160,7 @@ class _Loop:
             rows = _rows_of([one[dimension] for one in windows])
             fold = self._along(output, dimension, accesses)
             fold = _keeping(fold, rows) if fold is not None and rows is not None else None
-            if fold is not None and fold.count <= _MOST_ROWS and _LEAST_SHARE * (fold.count + 1) <= length:
+            if fold is not None and 0 < fold.count <= _MOST_ROWS and _LEAST_SHARE * (fold.count + 1) <= length:
                 return fold
         return None
 
@@ -233,7 +236,7 @@ def _keeping(fold: Fold, rows: set[int]) -> Fold:
     """So that those rows are there afterwards that it may have written and that are read."""
     places = (fold.sign * row for row in rows)
     distances = [place - fold.end for place in places if place >= fold.begin + fold.written]
-    return dataclasses.replace(fold, least=min(fold.least, *distances)) if distances else fold
+    return dataclasses.replace(fold, least=min(fold.least, fold.most - 1, *distances))
 
 
 class _Folded:

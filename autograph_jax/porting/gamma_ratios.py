@@ -6,30 +6,59 @@ Functions, 5.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import jax.scipy.special as jsp
+from jax.custom_derivatives import SymbolicZero
+from jax.scipy.special import digamma
 
+Binary = Callable[[jax.Array, jax.Array], jax.Array]
 _LARGE = 8.0  # from here on Stirling's series is as exact as a double
 _STIRLING = (0.0833333333333333, -0.00277777777760991, 7.9365066682539e-4, -5.95202931351870e-4, 8.37308034031215e-4,
              -0.00165322962780713)  # fmt: skip
 _FACTORS = 19  # so many in a product, which has no rounding errors of logarithms
 
 
-def betaln(a: Any, b: Any) -> jax.Array:
-    return _log_beta(*_floats(a, b))[0]
+def _with_slopes(slopes: Callable[..., tuple[jax.Array, jax.Array]]) -> Callable[[Binary], Callable[[Any, Any], jax.Array]]:
+    """A function of two numbers with these derivatives by each, of its value and of them; those of what it computes are not its
+    own: it goes by which of its arguments are integers. Where gamma functions have poles they are NaN.
+    """
+
+    def of(function: Binary) -> Callable[[Any, Any], jax.Array]:
+        own = jax.custom_jvp(function)
+
+        def push(primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
+            value = own(*primals)
+            pairs = zip(slopes(value, *primals), tangents, strict=True)
+            parts = [slope * tangent for slope, tangent in pairs if not isinstance(tangent, SymbolicZero)]
+            return value, sum(parts, start=jnp.zeros_like(value))
+
+        own.defjvp(push, symbolic_zeros=True)
+        return functools.wraps(function)(lambda a, b: own(*_floats(a, b)))
+
+    return of
 
 
-def beta(a: Any, b: Any) -> jax.Array:
-    size, sign = _log_beta(*_floats(a, b))
+@_with_slopes(lambda _, a, b: (digamma(a) - digamma(a + b), digamma(b) - digamma(a + b)))
+def betaln(a: jax.Array, b: jax.Array) -> jax.Array:
+    return _log_beta(a, b)[0]
+
+
+@_with_slopes(lambda value, a, b: (value * (digamma(a) - digamma(a + b)), value * (digamma(b) - digamma(a + b))))
+def beta(a: jax.Array, b: jax.Array) -> jax.Array:
+    size, sign = _log_beta(a, b)
     return sign * jnp.exp(size)
 
 
-def binom(n: Any, k: Any) -> jax.Array:
+@_with_slopes(
+    lambda value, n, k: (value * (digamma(n + 1) - digamma(n - k + 1)), value * (digamma(n - k + 1) - digamma(k + 1)))
+)
+def binom(n: jax.Array, k: jax.Array) -> jax.Array:
     """By a product where k or n - k is a small integer; by a beta function, with its sign, elsewhere."""
-    n, k = _floats(n, k)
     few = jnp.where(_is_whole(n) & (k > n / 2) & (n > 0), n - k, k)
     product = jnp.ones_like(n)
     for i in range(1, _FACTORS + 1):
@@ -42,9 +71,9 @@ def binom(n: Any, k: Any) -> jax.Array:
     return jnp.where(_is_pole(n + 1) | jnp.isnan(n), jnp.nan, jnp.where(is_beyond, 0.0, found))
 
 
-def poch(z: Any, m: Any) -> jax.Array:
+@_with_slopes(lambda value, z, m: (value * (digamma(z + m) - digamma(z)), value * digamma(z + m)))
+def poch(z: jax.Array, m: jax.Array) -> jax.Array:
     """By a product where m is a small integer; by the ratio of the two gamma functions, with their signs, elsewhere."""
-    z, m = _floats(z, m)
     up, down = jnp.ones_like(z), jnp.ones_like(z)
     for i in range(_FACTORS):
         up, down = jnp.where(i < m, up * (z + i), up), jnp.where(i < -m, down * (z - i - 1), down)

@@ -220,3 +220,14 @@ def test_gradients():
     difference = [(sum(what_is_handed_on(1.0 + d, 2.0)) - sum(what_is_handed_on(1.0, 2.0))) / 2**-10 for d in (2**-10,)]
     np.testing.assert_allclose(gradient[0], difference[0], rtol=1e-3)
     assert all(made)
+
+
+def test_a_test_that_fails_before_it_compares():
+    def divided(n: Any) -> Any:
+        k = 0
+        while 1 // k > n:
+            k = k + 1
+        return k
+
+    with pytest.raises(ZeroDivisionError):
+        ag.jit(divided)(1)

@@ -285,9 +285,36 @@ def left_early(x: Any, n: Any) -> Any:
 @pytest.mark.parametrize("n", [0, 1, 3])
 @pytest.mark.parametrize(
     "program",
-    [in_what_jax_keeps, in_a_rematerialised_function, in_branches, in_attributes, an_array_that_two_share, left_early],
+    [
+        in_what_jax_keeps,
+        in_a_rematerialised_function,
+        in_branches,
+        in_attributes,
+        an_array_that_two_share,
+        left_early,
+    ],
 )
 def test_what_waits_is_traced_once_more(program: Callable[..., Any], n: int, x64: None):
     converted = ag.autograph(program)
     for one, other in zip(jax.tree.leaves(converted(1.25, n)), jax.tree.leaves(jax.jit(converted)(1.25, n)), strict=True):
         np.testing.assert_allclose(one, other)
+
+
+def what_asks_for_a_type(x: Any, n: Any) -> Any:
+    """The types of the first round are too narrow for it: y is an integer there."""
+    total = 0.0
+    for k in range(n):
+        half, last, count = 0, 0, 0
+        for _ in range(n):
+            for _ in range(n):
+                count = count + 1
+            last = half
+            half = half * 0.5 + x
+        total = total + count + jax.grad(lambda v: v * v)(last)
+        total = total + jax.lax.cond(k > 1, lambda v: v, lambda v: 2.0 * v, last)
+    return total
+
+
+def test_a_round_that_raises_while_a_loop_waits_is_made_once_more(x64: None):
+    converted = ag.autograph(what_asks_for_a_type)
+    assert jax.jit(converted)(1.0, 4) == converted(1.0, 4) != 0

@@ -198,3 +198,16 @@ def test_arguments_at_which_jaxs_values_are_others_are_refused(name, options, x,
 def test_arguments_that_jaxs_series_does_not_reach_are_refused(a, b, c, x, where, x64):
     with pytest.raises(errors.PortingError, match=where):
         ag.jit(ag.port(lambda x: scipy.special.hyp2f1(a, b, c, x)))(x)
+
+
+@pytest.mark.parametrize("name, a, b", [
+    ("poch", 2.5, 2.0), ("poch", 2.5, 0.0), ("poch", -2.5, 3.0), ("poch", 2.5, 1.3), ("binom", 5.5, 2.0), ("binom", -2.5, 1.0),
+    ("binom", 7.0, 3.0), ("binom", 30.2, 11.5), ("beta", 2.0, 3.0), ("beta", -0.3, 1.2), ("beta", 10.0, 7.0),
+    ("betaln", 2.0, 3.0),
+])  # fmt: skip
+def test_slopes_of_ratios_of_gamma_functions(name: str, a: float, b: float, x64: None):
+    function, h = getattr(scipy.special, name), 1e-6
+    slopes = jax.grad(ag.port(lambda a, b: function(a, b)), (0, 1))(a, b)
+    wanted = [(function(a + h, b) - function(a - h, b)) / (2 * h), (function(a, b + h) - function(a, b - h)) / (2 * h)]
+    np.testing.assert_allclose(slopes, wanted, rtol=1e-4, atol=1e-8)
+    assert np.isnan(jax.grad(ag.port(lambda a, b: scipy.special.beta(a, b)))(-0.5, -0.5))  # a pole beside a zero: not told
