@@ -41,6 +41,7 @@ def _is_plain_write(array: Any, index: Any, value: Any) -> bool:
     parts = index if isinstance(index, tuple) else (index,)
     return (
         _is_strong(array)
+        and array.ndim > 0
         and _is_strong(value)
         and value.shape == ()
         and value.dtype == array.dtype
