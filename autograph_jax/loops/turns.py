@@ -71,7 +71,8 @@ class Turn:
 
     def program(self) -> ClosedJaxpr:
         """A turn, of its constants and its other operands."""
-        run = with_writes_last(self._closed) if self._flat is None else self
+        moved = with_writes_last.__wrapped__ if self.consts else with_writes_last  # values of a trace are not kept
+        run = moved(self._closed) if self._flat is None else self
         if run is self._closed:
             return with_consts_given(noted(self._closed, self.known[len(self.consts) :]))
         return traced(self, [*map(jax.typeof, self.consts), *self._closed.in_avals])
