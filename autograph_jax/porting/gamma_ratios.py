@@ -62,7 +62,7 @@ def binom(n: jax.Array, k: jax.Array) -> jax.Array:
     few = jnp.where(_is_whole(n) & (k > n / 2) & (n > 0), n - k, k)
     product = jnp.ones_like(n)
     for i in range(1, _FACTORS + 1):
-        product = jnp.where(i <= few, product * (n - i + 1) / i, product)
+        product = jnp.where(i <= few, product * (n - (i - 1)) / i, product)
     is_product = _is_whole(k) & (few >= 0) & (few <= _FACTORS)
     is_beyond = ~is_product & (_is_pole(k + 1) | _is_pole(n - k + 1))
     safe_n, safe_k = (jnp.where(is_product | is_beyond, one, x) for one, x in ((1.0, n), (0.5, k)))
