@@ -36,6 +36,7 @@ from autograph_jax.operators.loops import (
     turn_begun,
 )
 from autograph_jax.operators.sequences import lengthened, lists
+from autograph_jax.operators.staging import assembled
 from autograph_jax.operators.staging.blocks import trace
 from autograph_jax.operators.staging.fixpoint import settle, settle_with_test
 from autograph_jax.operators.staging.settled import Settled
@@ -239,7 +240,9 @@ def _staged_with(
 
     start, options = settled.start(), loop_options.current()
     with decisions.scope("while"):
-        final = run_while(named(test, going), named(body, turn), start, options, before=before)
+        final = assembled.while_loop(settled, condition, start, options)
+        if final is None:
+            final = run_while(named(test, going), named(body, turn), start, options, before=before)
     exit = settled.finish(final, turns=not must)
     # `while True:` ends by what its body does, or never.
     return exit._only(_is_exit) if isinstance(exit, Choice) and condition.result == Static(True) else exit
