@@ -59,64 +59,39 @@ class Said(frozenset[str]):
         return "all" if self == ALL else "+".join(sorted(self)) or "none"
 
 
-class Choosing(int):
+class _WithChoice:
+    """Equal to the value without a choice, which JAX compares it with, and to one with the same choice.
+
+    What is looked up by it, a lowered equation, is another one than without a choice.
+    """
+
+    chosen: Chosen
+
+    def __new__(cls, value: Any, chosen: Chosen) -> Any:
+        made = super().__new__(cls, value)  # pyright: ignore[reportCallIssue]
+        made.chosen = chosen
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other) is True and getattr(other, "chosen", self.chosen) == self.chosen
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((super().__hash__(), self.chosen))
+
+
+class Choosing(_WithChoice, int):
     """A number among an equation's parameters, a scan's `unroll` say, which says what the equation is compiled with, too."""
 
-    chosen: Chosen
 
-    def __new__(cls, number: int, chosen: Chosen) -> Choosing:
-        made = super().__new__(cls, number)
-        made.chosen = chosen
-        return made
-
-    def __eq__(self, other: object) -> bool:
-        return int(self) == other and getattr(other, "chosen", self.chosen) == self.chosen
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash((int(self), self.chosen))
-
-
-class ChoosingPair(tuple[Any, ...]):
+class ChoosingPair(_WithChoice, tuple[Any, ...]):
     """A pair among an equation's parameters, a product's `precision`, which says the same."""
 
-    chosen: Chosen
 
-    def __new__(cls, pair: Iterable[Any], chosen: Chosen) -> ChoosingPair:
-        made = super().__new__(cls, pair)
-        made.chosen = chosen
-        return made
-
-    def __eq__(self, other: object) -> bool:
-        return tuple(self) == other and getattr(other, "chosen", None) == self.chosen
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash((tuple(self), self.chosen))
-
-
-class ChoosingName(str):
+class ChoosingName(_WithChoice, str):
     """The name of a call of a compiled function, whose loops are compiled together with what is around them in it."""
-
-    chosen: Chosen
-
-    def __new__(cls, name: str, chosen: Chosen) -> ChoosingName:
-        made = super().__new__(cls, name)
-        made.chosen = chosen
-        return made
-
-    def __eq__(self, other: object) -> bool:
-        return str(self) == other and getattr(other, "chosen", self.chosen) == self.chosen
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash(str(self))
 
 
 def own_choice(equation: Any) -> Chosen | None:

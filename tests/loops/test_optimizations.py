@@ -1,6 +1,7 @@
 """What loops are compiled with changes no result: with all of it, with each alone, and with nothing; and the switch."""
 
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +11,7 @@ from jax import lax
 
 import autograph_jax as ag
 from autograph_jax.loops import optimizations
-from autograph_jax.loops.optimizations import Choosing
+from autograph_jax.loops.optimizations import ALL, NONE, Choosing, ChoosingName, ChoosingPair
 from tests.platforms import needs_cpu
 
 X = np.random.default_rng(0).normal(size=9)
@@ -260,10 +261,15 @@ def test_exported_programs_have_no_kernels():
     assert "small_call" not in export.export(f)(27).mlir_module()
 
 
-def test_unroll_is_a_number():
-    one = Choosing(1, frozenset({"kernel"}))
-    assert one == 1 and one != 2 and hash(one) == hash(Choosing(1, frozenset({"kernel"})))
-    assert one != Choosing(1, frozenset()) and repr(one) == "1"
+@pytest.mark.parametrize(
+    ("kind", "value", "other"), [(Choosing, 3, 4), (ChoosingPair, (1, 2), (1, 3)), (ChoosingName, "f", "g")]
+)
+def test_a_value_with_a_choice_is_equal_to_one_without(kind: Any, value: Any, other: Any):
+    made, again, without = kind(value, ALL), kind(value, ALL), kind(value, NONE)
+    assert made == value and value == made and not made != value
+    assert made == again and hash(made) == hash(again)
+    assert made != without and not made == without
+    assert made != other and made != None and made != object()  # noqa: E711 - what it is compared with
 
 
 @needs_cpu
