@@ -87,7 +87,37 @@ def in_a_function_that_is_mapped(v):
     return turns(v)
 
 
+def in_a_function_that_is_mapped_in_a_branch(v):
+    if v < 20:
+        jax.vmap(autograph(check))(jnp.stack([v + 1, v]))
+    return turns(v)
+
+
+def in_a_function_that_is_mapped_in_turns(v):
+    n = 0
+    for i in range(v // 2 + 2):
+        jax.vmap(autograph(check))(jnp.stack([v + 1 - i, v + 2]))
+        n = n + turns(v + 1)
+    return n
+
+
+def in_a_function_that_is_mapped_and_mapped_in_turns(v):
+    n = v
+    while n < 40:
+        n = jnp.max(jax.vmap(lambda k: jax.vmap(autograph(checked))(jnp.stack([k, k + n])))(jnp.stack([n, n + 3])))
+    return turns(v)
+
+
+def checked(v):
+    if v <= 0:
+        raise ValueError("positive", v)
+    return v + 1
+
+
 PROGRAMS = [
+    in_a_function_that_is_mapped_in_a_branch,
+    in_a_function_that_is_mapped_in_turns,
+    in_a_function_that_is_mapped_and_mapped_in_turns,
     raised_before,
     asserted_before,
     caught,
@@ -145,6 +175,21 @@ def test_its_gradient(of: Any):
     assert slope(0.75) == 4.0
     with pytest.raises(ValueError, match="positive"):
         slope(-1.0)
+
+
+def slopes(x):
+    for _ in range(jnp.int32(x) + 2):
+        x = x + jax.grad(autograph(doubled))(x)
+        while x < 1:
+            x = x * 2
+    return x
+
+
+def test_a_gradient_in_turns():
+    compiled = ag.jit(slopes)
+    assert compiled(0.75) == 5.75
+    with pytest.raises(ValueError, match="positive"):
+        compiled(-0.5)
 
 
 def test_a_program_that_raises_nothing_asks_nothing():

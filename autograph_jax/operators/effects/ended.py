@@ -36,6 +36,8 @@ _programs = _Programs()
 class _Flag(Carried):
     """The place for whether the program has failed, by an error that leaves it."""
 
+    ends_with_its_loop = False
+
     def read(self) -> Any:
         if not jax_private.tracing():
             return False
@@ -46,7 +48,8 @@ class _Flag(Carried):
         if not jax_private.tracing() or value is self._outside():
             self.target.__dict__.pop(self.attribute, None)
         elif _blocks():
-            self.target.__dict__[self.attribute] = value
+            is_mapped = jax_private.current_trace() is not _blocks()[-1].jax_trace and isinstance(value, jax.core.Tracer)
+            self.target.__dict__[self.attribute] = of_program(value) if is_mapped else value
         elif value is False:
             self.target.outside.pop(_program(), None)
         else:
@@ -65,8 +68,6 @@ _flag = _Flag(_programs, "failed", False)
 def note(condition: Any) -> None:
     """The program fails here where this holds. On several devices the others go on, and this one with them."""
     if _is_noted(condition):
-        if _blocks() and jax_private.current_trace() is not _blocks()[-1].jax_trace:
-            condition = of_program(condition)
         before = _flag.read()
         state.write(_flag, condition if before is False else jnp.logical_or(before, condition))
 

@@ -134,6 +134,8 @@ _TRACED = _Traced()
 class Carried(Aside):
     """What a loop carries for its errors. A block that raises leaves these, though nothing else."""
 
+    ends_with_its_loop = True
+
 
 class Failures:
     """The errors of a loop and of the loops in it, or of a `try`: state, of which only one error counts, the first."""

@@ -31,7 +31,7 @@ from autograph_jax.operators.values.selected import is_selection
 
 def while_loop(settled: Settled, condition: Traced, start: dict[str, Any], options: Options) -> dict[str, Any] | None:
     """Stage the loop, which starts with this carry, and give what it leaves of it; None where lax is to trace it."""
-    if options.max_steps is not None or not _is_alone() or not _is_plain(settled, condition, start):
+    if options.max_steps is not None or not _is_plain(settled, condition, start) or not _is_alone():
         return None
     carry, structure = jax.tree.flatten(start)
     leaves = settled.leaves(jax.tree.unflatten(structure, [*map(_Carried, range(len(carry)))]))
@@ -62,7 +62,7 @@ def _is_alone() -> bool:
     """Does nothing around the loop ask for more than it does?"""
     is_compiled = not jax.config.jax_disable_jit  # pyright: ignore[reportAttributeAccessIssue]
     has_no_mesh = jax.sharding.get_abstract_mesh().empty
-    return is_compiled and has_no_mesh and ended.has_failed() is False and state.branch_taken() is None
+    return is_compiled and has_no_mesh and state.branch_taken() is None and not state.attempts() and ended.has_failed() is False
 
 
 def _is_plain(settled: Settled, condition: Traced, start: dict[str, Any]) -> bool:
@@ -128,7 +128,7 @@ def _read(closed: ClosedJaxpr, outputs: Sequence[int]) -> set[int]:
 
 def _is_known(operand: Any) -> bool:
     """Is it carried, or a number that is known?"""
-    if isinstance(operand, _Carried | jax.core.Tracer):
+    if isinstance(operand, _Carried | jax.Array):
         return isinstance(operand, _Carried)
     aval = jax.typeof(operand)
     return not aval.shape and isinstance(aval.dtype, np.dtype) and aval.dtype.kind in "biuf"

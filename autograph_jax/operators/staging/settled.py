@@ -403,7 +403,7 @@ class Settled:
                 self._note_counter(place.key, leaves)
                 own = unflatten(form, iter(leaves))
                 value = values[place.key] = values.get(self.aliases.same.get(place.key), own)
-                if isinstance(place, Carried) and not self.hands_on:
+                if isinstance(place, Carried) and place.ends_with_its_loop and not self.hands_on:
                     continue
                 entry = self.entries[self.places.index(place)]
                 if isinstance(place, Content):  # which stays the same object
