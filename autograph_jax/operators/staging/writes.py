@@ -99,8 +99,14 @@ def with_outputs(closed: Any, outputs: Sequence[Any]) -> Any:
         if equation.effects or any(v in needed for v in equation.outvars):
             equations.append(equation)
             needed |= {v for v in equation.invars if _is_variable(v)}
-    new = jaxpr.replace(eqns=equations[::-1], outvars=list(outputs), debug_info=jaxpr.debug_info.with_unknown_names())
-    return jax.extend.core.ClosedJaxpr(new, closed.consts)
+    pairs = [pair for pair in zip(jaxpr.constvars, closed.consts, strict=True) if pair[0] in needed]
+    new = jaxpr.replace(
+        constvars=[variable for variable, _ in pairs],
+        eqns=equations[::-1],
+        outvars=list(outputs),
+        debug_info=jaxpr.debug_info.with_unknown_names(),
+    )
+    return jax.extend.core.ClosedJaxpr(new, [const for _, const in pairs])
 
 
 def _is_variable(atom: Any) -> bool:

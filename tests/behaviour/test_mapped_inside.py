@@ -1,0 +1,137 @@
+"""`jax.vmap` and `jax.grad` inside branches and loops, of functions that keep what they compute in lists, dicts and objects."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph_jax as ag
+
+X = np.array([0.5, 1.5, 2.5, -1.0], np.float32)
+
+
+class Point:
+    def __init__(self, x: Any) -> None:
+        self.x = x
+        self.seen: list[Any] = []
+
+
+def in_a_list(v: Any) -> Any:
+    parts = []
+    parts.append(v)
+    parts.append(v + 1)
+    return parts[0] * parts[1]
+
+
+def in_a_list_by_turns(v: Any) -> Any:
+    parts = []
+    for k in range(3):
+        parts.append(v * k)
+    return sum(parts)
+
+
+def in_a_dict(v: Any) -> Any:
+    table = {"a": v}
+    table["b"] = table["a"] + 1
+    return table["b"] * v
+
+
+def in_an_object(v: Any) -> Any:
+    point = Point(v)
+    point.x = point.x + 1
+    point.seen.append(point.x)
+    return point.seen[0] + v
+
+
+def in_an_array(v: Any) -> Any:
+    table = jnp.zeros(3)
+    table[1] = v
+    table[2] = table[1] * v
+    return table.sum()
+
+
+def in_a_branch(v: Any) -> Any:
+    parts = []
+    point = Point(v)
+    if v > 1:
+        parts.append(v * v)
+        point.x = v + 1
+    else:
+        parts.append(v)
+    return parts[0] + point.x
+
+
+def in_a_loop(v: Any) -> Any:
+    point, parts = Point(v), [v]
+    while point.x < 4:
+        point.x = point.x + 1
+        parts[0] = parts[0] * 2
+    return parts[0] + point.x
+
+
+def in_a_variable_around(v: Any) -> Any:
+    total = v
+
+    def add(w: Any) -> None:
+        nonlocal total
+        total = total + w
+
+    add(v)
+    add(1.0)
+    return total
+
+
+FUNCTIONS = [
+    in_a_list, in_a_list_by_turns, in_a_dict, in_an_object, in_an_array, in_a_branch, in_a_loop, in_a_variable_around,
+]  # fmt: skip
+
+
+def inside_a_branch(of: Any, x: Any, n: Any) -> Any:
+    y = x
+    if n > 1:
+        y = of(x)
+    return y
+
+
+def inside_both_branches(of: Any, x: Any, n: Any) -> Any:
+    if n > 1:
+        y = of(x) + 1
+    elif n > 0:
+        y = of(x + 1)
+    else:
+        y = x
+    return y
+
+
+def inside_turns(of: Any, x: Any, n: Any) -> Any:
+    for i in range(n):
+        if i != 1:
+            x = of(x) / 4
+    return x
+
+
+def inside_a_while(of: Any, x: Any, n: Any) -> Any:
+    k = 0
+    while k < n:
+        x = of(x) / 4
+        k = k + 1
+    return x
+
+
+PLACES = [inside_a_branch, inside_both_branches, inside_turns, inside_a_while]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize(
+    "transform", [jax.vmap, lambda f: jax.vmap(jax.grad(f)), lambda f: jax.grad(lambda x: jax.vmap(f)(x).sum())]
+)
+def test_it_is_what_it_is_outside(transform: Any, function: Callable[..., Any], place: Callable[..., Any]):
+    converted = ag.autograph(function)
+    for n in (0, 1, 2, 3):
+        wanted = place(transform(converted), X, n)
+        found = ag.jit(lambda x, n: ag.autograph(place)(transform(converted), x, n))(X, n)
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
