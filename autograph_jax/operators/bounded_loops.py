@@ -14,7 +14,7 @@ from autograph_jax.loops import api
 from autograph_jax.loops.taken import where_taken
 from autograph_jax.operators.effects import checks, ended
 from autograph_jax.operators.loop_options import Options, current
-from autograph_jax.operators.tracing import state
+from autograph_jax.operators.tracing import kept, state
 from autograph_jax.operators.values.traced import is_traced
 
 Carry = TypeVar("Carry")
@@ -109,6 +109,7 @@ def _bounded(
     if options.max_steps is None and bound is None and (failed := ended.has_failed()) is not False:
         cond = _with(cond, lambda going: jnp.logical_and(going, jnp.logical_not(failed)))
     if (taken := state.branch_taken()) is not None:
+        kept.asked()
         cond = _with(cond, lambda going: where_taken(going, taken))
     staged = functools.partial(api.while_loop, checkpoints=options.checkpoints, optimize=options.optimizations)
     if options.max_steps is None:

@@ -101,7 +101,7 @@ class Recaptured:
         run, finish, pending, _ = self.finished(self.look())
         out = run(*values)
         self.learn()
-        return finish(out, pending) if pending else out
+        return finish(out, pending) if pending.needs else out
 
     def learn(self) -> None:
         """After a trace: a list that the function itself has changed is state, and not what it was compiled for."""

@@ -9,7 +9,7 @@ import dataclasses
 import functools
 import os
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from autograph_jax.operators.tracing.places import Place
@@ -30,11 +30,11 @@ class Capture(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """A function of `count` arguments, or of any number. If `pending` is not empty, its result goes through `finish`."""
+    """A function of `count` arguments, or of any number. If `pending` has `needs`, its result goes through `finish`."""
 
     run: Callable[..., Any]
     finish: Callable[[Any, Any], Any]
-    pending: Collection[Any]
+    pending: Any
     count: int | None
 
 
@@ -124,7 +124,7 @@ def factory(roots, values, run, finish, pending, otherwise):
         if not same:
             return otherwise(PASSED)
         out = run(PASSED)
-        return finish(out, pending) if pending else out
+        return finish(out, pending) if pending.needs else out
     return checked
 """
 

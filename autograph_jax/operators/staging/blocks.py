@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import re
 import sys
 import types
@@ -246,14 +247,14 @@ def trace(
     is_first = not state.traces()
     if is_first:
         state.take_escaped()  # of a program that has ended
-    with _room_to_recurse(), kept.apart(), collecting.seldom() if is_first else contextlib.nullcontext():
-        jaxpr = varied(traced(recorder, avals), axes | state.axes())
+    with _room_to_recurse(), collecting.seldom() if is_first else contextlib.nullcontext():
+        jaxpr = varied(kept.apart(lambda: traced(recorder, avals)), axes | state.axes())
     if recorder.calls_library:
         leaked.check(recorder.jax_trace)
     found = _outliving(recorder)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
     return Traced(
-        jaxpr,
+        _without(forgotten, jaxpr, recorder) if forgotten else jaxpr,
         recorder.result,
         recorder.ends,
         found,
@@ -272,12 +273,12 @@ def trace(
 
 def _outliving(recorder: _Recorder) -> list[Place]:
     """The places of objects that are still there. What is known of the others is dropped, since it may hold further objects."""
-    found = recorder.found
-    while len(kept_ones := outliving(found, recorder.ends, recorder.before)) < len(found):
+    found, ends = recorder.found, dict(recorder.ends)
+    while len(kept_ones := outliving(found, ends, recorder.before)) < len(found):
         there = {place.key for place in kept_ones}
         for place in found:
             if place.key not in there:
-                recorder.ends[place.key] = place, _emptied(recorder.ends[place.key][1])
+                ends[place.key] = place, Static(None)
         found = kept_ones
     for place in found:
         if place.key in recorder.refused:
@@ -285,16 +286,17 @@ def _outliving(recorder: _Recorder) -> list[Place]:
     return found
 
 
-def _emptied(form: Form) -> Form:
-    """A Form with the same leaves that holds no object of the user's."""
-    match form:
-        case Static():
-            return Static(None)
-        case Tree(kind, children) if not references.is_kind(kind):
-            return Tree(kind, tuple(map(_emptied, children)))
-        case Options(forms, axes):
-            return Options(tuple(map(_emptied, forms)), axes)
-    return form
+def _without(forgotten: Container[Any], jaxpr: Any, recorder: _Recorder) -> Any:
+    """The program that gives nothing of objects that are gone: what a function that was mapped has left in them, say."""
+    outputs = iter(jaxpr.jaxpr.outvars)
+    kept = list(itertools.islice(outputs, len(array_forms(recorder.result))))
+    for key, (place, form) in recorder.ends.items():
+        own = list(itertools.islice(outputs, len(array_forms(form))))
+        if key in forgotten:
+            recorder.ends[key] = place, Static(None)
+        else:
+            kept += own
+    return with_outputs(jaxpr, kept)
 
 
 @contextlib.contextmanager
@@ -371,7 +373,7 @@ class _Recorder:
                     attempts.after_a_turn(opened)
                 impure.check_untouched(trace.iterators)
                 return self._ends(trace, starts, result)
-            except Exception:
+            except BaseException:
                 jax_private.break_off()
                 raise
             finally:

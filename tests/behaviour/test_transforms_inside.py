@@ -1,4 +1,4 @@
-"""`jax.vmap` and `jax.grad` inside branches and loops, of functions that keep what they compute in lists, dicts and objects."""
+"""Transforms of JAX's inside branches and loops, of functions that keep what they compute in lists, dicts and objects."""
 
 from collections.abc import Callable
 from typing import Any
@@ -124,14 +124,38 @@ def inside_a_while(of: Any, x: Any, n: Any) -> Any:
 PLACES = [inside_a_branch, inside_both_branches, inside_turns, inside_a_while]
 
 
+def tangents(f: Any) -> Any:
+    return lambda x: jax.jvp(jax.vmap(f), (x,), (2 * x,))[1]
+
+
+def by_value_and_slope(f: Any) -> Any:
+    def run(x: Any) -> Any:
+        value, slope = jax.value_and_grad(lambda x: jax.vmap(f)(x).sum())(x)
+        return slope + value
+
+    return run
+
+
+TRANSFORMS = {
+    "vmap": jax.vmap,
+    "vmap of grad": lambda f: jax.vmap(jax.grad(f)),
+    "grad of vmap": lambda f: jax.grad(lambda x: jax.vmap(f)(x).sum()),
+    "value_and_grad": by_value_and_slope,
+    "jvp": tangents,
+    "jacfwd": lambda f: lambda x: jax.jacfwd(jax.vmap(f))(x).sum(0),
+    "hessian": lambda f: lambda x: jax.hessian(lambda x: jax.vmap(f)(x).sum())(x).sum(0) + x,
+    "linearize": lambda f: lambda x: jax.linearize(jax.vmap(f), x)[1](x),
+    "checkpoint": lambda f: jax.vmap(jax.checkpoint(f)),
+    "scan": lambda f: lambda x: jax.lax.scan(lambda c, v: (c + 1, f(v)), 0, x)[1],
+    "jit": lambda f: jax.jit(jax.vmap(f)),
+}
+
+
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize(
-    "transform", [jax.vmap, lambda f: jax.vmap(jax.grad(f)), lambda f: jax.grad(lambda x: jax.vmap(f)(x).sum())]
-)
-def test_it_is_what_it_is_outside(transform: Any, function: Callable[..., Any], place: Callable[..., Any]):
-    converted = ag.autograph(function)
-    for n in (0, 1, 2, 3):
-        wanted = place(transform(converted), X, n)
-        found = ag.jit(lambda x, n: ag.autograph(place)(transform(converted), x, n))(X, n)
-        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_it_is_what_it_is_outside(transform: str, place: Callable[..., Any]):
+    for function in FUNCTIONS:
+        of = TRANSFORMS[transform](ag.autograph(function))
+        compiled = jax.jit(lambda x, n, of=of: ag.autograph(place)(of, x, n))
+        for n in (0, 3):
+            np.testing.assert_allclose(compiled(X, n), place(of, X, n), rtol=1e-5, err_msg=function.__name__)

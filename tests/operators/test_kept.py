@@ -1,0 +1,73 @@
+"""What JAX keeps of a function that was traced in a block: used elsewhere, it must not ask for that block."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import autograph_jax as ag
+from autograph_jax import autograph
+from autograph_jax.operators.tracing import kept
+
+
+@pytest.fixture(autouse=True)
+def nothing_has_happened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "_happened", [])
+
+
+def grown(v: Any) -> Any:
+    while v < 4:
+        v = v + 1
+    return v
+
+
+def asserted(v: Any) -> Any:
+    assert v > -9, v
+    return v + 1
+
+
+def printed(v: Any) -> Any:
+    print(v)
+    return v + 1
+
+
+def in_a_branch(function: Any, x: Any) -> Any:
+    if x > 1:
+        x = function(x)
+    return x
+
+
+def in_another_branch(function: Any, x: Any) -> Any:
+    y = x * 2
+    if x < 1:
+        y = y - 1
+    else:
+        y = function(x) + y
+    return y
+
+
+def in_turns(function: Any, x: Any) -> Any:
+    for i in range(jnp.int32(x)):
+        if i != 1:
+            x = function(x)
+    return x
+
+
+def outside(function: Any, x: Any) -> Any:
+    return function(x) + 1
+
+
+PLACES = [in_a_branch, in_another_branch, in_turns, outside]
+
+
+@pytest.mark.parametrize("wrapped", [jax.jit, jax.checkpoint, lambda f: jax.jit(lambda v: f(v) + 0), ag.jit])
+@pytest.mark.parametrize("function", [grown, asserted, printed])
+@pytest.mark.parametrize("first", range(len(PLACES)))
+def test_a_function_serves_all_blocks(first: int, function: Callable[..., Any], wrapped: Any):
+    compiled = wrapped(autograph(function))
+    for place in PLACES[first:] + PLACES[:first]:
+        wanted = place(autograph(function), jnp.float32(2.5))
+        assert ag.jit(lambda x, place=place: autograph(place)(compiled, x))(2.5) == wanted
+    assert wrapped(compiled)(2.5) == autograph(function)(jnp.float32(2.5))
