@@ -71,7 +71,7 @@ from autograph_jax.runtime.libraries import (
 from autograph_jax.runtime.recaptured import keyed
 from autograph_jax.runtime.sourceless import with_callees
 from autograph_jax.runtime.unconverted import is_marked, switched_off
-from autograph_jax.runtime.wrappers import wrapped_in_library
+from autograph_jax.runtime.wrappers import is_librarys, wrapped_in_library
 
 Function = Callable[..., Any]
 
@@ -560,7 +560,8 @@ def _converted(value: Any) -> Any:
     if type(value) in (list, tuple) and any(map(callable, value)):
         return type(value)(map(_converted, value))
     if type(value) is types.FunctionType and not is_left_alone(value.__module__):
-        return value if switched_off() or is_marked(value) else keyed(convert_function(value))
+        is_ready = switched_off() or is_marked(value) or is_librarys(value) and wrapped_in_library(value) is None
+        return value if is_ready else keyed(convert_function(value))
     if type(value) is types.MethodType and type(value.__func__) is types.FunctionType:
         return types.MethodType(_converted(value.__func__), value.__self__)
     if type(value) is functools.partial:

@@ -84,7 +84,15 @@ def in_a_variable_around(v: Any) -> Any:
     return total
 
 
+def that_may_raise(v: Any) -> Any:
+    if v > 1e6:
+        raise ValueError(v)
+    assert v == v, v
+    return v * 2
+
+
 FUNCTIONS = [
+    that_may_raise,
     in_a_list, in_a_list_by_turns, in_a_dict, in_an_object, in_an_array, in_a_branch, in_a_loop, in_a_variable_around,
 ]  # fmt: skip
 
@@ -148,6 +156,8 @@ TRANSFORMS = {
     "checkpoint": lambda f: jax.vmap(jax.checkpoint(f)),
     "scan": lambda f: lambda x: jax.lax.scan(lambda c, v: (c + 1, f(v)), 0, x)[1],
     "jit": lambda f: jax.jit(jax.vmap(f)),
+    "jacfwd of ag.jit": lambda f: lambda x: jax.jacfwd(jax.vmap(ag.jit(f)))(x).sum(0),
+    "checkpoint of jit": lambda f: jax.vmap(jax.checkpoint(jax.jit(f))),
 }
 
 

@@ -47,6 +47,8 @@ class _Flag(Carried):
         # Outside of all programs a block of one that is over puts back what it found: what runs there has not failed.
         if not jax_private.tracing() or value is self._outside():
             self.target.__dict__.pop(self.attribute, None)
+        elif _blocks() and not _is_of_program():
+            return  # nobody around is told what is left in there
         elif _blocks():
             is_mapped = jax_private.current_trace() is not _blocks()[-1].jax_trace and isinstance(value, jax.core.Tracer)
             self.target.__dict__[self.attribute] = of_program(value) if is_mapped else value

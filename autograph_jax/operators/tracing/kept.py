@@ -6,7 +6,6 @@ which the block around counts, a value of that block alone.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Callable
 from typing import TypeVar
@@ -26,31 +25,40 @@ _happened: list[bool] = []
 
 
 class Again(BaseException):
-    """The innermost block is to be traced again: what JAX traces at present, it would keep for others."""
+    """The block so deep in others is to be traced again: what JAX traces in it at present, it would keep for others."""
+
+    def __init__(self, depth: int) -> None:
+        super().__init__(depth)
+        self.depth = depth
 
 
 def asked() -> None:
     """Whether a block counts is asked here."""
-    if not _happened and _is_kept():
+    if not _happened and (around := _around_what_is_kept()):
         _happened.append(True)
-        if any(trace.block is not None for trace in state.traces()):
-            raise Again
+        depths = [depth for depth, trace in enumerate(around) if trace.block is not None]
+        if depths:
+            raise Again(depths[-1])
 
 
-def _is_kept() -> bool:
-    """Is this part of a function that JAX traces by itself, in a block that is being traced?"""
-    here = jax_private.current_trace()
-    for trace in reversed(state.traces()):
-        if jax_private.program_of(here) is not jax_private.program_of(trace.jax_trace):
-            return True
-        here = trace.around or here
-    return False
+def _around_what_is_kept() -> list[state.Trace]:
+    """The blocks that are being traced, up to one in which JAX traces a function by itself of which this is a part."""
+    here, blocks = jax_private.current_trace(), state.traces()
+    for depth in reversed(range(len(blocks))):
+        if jax_private.program_of(here) is not jax_private.program_of(blocks[depth].jax_trace):
+            return blocks[: depth + 1]
+        here = blocks[depth].around or here
+    return []
 
 
 def apart(run: Callable[[], T]) -> T:
     """What is traced of a block, with nothing that JAX has kept of another one."""
     if not _happened:
-        with contextlib.suppress(Again):
+        depth = len(state.traces())
+        try:
             return run()
+        except Again as again:
+            if again.depth != depth:
+                raise
     with _block(next(_numbers)):
         return run()

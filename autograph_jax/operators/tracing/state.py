@@ -89,7 +89,6 @@ class Trace:
         self.serial = serial()  # arrays of ported code that were made before have a smaller one
         self.is_turn = False  # of a loop
         self.around: Any = None  # the trace of JAX's that the block was begun in
-        self.inside = False  # of a function that JAX traces by itself
         self.block: Any = None
         self.older = Older(outer.older if outer else None)  # containers and objects that were there before the block
         self.pytrees = Older(outer.pytrees if outer else None)  # objects that were, of classes that JAX knows as pytrees
