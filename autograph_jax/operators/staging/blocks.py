@@ -331,7 +331,7 @@ class _Recorder:
         self._inputs, self._arguments, self._active, self._aliases = inputs, arguments, active, aliases
         self._memory, self._apart, self._axes, self._begun = memory, apart, axes, begun
         self._failures = memory.failures if memory is not None else state.failures()
-        self._around = jax_private.current_trace()
+        self._inside, self._around = state.inside_another(), jax_private.current_trace()
         self._changeable = nnx.changeable(functions)
         self.raised = self.handled = False
         self.starts: dict[Any, int] = {}
@@ -345,7 +345,7 @@ class _Recorder:
         remaining = iter(leaves)
         places = [place for place, _ in self._inputs] if self._memory is not None else None
         trace = state.Trace(self._active, places, self._memory, self._failures, self._axes)
-        trace.block, trace.around = self._block, self._around
+        trace.block, trace.inside, trace.around = self._block, self._inside, self._around
         trace.is_turn = self._memory is not None
         self.jax_trace = jax_private.reference_to_trace()
         with state.running(trace):

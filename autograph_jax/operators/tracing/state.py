@@ -89,6 +89,7 @@ class Trace:
         self.serial = serial()  # arrays of ported code that were made before have a smaller one
         self.is_turn = False  # of a loop
         self.around: Any = None  # the trace of JAX's that the block was begun in
+        self.inside = False  # of a function that JAX calls by itself
         self.block: Any = None
         self.older = Older(outer.older if outer else None)  # containers and objects that were there before the block
         self.pytrees = Older(outer.pytrees if outer else None)  # objects that were, of classes that JAX knows as pytrees
