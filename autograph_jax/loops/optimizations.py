@@ -62,7 +62,7 @@ class Said(frozenset[str]):
 class _WithChoice:
     """Equal to the value without a choice, which JAX compares it with, and to one with the same choice.
 
-    What is looked up by it, a lowered equation, is another one than without a choice.
+    What is looked up by it, a lowered equation, is another one than without a choice, since hashes are compared first.
     """
 
     chosen: Chosen
@@ -73,7 +73,8 @@ class _WithChoice:
         return made
 
     def __eq__(self, other: object) -> bool:
-        return super().__eq__(other) is True and getattr(other, "chosen", self.chosen) == self.chosen
+        is_same = super().__eq__(other)
+        return is_same if is_same is NotImplemented else is_same and getattr(other, "chosen", self.chosen) == self.chosen
 
     def __ne__(self, other: object) -> bool:
         return not self == other

@@ -34,7 +34,7 @@ class Finished(NamedTuple):
 
     run: Callable[..., Any]
     finish: Callable[[Any, Any], Any]
-    pending: Any
+    pending: Any  # a Pending, whose module builds on this one
     count: int | None
 
 

@@ -18,6 +18,9 @@ class Point:
         self.x = x
         self.seen: list[Any] = []
 
+    def grow(self, by: Any) -> None:
+        self.x = self.x + by
+
 
 def in_a_list(v: Any) -> Any:
     parts = []
@@ -84,6 +87,13 @@ def in_a_variable_around(v: Any) -> Any:
     return total
 
 
+def in_objects_that_hold_each_other(v: Any) -> Any:
+    point, other = Point(v), Point(v)
+    point.seen, other.seen = [other.grow], [point]
+    point.seen[0](v)
+    return other.x * v
+
+
 def that_may_raise(v: Any) -> Any:
     if v > 1e6:
         raise ValueError(v)
@@ -92,7 +102,7 @@ def that_may_raise(v: Any) -> Any:
 
 
 FUNCTIONS = [
-    that_may_raise,
+    that_may_raise, in_objects_that_hold_each_other,
     in_a_list, in_a_list_by_turns, in_a_dict, in_an_object, in_an_array, in_a_branch, in_a_loop, in_a_variable_around,
 ]  # fmt: skip
 

@@ -192,6 +192,27 @@ def test_a_gradient_in_turns():
         compiled(-0.5)
 
 
+def counted(v):
+    for _ in range(v):
+        while v < 4:
+            v = v + 1
+    return v
+
+
+def test_a_function_that_is_compiled_by_itself_asks_nobody_around():
+    compiled = jax.jit(autograph(counted))
+
+    def around(v):
+        if v > 1:
+            jax.vmap(autograph(check))(jnp.stack([v, v + 1]))
+            v = compiled(v)
+        return v
+
+    assert ag.jit(around)(2) == 4
+    assert compiled(3) == 4
+    assert compiled(2) == 4
+
+
 def test_a_program_that_raises_nothing_asks_nothing():
     assert "ordered_callback" not in str(jax.make_jaxpr(autograph(turns))(3))
     assert "cond_nconsts=1" not in str(jax.make_jaxpr(autograph(turns))(3))

@@ -1,5 +1,7 @@
 """What JAX keeps of a function that was traced in a block: used elsewhere, it must not ask for that block."""
 
+import contextlib
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +16,7 @@ from autograph_jax.operators.tracing import kept
 
 @pytest.fixture(autouse=True)
 def nothing_has_happened(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "_happened", [])
+    monkeypatch.setattr(kept, "_asking", weakref.WeakSet())
 
 
 def grown(v: Any) -> Any:
@@ -59,7 +61,26 @@ def outside(function: Any, x: Any) -> Any:
     return function(x) + 1
 
 
-PLACES = [in_a_branch, in_another_branch, in_turns, outside]
+def twice_in_a_branch(function: Any, x: Any) -> Any:
+    if x > 1:
+        if x > 2:
+            x = function(x)
+        x = function(x)
+    return x
+
+
+def beside_a_handler(function: Any, x: Any) -> Any:
+    if x > 1:
+        try:
+            x = function(x)
+        except BaseException:
+            x = x * 100
+        with contextlib.suppress(BaseException):
+            x = function(x)
+    return x
+
+
+PLACES = [in_a_branch, in_another_branch, in_turns, outside, twice_in_a_branch]
 
 
 @pytest.mark.parametrize("wrapped", [jax.jit, jax.checkpoint, lambda f: jax.jit(lambda v: f(v) + 0), ag.jit])
@@ -71,3 +92,19 @@ def test_a_function_serves_all_blocks(first: int, function: Callable[..., Any], 
         wanted = place(autograph(function), jnp.float32(2.5))
         assert ag.jit(lambda x, place=place: autograph(place)(compiled, x))(2.5) == wanted
     assert wrapped(compiled)(2.5) == autograph(function)(jnp.float32(2.5))
+
+
+@pytest.mark.parametrize("function", [grown, printed])
+def test_handlers_of_the_users_are_not_told(function: Callable[..., Any]):
+    assert ag.jit(lambda x: autograph(beside_a_handler)(jax.jit(autograph(function)), x))(2.5) == function(function(2.5))
+
+
+@pytest.mark.parametrize("function", [grown, asserted, printed])
+def test_functions_in_functions(function: Callable[..., Any]):
+    inner = jax.jit(autograph(function))
+    around = jax.jit(lambda v: autograph(in_a_branch)(inner, v))
+    wanted = function(2.5)
+    for _ in range(2):
+        assert ag.jit(lambda x: autograph(in_another_branch)(around, x))(2.5) == wanted + 5
+        assert around(2.5) == wanted
+        assert inner(2.5) == wanted

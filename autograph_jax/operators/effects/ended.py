@@ -36,7 +36,7 @@ _programs = _Programs()
 class _Flag(Carried):
     """The place for whether the program has failed, by an error that leaves it."""
 
-    ends_with_its_loop = False
+    ends_with_its_loop = False  # what follows a loop asks, too
 
     def read(self) -> Any:
         if not jax_private.tracing():
@@ -47,11 +47,10 @@ class _Flag(Carried):
         # Outside of all programs a block of one that is over puts back what it found: what runs there has not failed.
         if not jax_private.tracing() or value is self._outside():
             self.target.__dict__.pop(self.attribute, None)
-        elif _blocks() and not _is_of_program():
-            return  # nobody around is told what is left in there
-        elif _blocks():
-            is_mapped = jax_private.current_trace() is not _blocks()[-1].jax_trace and isinstance(value, jax.core.Tracer)
-            self.target.__dict__[self.attribute] = of_program(value) if is_mapped else value
+        elif blocks := _blocks():
+            if _is_of_program():  # `jax.jit(f)(x)` in a block: of what fails in `f` its own program tells
+                is_mapped = isinstance(value, jax.core.Tracer) and jax_private.current_trace() is not blocks[-1].jax_trace
+                self.target.__dict__[self.attribute] = of_program(value) if is_mapped else value
         elif value is False:
             self.target.outside.pop(_program(), None)
         else:
@@ -109,8 +108,7 @@ def _is_noted(condition: Any) -> bool:
 
 def _is_of_program() -> bool:
     """Is this no function in a block that JAX traces by itself, to scan or compile it?"""
-    blocks, program = _blocks(), jax_private.program_of(jax_private.current_trace())
-    return not blocks or program is jax_private.program_of(blocks[-1].jax_trace)
+    return not state.boundaries()
 
 
 def _nothing() -> Any:

@@ -134,7 +134,7 @@ _TRACED = _Traced()
 class Carried(Aside):
     """What a loop carries for its errors. A block that raises leaves these, though nothing else."""
 
-    ends_with_its_loop = True
+    ends_with_its_loop = True  # which tells by an error of its own what it has left there
 
 
 class Failures:

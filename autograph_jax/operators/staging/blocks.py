@@ -44,7 +44,7 @@ from autograph_jax.operators.tracing import (
     twins,
     views,
 )
-from autograph_jax.operators.tracing.cells import noted
+from autograph_jax.operators.tracing.cells import noted, originals_of
 from autograph_jax.operators.tracing.holders import Uncounted
 from autograph_jax.operators.tracing.places import Content, Place, outliving, read_through, taken_from_class
 from autograph_jax.operators.values import carried, references
@@ -248,13 +248,17 @@ def trace(
     if is_first:
         state.take_escaped()  # of a program that has ended
     with _room_to_recurse(), collecting.seldom() if is_first else contextlib.nullcontext():
-        jaxpr = varied(kept.apart(lambda: traced(recorder, avals)), axes | state.axes())
+        code = next((getattr(original, "__code__", None) for original in originals_of(functions)), None)
+        jaxpr = varied(kept.apart(code, lambda: traced(recorder, avals)), axes | state.axes())
     if recorder.calls_library:
         leaked.check(recorder.jax_trace)
+    forms = {RESULT: recorder.result} | {key: form for key, (_, form) in recorder.ends.items()}
+    leaves = {key: len(array_forms(form)) for key, form in forms.items()}
+    del forms  # which may hold what is to be gone
     found = _outliving(recorder)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
     return Traced(
-        _without(forgotten, jaxpr, recorder) if forgotten else jaxpr,
+        _without(forgotten, jaxpr, leaves) if forgotten else jaxpr,
         recorder.result,
         recorder.ends,
         found,
@@ -273,12 +277,12 @@ def trace(
 
 def _outliving(recorder: _Recorder) -> list[Place]:
     """The places of objects that are still there. What is known of the others is dropped, since it may hold further objects."""
-    found, ends = recorder.found, dict(recorder.ends)
-    while len(kept_ones := outliving(found, ends, recorder.before)) < len(found):
+    found = recorder.found
+    while len(kept_ones := outliving(found, recorder.ends, recorder.before)) < len(found):
         there = {place.key for place in kept_ones}
         for place in found:
             if place.key not in there:
-                ends[place.key] = place, Static(None)
+                recorder.ends[place.key] = place, Static(None)
         found = kept_ones
     for place in found:
         if place.key in recorder.refused:
@@ -286,17 +290,14 @@ def _outliving(recorder: _Recorder) -> list[Place]:
     return found
 
 
-def _without(forgotten: Container[Any], jaxpr: Any, recorder: _Recorder) -> Any:
-    """The program that gives nothing of objects that are gone: what a function that was mapped has left in them, say."""
+def _without(forgotten: Container[Any], jaxpr: Any, leaves: Mapping[Any, int]) -> Any:
+    """The program that gives nothing of objects that are gone: what a function that was mapped has left in them, say.
+
+    `leaves`: how many outputs are of the result and of each place, in their order.
+    """
     outputs = iter(jaxpr.jaxpr.outvars)
-    kept = list(itertools.islice(outputs, len(array_forms(recorder.result))))
-    for key, (place, form) in recorder.ends.items():
-        own = list(itertools.islice(outputs, len(array_forms(form))))
-        if key in forgotten:
-            recorder.ends[key] = place, Static(None)
-        else:
-            kept += own
-    return with_outputs(jaxpr, kept)
+    own = {key: list(itertools.islice(outputs, count)) for key, count in leaves.items()}
+    return with_outputs(jaxpr, [variable for key, variables in own.items() if key not in forgotten for variable in variables])
 
 
 @contextlib.contextmanager

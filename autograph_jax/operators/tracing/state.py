@@ -193,6 +193,17 @@ def inside_another() -> bool:
     return bool(_local.traces) and _local.traces[-1].jax_trace is not jax_private.current_trace()
 
 
+def boundaries() -> list[int]:
+    """How deep in others the running blocks are in which JAX traces a function by itself, to compile or scan it."""
+    here, found = jax_private.current_trace(), []
+    for depth in reversed(range(len(_local.traces))):
+        trace = _local.traces[depth]
+        if jax_private.program_of(here) is not jax_private.program_of(trace.jax_trace):
+            found.append(depth)
+        here = trace.around or trace.jax_trace
+    return found
+
+
 def failures() -> Any:
     """Where the staged loop around keeps its errors; None where there is none, or where what is computed is no state of its."""
     return _local.traces[-1].failures if _local.traces and not inside_another() else None
