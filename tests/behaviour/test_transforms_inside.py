@@ -127,14 +127,14 @@ def inside_both_branches(of: Any, x: Any, n: Any) -> Any:
 def inside_turns(of: Any, x: Any, n: Any) -> Any:
     for i in range(n):
         if i != 1:
-            x = of(x) / 4
+            x = jnp.sin(of(x))
     return x
 
 
 def inside_a_while(of: Any, x: Any, n: Any) -> Any:
     k = 0
     while k < n:
-        x = of(x) / 4
+        x = jnp.sin(of(x))
         k = k + 1
     return x
 
