@@ -68,7 +68,7 @@ class _WithChoice:
     chosen: Chosen
 
     def __new__(cls, value: Any, chosen: Chosen) -> Any:
-        made = super().__new__(cls, value)  # pyright: ignore[reportCallIssue]
+        made = super().__new__(cls, value)  # pyright: ignore[reportCallIssue] - that of the class beside this one
         made.chosen = chosen
         return made
 

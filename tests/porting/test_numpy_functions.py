@@ -668,3 +668,26 @@ def test_a_row_is_an_array_on_one_path_and_a_tuple_on_the_other(x64):
     for x in (np.arange(12.0).reshape(4, 3) ** 2, np.where(np.eye(4, 3) > 0, np.nan, 2.0)):
         for found, want in zip(jax.jit(ag.port(of_columns))(x), of_columns(x), strict=True):
             np.testing.assert_allclose(found, want, rtol=1e-12)
+
+
+def ranked_in_a_branch(x):
+    if x[0, 0] > 1:
+        x = np.apply_along_axis(scipy.stats.rankdata, 0, x)
+    return x
+
+
+def collected_in_a_branch(x):
+    def row(v):
+        parts = []
+        parts.append(v[v > 1].sum())
+        parts.append(v[0])
+        return parts[0] + parts[1]
+
+    return np.apply_along_axis(row, 1, x) if x[0, 0] > 1 else x[:, 0]
+
+
+@pytest.mark.parametrize("corner", [0.5, 4.0])
+@pytest.mark.parametrize("function", [ranked_in_a_branch, collected_in_a_branch])
+def test_functions_along_an_axis_keep_what_they_like_in_a_branch(function, corner):
+    x = np.array([[corner, 1.5, 0.5], [3.0, 3.0, 2.5]])
+    np.testing.assert_allclose(jax.jit(ag.port(function))(x), function(x))

@@ -252,9 +252,7 @@ def trace(
         jaxpr = varied(kept.apart(code, lambda: traced(recorder, avals)), axes | state.axes())
     if recorder.calls_library:
         leaked.check(recorder.jax_trace)
-    forms = {RESULT: recorder.result} | {key: form for key, (_, form) in recorder.ends.items()}
-    leaves = {key: len(array_forms(form)) for key, form in forms.items()}
-    del forms  # which may hold what is to be gone
+    leaves = _leaves(recorder) if recorder.found else {}
     found = _outliving(recorder)
     forgotten = {place.key for place in recorder.found} - {place.key for place in found}
     return Traced(
@@ -290,11 +288,14 @@ def _outliving(recorder: _Recorder) -> list[Place]:
     return found
 
 
-def _without(forgotten: Container[Any], jaxpr: Any, leaves: Mapping[Any, int]) -> Any:
-    """The program that gives nothing of objects that are gone: what a function that was mapped has left in them, say.
+def _leaves(recorder: _Recorder) -> dict[Any, int]:
+    """How many outputs of a block are of its result and of each place, in their order."""
+    counts = {key: len(array_forms(form)) for key, (_, form) in recorder.ends.items()}
+    return {RESULT: len(array_forms(recorder.result))} | counts
 
-    `leaves`: how many outputs are of the result and of each place, in their order.
-    """
+
+def _without(forgotten: Container[Any], jaxpr: Any, leaves: Mapping[Any, int]) -> Any:
+    """The program that gives nothing of objects that are gone: what a function that was mapped has left in them, say."""
     outputs = iter(jaxpr.jaxpr.outvars)
     own = {key: list(itertools.islice(outputs, count)) for key, count in leaves.items()}
     return with_outputs(jaxpr, [variable for key, variables in own.items() if key not in forgotten for variable in variables])
@@ -374,7 +375,7 @@ class _Recorder:
                     attempts.after_a_turn(opened)
                 impure.check_untouched(trace.iterators)
                 return self._ends(trace, starts, result)
-            except BaseException:
+            except BaseException:  # Ctrl-C and `kept.Again` end it as well
                 jax_private.break_off()
                 raise
             finally:

@@ -64,7 +64,7 @@ def apart(code: types.CodeType | None, run: Callable[[], T]) -> T:
     if code is None or code not in _asking:
         try:
             traced = run()
-        except (Exception, Again):
+        except (Exception, Again):  # a user's handler may have raised anything in its place
             if _local.again != depth:
                 raise
         else:
